@@ -1,0 +1,39 @@
+"""Mathematical optimization of carbon-aware computing: exact programs, proven gaps, honest baselines."""
+
+from carbonopt.compare import compare
+from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.errors import CarbonoptError, InputError, TooLargeError, UnsupportedError
+from carbonopt.core.instance import Instance
+from carbonopt.core.report import Diagnosis, Finding, Report, Violation
+from carbonopt.core.solution import Solution
+from carbonopt.core.status import Status
+from carbonopt.core.time import TimeGrid
+from carbonopt.generate import generate
+from carbonopt.io.read import read, read_solution
+from carbonopt.solve import check, diagnose, formulate, solve
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CarbonSignal",
+    "CarbonoptError",
+    "Diagnosis",
+    "Finding",
+    "InputError",
+    "Instance",
+    "Report",
+    "Solution",
+    "Status",
+    "TimeGrid",
+    "TooLargeError",
+    "UnsupportedError",
+    "Violation",
+    "check",
+    "compare",
+    "diagnose",
+    "formulate",
+    "generate",
+    "read",
+    "read_solution",
+    "solve",
+]

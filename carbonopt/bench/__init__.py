@@ -1,0 +1,1 @@
+"""Campaigns over many instances and methods, gap tables, and best-known values."""

@@ -1,0 +1,76 @@
+"""Best-known values and bounds of the shipped instances, each with date, method and time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from carbonopt.core.errors import CarbonoptError
+from carbonopt.core.instance import Instance
+from carbonopt.core.jsonfile import read_json, write_json
+from carbonopt.core.solution import Solution
+from carbonopt.solve import check
+
+IMPROVEMENT = 1e-9
+"""Relative change below which a value is not better."""
+
+
+def update(path: Path, instance: Instance, solution: Solution) -> list[str]:
+    """Enter a solution's objective and bound where they are better than the best known.
+
+    Parameters
+    ----------
+    path
+        ``bks.json``; made if it is not there.
+    instance, solution
+        The solution is checked first.
+
+    Returns
+    -------
+    list of str
+        What improved: ``objective``, ``bound``.
+
+    Raises
+    ------
+    CarbonoptError
+        If the solution is not feasible, or a known value and a known bound cross: then one of
+        them is wrong.
+    """
+    report = check(instance, solution)
+    if report.violations:
+        raise CarbonoptError(f"{instance.name}: {report.violations[0]}")
+    known = read_json(path) if path.exists() else {}
+    entry = known.get(instance.name)
+    if entry is None or entry["instance_sha256"] != instance.sha256:
+        entry = {"instance_sha256": instance.sha256, "sense": instance.sense, "objective": None, "bound": None}
+    sign = 1.0 if instance.sense == "min" else -1.0
+    improved = []
+    for field, value, direction in (("objective", report.objective, sign), ("bound", solution.bound, -sign)):
+        if value is None or not (field == "bound" or solution.has_solution):
+            continue
+        if _better(value, entry[field], direction):
+            entry[field] = _entry(value, solution)
+            improved.append(field)
+    objective, bound = entry["objective"], entry["bound"]
+    if objective and bound and sign * (bound["value"] - objective["value"]) > 1e-6 * max(1.0, abs(bound["value"])):
+        raise CarbonoptError(f"{instance.name}: bound {bound} and objective {objective} cross: one is wrong")
+    if improved:
+        write_json(path, dict(sorted((known | {instance.name: entry}).items())))
+    return improved
+
+
+def _better(value: float, known: dict[str, Any] | None, direction: float) -> bool:
+    if known is None:
+        return True
+    return bool(direction * (known["value"] - value) > IMPROVEMENT * max(1.0, abs(known["value"])))
+
+
+def _entry(value: float, solution: Solution) -> dict[str, Any]:
+    return {
+        "value": value,
+        "method": solution.method,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "wall_seconds": round(solution.wall_seconds, 2),
+        "versions": solution.versions,
+    }

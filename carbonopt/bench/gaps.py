@@ -1,0 +1,47 @@
+"""Gaps of a campaign: each run against the best bound of its instance, then by method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from carbonopt.core.solution import relative_gap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def with_best_bounds(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Return one row a run, with ``best_bound`` of its instance and ``gap_to_best_bound``."""
+    import pandas as pd
+
+    bounds: dict[str, float] = {}
+    for record in records:
+        bound, key = record["bound"], record["instance_sha256"]
+        if bound is not None:
+            better = max if record["sense"] == "min" else min
+            bounds[key] = better(bounds.get(key, bound), bound)
+    rows = [
+        {
+            "instance": record["instance"],
+            "method": record["method"],
+            "status": record["status"],
+            "objective": record["objective"],
+            "bound": record["bound"],
+            "best_bound": bounds.get(record["instance_sha256"]),
+            "gap_to_best_bound": relative_gap(record["objective"], bounds.get(record["instance_sha256"])),
+            "wall_seconds": record["wall_seconds"],
+        }
+        for record in records
+    ]
+    return pd.DataFrame(rows)
+
+
+def by_method(table: pd.DataFrame) -> pd.DataFrame:
+    """Return runs, solved runs, median and worst gap, and median seconds of each method."""
+    groups = table.groupby("method", sort=False)
+    result = groups["wall_seconds"].agg(runs="size", median_seconds="median")
+    result["solved"] = groups["objective"].count()
+    result["median_gap"] = groups["gap_to_best_bound"].median()
+    result["worst_gap"] = groups["gap_to_best_bound"].max()
+    return result.reset_index()

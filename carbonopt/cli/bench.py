@@ -1,0 +1,62 @@
+"""`carbonopt bench`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from carbonopt.cli import console
+from carbonopt.core.instance import Instance
+from carbonopt.core.solution import Solution
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    console.command(app, bench)
+
+
+def bench(
+    files: console.Files,
+    methods: console.Methods = None,
+    time_limit: console.TimeLimit = 20.0,
+    seed: console.Seed = 0,
+    threads: console.Threads = 1,
+    results: Annotated[Path, typer.Option("--results", "-o", help="One JSON line a finished run.")] = Path(
+        "results.jsonl"
+    ),
+    bks: Annotated[Path | None, typer.Option("--bks", help="Best-known values to improve.")] = None,
+    json_output: console.Json = False,
+) -> None:
+    """Run a campaign and print its gaps; one that was stopped goes on where it was."""
+    from carbonopt.bench.bks import update
+    from carbonopt.bench.campaign import count_runs, run_campaign
+    from carbonopt.bench.gaps import by_method, with_best_bounds
+
+    def enter(instance: Instance, solution: Solution) -> None:
+        improved = update(bks, instance, solution) if bks is not None else []
+        if improved:
+            console.say(f"{instance.name}: {solution.method} improves {' and '.join(improved)}")
+
+    names = None if methods is None else [name.strip() for name in methods.split(",")]
+    total = count_runs(files, names)
+    records: list[dict[str, Any]] = []
+    limit = None if time_limit == float("inf") else time_limit
+    with console.counted("bench", total) as step:
+        for record in run_campaign(files, names, results, enter, time_limit=limit, seed=seed, threads=threads):
+            records.append(record)
+            step()
+    table = with_best_bounds(records)
+    if json_output:
+        for row in table.to_dict(orient="records"):
+            console.print_json({str(key): None if value != value else value for key, value in row.items()})
+    else:
+        for title, frame in (("runs", table), ("by method", by_method(table))):
+            columns = [column.replace("_", " ") for column in frame.columns]
+            rows = [
+                [console.percent(value) if "gap" in str(key) else console.number(value) for key, value in row.items()]
+                for row in frame.to_dict(orient="records")
+            ]
+            console.print_table(title, columns, rows)
+    raise typer.Exit(0 if len(records) == total else console.INTERRUPTED)

@@ -1,0 +1,104 @@
+"""`carbonopt compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from carbonopt.cli import console
+from carbonopt.core.solution import Solution, relative_gap
+from carbonopt.core.status import Status
+
+SECONDS = 20.0
+"""Default time of one method: a comparison runs several."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    console.command(app, compare)
+
+
+def compare(
+    files: console.Files,
+    methods: console.Methods = None,
+    time_limit: console.TimeLimit = SECONDS,
+    mip_rel_gap: console.RelGap = 1e-4,
+    seed: console.Seed = 0,
+    threads: console.Threads = None,
+    output: console.Output = None,
+    json_output: console.Json = False,
+) -> None:
+    """Run several methods and measure each against the best proven bound."""
+    options: dict[str, Any] = {
+        "time_limit": None if time_limit == float("inf") else time_limit,
+        "mip_rel_gap": mip_rel_gap,
+        "seed": seed,
+        "threads": threads,
+    }
+    names = None if methods is None else [name.strip() for name in methods.split(",")]
+    console.each_file(files, lambda path: _compare_file(path, names, options, output, files, json_output))
+
+
+def _compare_file(
+    path: Path,
+    names: list[str] | None,
+    options: dict[str, Any],
+    output: Path | None,
+    files: list[Path],
+    json_output: bool,
+) -> int:
+    import carbonopt as co
+    from carbonopt.compare import best_bound, gap_table, run
+
+    instance = co.read(path)
+    meter: list[console.Meter] = []
+
+    def before(name: str) -> None:
+        for old in meter:
+            old.close()
+        meter[:] = [console.Meter(f"{instance.name} {name}", options["time_limit"])]
+
+    solutions = run(instance, names, before, callback=lambda progress: meter[0](progress), **options)
+    for old in meter:
+        old.close()
+    bound = best_bound(solutions)
+    target = console.output_for(output, files, f"{instance.name}.compare")
+    if target is not None:
+        if target.suffix == ".csv":
+            gap_table(solutions).to_csv(target, index=False)
+        else:
+            from carbonopt.core.jsonfile import write_json
+
+            write_json(target, {"instance": instance.name, "rows": [s.summary() for s in solutions]})
+    if json_output:
+        rows = [s.summary() | {"gap_to_best_bound": relative_gap(s.objective, bound)} for s in solutions]
+        console.print_json({"instance": instance.name, "problem": instance.problem, "best_bound": bound, "rows": rows})
+    else:
+        _print(instance.name, solutions, bound)
+    if any(s.status is Status.INTERRUPTED for s in solutions):
+        return console.INTERRUPTED
+    return 0 if any(s.has_solution for s in solutions) else 1
+
+
+def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
+    sense = solutions[0].sense
+    columns = ["method", "status", "carbon kg", "deadlines met", "objective", "own bound", "gap", "seconds"]
+    rows = [
+        [
+            s.method,
+            str(s.status),
+            console.number(s.metrics.get("carbon_kg")),
+            console.percent(s.metrics.get("deadlines_met_share")),
+            console.number(s.objective, 7),
+            console.number(s.bound, 7),
+            console.percent(relative_gap(s.objective, bound)),
+            f"{s.wall_seconds:.2f}",
+        ]
+        for s in solutions
+    ]
+    side = "above" if sense == "min" else "below"
+    console.print_table(
+        f"{name}: {sense}imise; gap {side} the best proven bound {console.number(bound, 7)}", columns, rows
+    )

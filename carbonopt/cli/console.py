@@ -1,0 +1,179 @@
+"""What every command shares: output, progress, options, and several files at once."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from carbonopt.core.errors import CarbonoptError, InputError, UnsupportedError
+from carbonopt.core.options import Progress
+from carbonopt.core.solution import relative_gap
+
+USAGE = 2
+INTERRUPTED = 130
+QUIET_SECONDS = 2.0
+"""Work shorter than this shows no progress."""
+
+Files = Annotated[list[Path], typer.Argument(help="Instance files (.json or .json.gz).", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per file.")]
+Method = Annotated[str, typer.Option("--method", "-m", help="Method, or auto.")]
+Methods = Annotated[str | None, typer.Option("--methods", "-m", help="Methods, separated by commas.")]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", "-t", min=0.0, help="Wall seconds a method; inf for none.")
+]
+RelGap = Annotated[float, typer.Option("--mip-rel-gap", min=0.0, help="Stop at this relative gap.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Of the solver.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; with several inputs, a folder.")]
+
+
+def say(text: str) -> None:
+    """Print a line for a person to stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print one JSON object on one line."""
+    print(json.dumps(content, ensure_ascii=False, allow_nan=False), flush=True)
+
+
+def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """Print a table; the first column is text, the others are numbers."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number > 1 else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    wide = None if sys.stdout.isatty() else 160
+    Console(width=wide, highlight=False).print(table)
+
+
+def number(value: Any, digits: int = 6) -> str:
+    """Return a number for a table, a dash where there is none."""
+    if value is None or (isinstance(value, float) and value != value):
+        return "-"
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+def percent(value: float | None) -> str:
+    """Return a share in per cent, a dash where there is none."""
+    if value is None or value != value:
+        return "-"
+    return f"{100 * value:.2f} %" if value >= 1e-4 or value == 0 else f"{100 * value:.1g} %"
+
+
+def command(app: typer.Typer, function: Callable[..., None]) -> None:
+    """Add `function` to `app` as a command whose errors become one line each and an exit code."""
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        code = guard(lambda: function(*args, **kwargs))
+        if code:
+            raise typer.Exit(code)
+
+    app.command(function.__name__)(guarded)
+
+
+def guard(work: Callable[[], int | None], subject: str = "") -> int:
+    """Do `work` and return its exit code, with its errors told on stderr."""
+    try:
+        return work() or 0
+    except (InputError, UnsupportedError) as error:
+        for line in error.lines() if isinstance(error, InputError) else [str(error)]:
+            say("error: " + (line if not subject or subject in line else f"{subject}: {line}"))
+        return USAGE
+    except CarbonoptError as error:
+        say(f"error: {error}")
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def each_file(paths: list[Path], work: Callable[[Path], int]) -> None:
+    """Do `work` on each file; a bad one is reported and the others go on. Exits with the worst code."""
+    worst = 0
+    for path in paths:
+        code = guard(functools.partial(work, path), str(path))
+        worst = max(worst, code)
+        if code == INTERRUPTED:
+            break
+    raise typer.Exit(worst)
+
+
+def output_for(output: Path | None, paths: list[Path], name: str) -> Path | None:
+    """Return where to write the result for `name`: `output`, or a file in it if it is a folder."""
+    if output is None:
+        return None
+    if len(paths) > 1 or output.is_dir():
+        output.mkdir(parents=True, exist_ok=True)
+        return output / f"{name}.json"
+    return output
+
+
+class Meter:
+    """Shows the progress of one method: one live line on a terminal, else a line every 5 seconds."""
+
+    def __init__(self, label: str, time_limit: float | None) -> None:
+        self.label = label
+        self.time_limit = time_limit
+        self.objective: float | None = None
+        self.bound: float | None = None
+        self.live = sys.stderr.isatty()
+        self.next_line = QUIET_SECONDS
+        self.shown = False
+
+    def __call__(self, progress: Progress) -> None:
+        """Take a report, and show it if it is time to."""
+        self.objective = self.objective if progress.objective is None else progress.objective
+        self.bound = self.bound if progress.bound is None else progress.bound
+        if progress.seconds < self.next_line:
+            return
+        self.next_line = progress.seconds + (0.5 if self.live else 5.0)
+        gap = relative_gap(self.objective, self.bound)
+        left = ""
+        if self.time_limit is not None and self.time_limit != float("inf"):
+            left = f", at most {max(0.0, self.time_limit - progress.seconds):.0f} s left"
+        text = (
+            f"{self.label}: {progress.seconds:.0f} s, incumbent {number(self.objective)},"
+            f" bound {number(self.bound)}, gap {percent(gap)}{left}"
+        )
+        print(f"\r\033[2K{text}" if self.live else text, end="" if self.live else "\n", file=sys.stderr, flush=True)
+        self.shown = True
+
+    def close(self) -> None:
+        """Clear the live line."""
+        if self.live and self.shown:
+            print("\r\033[2K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def counted(label: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show how many of `total` steps are done, with rate and remaining time, once it takes a while."""
+    start, done, last = time.perf_counter(), 0, time.perf_counter()
+
+    def step() -> None:
+        nonlocal done, last
+        done += 1
+        now = time.perf_counter()
+        if now - start > QUIET_SECONDS and (now - last > QUIET_SECONDS or done == total):
+            last = now
+            rate = done / (now - start)
+            say(f"{label}: {done} of {total}, {rate:.3g} a second, about {(total - done) / rate:.0f} s left")
+
+    yield step

@@ -1,0 +1,31 @@
+"""`carbonopt export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carbonopt.cli import console
+from carbonopt.core.errors import UnsupportedError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    console.command(app, export)
+
+
+def export(
+    instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File ending in .lp or .mps.")],
+    form: Annotated[str, typer.Option("--form", help="milp, or lp for the relaxation.")] = "milp",
+) -> None:
+    """Write the mathematical program of an instance as an LP or MPS file for any solver."""
+    import carbonopt as co
+
+    if output.suffix not in (".lp", ".mps"):
+        raise UnsupportedError(f"{output}: the name must end in .lp or .mps")
+    program = co.formulate(co.read(instance_file), form)
+    (program.to_lp if output.suffix == ".lp" else program.to_mps)(output)
+    print(f"{output}: {program.columns} columns, {program.rows} rows, {program.nonzeros} entries")

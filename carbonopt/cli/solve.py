@@ -1,0 +1,100 @@
+"""`carbonopt solve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from carbonopt.cli import console
+from carbonopt.core.solution import Solution
+from carbonopt.core.status import Status
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    console.command(app, solve)
+
+
+def solve(
+    files: console.Files,
+    method: console.Method = "auto",
+    time_limit: console.TimeLimit = 60.0,
+    mip_rel_gap: console.RelGap = 1e-4,
+    seed: console.Seed = 0,
+    threads: console.Threads = None,
+    output: console.Output = None,
+    start: Annotated[Path | None, typer.Option("--start", help="Solution file to start from.")] = None,
+    log_file: Annotated[Path | None, typer.Option("--log-file", help="Keep the solver's log.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the solver's log.")] = False,
+    json_output: console.Json = False,
+) -> None:
+    """Solve instances and report objective, proven bound and gap."""
+    options: dict[str, Any] = {
+        "time_limit": None if time_limit == float("inf") else time_limit,
+        "mip_rel_gap": mip_rel_gap,
+        "seed": seed,
+        "threads": threads,
+        "log_file": log_file,
+        "verbose": verbose,
+    }
+
+    def work(path: Path) -> int:
+        return _solve_file(path, method, options, output, files, start, json_output)
+
+    console.each_file(files, work)
+
+
+def _solve_file(
+    path: Path,
+    method: str,
+    options: dict[str, Any],
+    output: Path | None,
+    files: list[Path],
+    start: Path | None,
+    json_output: bool,
+) -> int:
+    import carbonopt as co
+
+    instance = co.read(path)
+    target = console.output_for(output, files, f"{instance.name}.solution")
+    if start is not None:
+        options = options | {"initial_solution": co.read_solution(start)}
+    meter = console.Meter(f"{instance.name} {method}", options["time_limit"])
+    save = None if target is None else lambda interim: interim.write(target)
+    solution = co.solve(instance, method, **options, callback=meter, checkpoint=save)
+    meter.close()
+    if target is None and solution.status is Status.INTERRUPTED and solution.has_solution:
+        target = Path(f"{instance.name}.interrupted.json")
+        console.say(f"the incumbent is in {target}")
+    if target is not None:
+        solution.write(target)
+    if json_output:
+        console.print_json(solution.summary())
+    else:
+        _print(solution)
+    return _code(solution)
+
+
+def _code(solution: Solution) -> int:
+    if solution.status is Status.INTERRUPTED:
+        return console.INTERRUPTED
+    bound_only = solution.method == "lp" and solution.bound is not None
+    return 0 if solution.has_solution or bound_only else 1
+
+
+def _print(solution: Solution) -> None:
+    rows = [
+        ["status", str(solution.status)],
+        [f"objective ({solution.sense})", console.number(solution.objective, 9)],
+        ["proven bound", console.number(solution.bound, 9)],
+        ["gap", console.percent(solution.gap)],
+        ["wall seconds", f"{solution.wall_seconds:.2f}"],
+        *([name, console.number(value)] for name, value in solution.metrics.items()),
+    ]
+    console.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
+    for line in solution.info.get("violations", [])[:5]:
+        console.say(f"the checker refused the schedule: {line}")
+    if solution.status is Status.INFEASIBLE:
+        console.say("no schedule exists; `carbonopt diagnose` says why")

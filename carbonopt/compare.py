@@ -1,0 +1,111 @@
+"""`compare` methods on one instance against the best proven bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from carbonopt.core.errors import TooLargeError
+from carbonopt.core.instance import Instance
+from carbonopt.core.registry import problem_of
+from carbonopt.core.solution import Solution, relative_gap
+from carbonopt.core.status import Status
+from carbonopt.solve import solve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def compare(instance: Instance, methods: Sequence[str] | None = None, **options: Any) -> pd.DataFrame:
+    """Run several methods on an instance and measure each against the best proven bound.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    methods
+        Names of methods; None for all that the problem compares.
+    **options
+        Of `solve`, for each method: ``time_limit`` is that of one method, not of all.
+
+    Returns
+    -------
+    DataFrame
+        One row a method: status, metrics, objective, its own bound, and ``gap`` between its
+        objective and the best bound that any of the methods proved.
+    """
+    return gap_table(run(instance, methods, **options))
+
+
+def run(
+    instance: Instance,
+    methods: Sequence[str] | None = None,
+    before: Callable[[str], None] | None = None,
+    **options: Any,
+) -> list[Solution]:
+    """Run several methods; one whose program would not fit into memory is a row with status ``error``.
+
+    Parameters
+    ----------
+    instance, methods, **options
+        As in `compare`.
+    before
+        Called with the name of each method before it runs.
+    """
+    problem = problem_of(instance.problem)
+    names = list(problem.compared if methods is None else methods)
+    for name in names:
+        if name != "auto":
+            problem.method(name)  # an unknown one is an error before anything runs
+    solutions = []
+    for name in names:
+        if before is not None:
+            before(name)
+        try:
+            solutions.append(solve(instance, name, **options))
+        except TooLargeError as error:
+            solutions.append(_too_large(instance, name, error))
+        if solutions[-1].status is Status.INTERRUPTED:
+            break
+    return solutions
+
+
+def best_bound(solutions: Iterable[Solution]) -> float | None:
+    """Return the tightest bound that any of the solutions proved."""
+    proven = [(s.bound, s.sense) for s in solutions if s.bound is not None]
+    if not proven:
+        return None
+    bounds = [bound for bound, _ in proven]
+    return max(bounds) if proven[0][1] == "min" else min(bounds)
+
+
+def gap_table(solutions: Sequence[Solution]) -> pd.DataFrame:
+    """Return one row a solution, with the gap to the best bound among them."""
+    import pandas as pd
+
+    bound = best_bound(solutions)
+    rows = [
+        {
+            "method": s.method,
+            "status": str(s.status),
+            **s.metrics,
+            "objective": s.objective,
+            "bound": s.bound,
+            "gap": relative_gap(s.objective, bound),
+            "wall_seconds": s.wall_seconds,
+        }
+        for s in solutions
+    ]
+    return pd.DataFrame(rows)
+
+
+def _too_large(instance: Instance, method: str, error: TooLargeError) -> Solution:
+    return Solution(
+        problem=instance.problem,
+        instance=instance.name,
+        instance_sha256=instance.sha256,
+        method=method,
+        status=Status.ERROR,
+        sense=instance.sense,
+        info={"message": str(error)},
+    )

@@ -1,0 +1,1 @@
+"""What every problem shares: time, carbon signal, jobs, Instance, Solution, Status, errors."""

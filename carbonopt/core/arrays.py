@@ -1,0 +1,51 @@
+"""Array types, and the frozen arrays that instances are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def frozen_float(values: npt.ArrayLike) -> FloatArray:
+    """Return `values` as a read-only float64 array of its own."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def frozen_int(values: npt.ArrayLike) -> IntArray:
+    """Return `values` as a read-only int64 array of its own."""
+    array = np.array(values, dtype=np.int64)
+    array.setflags(write=False)
+    return array
+
+
+def prefix_sums(values: FloatArray) -> FloatArray:
+    """Return sums of ``values[..., :t]`` for t = 0..T: one longer on the last axis, first 0."""
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    sums.setflags(write=False)
+    return sums
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as JSON types: arrays as lists, numpy numbers as Python's, whole floats as ints."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "f" and bool(np.all(value == np.floor(value))) and value.size:
+            value = value.astype(np.int64) if float(np.abs(value).max()) < 2**53 else value
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value

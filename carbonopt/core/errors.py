@@ -1,0 +1,83 @@
+"""Errors that name the file, the field, the row, the value and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+MAX_SHOWN_FAULTS = 25
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with an input.
+
+    Parameters
+    ----------
+    field
+        Dotted path of the field, e.g. ``jobs.duration``; empty for the whole input.
+    problem
+        What is wrong, in one clause, e.g. ``must be at least 1 slot``.
+    value
+        The offending value as text; None where there is none to show.
+    row
+        0-based position (or key) inside the field, None for the whole field.
+    file
+        Where it was read from, None for data built in a program.
+    """
+
+    field: str
+    problem: str
+    value: str | None = None
+    row: int | str | None = None
+    file: str | None = None
+
+    def __str__(self) -> str:
+        place = self.field if self.row is None else f"{self.field}[{self.row}]"
+        if self.value is not None:
+            place = f"{place} = {self.value}" if place else self.value
+        return ": ".join(part for part in (self.file, place, self.problem) if part)
+
+
+class CarbonoptError(Exception):
+    """Base class of every error that carbonopt raises on purpose."""
+
+
+class InputError(CarbonoptError, ValueError):
+    """The input is wrong; `faults` holds every fault that was found, not only the first."""
+
+    def __init__(self, faults: Fault | Iterable[Fault]):
+        self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
+        super().__init__("\n".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """One line a fault, at most `MAX_SHOWN_FAULTS` of them."""
+        shown = [str(fault) for fault in self.faults[:MAX_SHOWN_FAULTS]]
+        hidden = len(self.faults) - len(shown)
+        return [*shown, f"... and {hidden} more faults"] if hidden else shown
+
+    def in_file(self, file: object) -> InputError:
+        """Return the same faults, told of `file`."""
+        return InputError(replace(fault, file=str(file)) for fault in self.faults)
+
+
+class TooLargeError(InputError):
+    """The program would not fit into memory; raised before anything is allocated."""
+
+
+class UnsupportedError(CarbonoptError, ValueError):
+    """An unknown problem, method or option, or one that does not apply to the instance."""
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """Return `value` as JSON-like text that fits into one line."""
+    text = "null" if value is None else repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def one_of(names: Sequence[str], limit: int = 8) -> str:
+    """Return ``'a', 'b' or 'c'`` for an error message, shortened where there are many."""
+    quoted = [repr(name) for name in names[:limit]]
+    if len(names) > limit:
+        return ", ".join(quoted) + f" or one of {len(names) - limit} more"
+    return " or ".join(([", ".join(quoted[:-1])] if quoted[1:] else []) + quoted[-1:])

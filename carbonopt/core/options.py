@@ -1,0 +1,93 @@
+"""The options that every method takes, and what it tells while it runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from carbonopt.core.errors import UnsupportedError, shown
+
+Schedule = dict[str, Any]
+"""Columns of a schedule, as a solution file holds them."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One report of a running method.
+
+    Parameters
+    ----------
+    seconds
+        Wall time since the method started [s].
+    objective, bound
+        Of the incumbent, and proven; None where there is none yet.
+    incumbent
+        Makes the incumbent's schedule; None where nothing is new since the last report.
+    """
+
+    seconds: float
+    objective: float | None = None
+    bound: float | None = None
+    incumbent: Callable[[], Schedule] | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of `solve`, under the names that the field uses.
+
+    Parameters
+    ----------
+    time_limit
+        Wall time [s] of the whole method; None for no limit.
+    mip_rel_gap, mip_abs_gap
+        Stop when the gap to the proven bound is at most this.
+    seed
+        Of everything that is drawn at random. Same seed, same answer, as long as no limit is hit.
+    threads
+        Of the solver; None lets it choose.
+    verbose, log_file
+        Show the solver's log, and keep it in a file.
+    start
+        A schedule that the checker passed, to start from.
+    callback
+        Called with `Progress` a few times a second, in the calling thread.
+    """
+
+    time_limit: float | None = 60.0
+    mip_rel_gap: float = 1e-4
+    mip_abs_gap: float = 1e-9
+    seed: int = 0
+    threads: int | None = None
+    verbose: bool = False
+    log_file: str | os.PathLike[str] | None = None
+    start: Schedule | None = field(default=None, repr=False)
+    callback: Callable[[Progress], None] | None = field(default=None, repr=False)
+    started: float = field(default_factory=time.perf_counter, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, floor in {"time_limit": 0, "mip_rel_gap": 0, "mip_abs_gap": 0, "seed": 0, "threads": 1}.items():
+            value = getattr(self, name)
+            if value is not None and not value >= floor:
+                raise UnsupportedError(f"{name} = {shown(value)}: must be at least {floor}")
+
+    @property
+    def elapsed(self) -> float:
+        """Wall time since these options were made [s]."""
+        return time.perf_counter() - self.started
+
+    @property
+    def remaining(self) -> float:
+        """Wall time that is left [s], at least 0; infinite without a limit."""
+        return float("inf") if self.time_limit is None else max(0.0, self.time_limit - self.elapsed)
+
+    def report(self, **progress: Any) -> None:
+        """Tell the callback, if there is one."""
+        if self.callback is not None:
+            self.callback(Progress(seconds=self.elapsed, **progress))
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return what a solution file records of the options."""
+        return {name: getattr(self, name) for name in ("time_limit", "mip_rel_gap", "mip_abs_gap", "seed", "threads")}

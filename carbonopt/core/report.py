@@ -1,0 +1,107 @@
+"""What a checker finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One violated constraint.
+
+    Parameters
+    ----------
+    constraint
+        Its name in the mathematics of the problem's page, e.g. ``capacity`` or ``release``.
+    message
+        One line that names job, cluster, slot and amount.
+    amount
+        By how much, in the constraint's own unit.
+    job, cluster, slot, resource
+        Where; None where it does not apply.
+    """
+
+    constraint: str
+    message: str
+    amount: float = 1.0
+    job: str | None = None
+    cluster: str | None = None
+    slot: int | None = None
+    resource: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.constraint}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The checker's own evaluation of a schedule.
+
+    Parameters
+    ----------
+    violations
+        Every violated constraint; empty for a feasible schedule.
+    objective
+        Value of the schedule; None if it can't be evaluated.
+    metrics
+        Named quantities with units in their names.
+    """
+
+    violations: tuple[Violation, ...]
+    objective: float | None
+    metrics: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no constraint is violated."""
+        return not self.violations
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason why there is no schedule, in terms of the problem.
+
+    Parameters
+    ----------
+    message
+        One line, e.g. ``jobs 'a', 'b' need 96 gpu on average in slots 4-6 of CA-ON, 32 are there``.
+    jobs, clusters
+        Names of those involved.
+    slots
+        First and last slot of each stretch involved, in the order of `clusters`.
+    resource
+        The scarce resource, None where the reason is another one.
+    needed, available
+        Units times slots.
+    """
+
+    message: str
+    jobs: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    slots: tuple[tuple[int, int], ...] = ()
+    resource: str | None = None
+    needed: float | None = None
+    available: float | None = None
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Whether an instance has a schedule, and why not.
+
+    Parameters
+    ----------
+    feasible
+        True or False where proven, None where time ran out first.
+    proof
+        What proves it, in a few words.
+    findings
+        Reasons, most telling first; also jobs that can never run where the rest is feasible.
+    """
+
+    feasible: bool | None
+    proof: str
+    findings: tuple[Finding, ...] = ()

@@ -1,0 +1,156 @@
+"""What a method returns, and what becomes of it after the checker."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from carbonopt.core.arrays import plain
+from carbonopt.core.instance import SCHEMA_VERSION
+from carbonopt.core.jsonfile import write_json
+from carbonopt.core.options import Schedule
+from carbonopt.core.status import Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method claims, before the checker has seen it.
+
+    Parameters
+    ----------
+    status
+        Why the method stopped.
+    schedule
+        Its best schedule; None if it found none.
+    bound
+        A proven bound on the objective; None if it has none.
+    certificate
+        What proves the bound without a solver; None if nothing does.
+    info
+        Anything worth keeping in the solution file, e.g. nodes or the LP's own optimum.
+    """
+
+    status: Status
+    schedule: Schedule | None = None
+    bound: float | None = None
+    certificate: dict[str, Any] | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+def relative_gap(objective: float | None, bound: float | None) -> float | None:
+    """Return ``|objective - bound| / |objective|``; None where either is missing.
+
+    Examples
+    --------
+    >>> relative_gap(4.0, 3.0)
+    0.25
+    >>> relative_gap(4.0, None) is None
+    True
+    """
+    if objective is None or bound is None:
+        return None
+    difference = abs(objective - bound)
+    if difference == 0:
+        return 0.0
+    return difference / abs(objective) if objective else float("inf")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """A checked schedule, its value, and the best proven bound.
+
+    `objective` and `metrics` are the checker's, never the solver's. `bound` is proven or None;
+    `gap` exists only against a proven bound.
+    """
+
+    problem: str
+    instance: str
+    instance_sha256: str
+    method: str
+    status: Status
+    sense: str
+    objective: float | None = None
+    bound: float | None = None
+    certificate: dict[str, Any] | None = None
+    metrics: dict[str, Any] = field(default_factory=dict)
+    columns: Schedule | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    wall_seconds: float = 0.0
+
+    @property
+    def has_solution(self) -> bool:
+        """Whether there is a schedule."""
+        return self.columns is not None
+
+    @property
+    def gap(self) -> float | None:
+        """``|objective - bound| / |objective|``, or None without a proven bound."""
+        return relative_gap(self.objective, self.bound)
+
+    @property
+    def schedule(self) -> pd.DataFrame:
+        """The schedule, one row a decision.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        import pandas as pd
+
+        if self.columns is None:
+            raise ValueError(f"{self.method} on {self.instance} ended {self.status} without a schedule")
+        return pd.DataFrame(self.columns)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the solution without its schedule: what ``--json`` prints."""
+        return {
+            "instance": self.instance,
+            "problem": self.problem,
+            "method": self.method,
+            "status": str(self.status),
+            "sense": self.sense,
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "wall_seconds": self.wall_seconds,
+            "metrics": plain(self.metrics),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the solution as its file holds it."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "problem": self.problem,
+            "instance": self.instance,
+            "instance_sha256": self.instance_sha256,
+            "method": self.method,
+            "options": plain(self.options),
+            "status": str(self.status),
+            "sense": self.sense,
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "certificate": plain(self.certificate),
+            "metrics": plain(self.metrics),
+            "info": plain(self.info),
+            "schedule": plain(self.columns),
+            "versions": self.versions,
+            "wall_seconds": self.wall_seconds,
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the solution to `path` (``.json`` or ``.json.gz``), whole or not at all."""
+        write_json(path, self.to_dict())
+
+    def plot(self, instance: Any, ax: Any = None) -> Any:
+        """Draw the schedule on `instance` and return the matplotlib axes."""
+        from carbonopt.core.registry import problem_of
+
+        return problem_of(self.problem).function("plot")(instance, self, ax=ax)

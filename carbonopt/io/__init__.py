@@ -1,0 +1,1 @@
+"""Files in and out: carbon signals, job traces, instances and solutions."""

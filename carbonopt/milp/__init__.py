@@ -1,0 +1,1 @@
+"""Sparse mathematical programs with named blocks, and HiGHS to solve them."""

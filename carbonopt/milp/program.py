@@ -1,0 +1,256 @@
+"""A sparse mathematical program made of named blocks of variables and rows."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.errors import Fault, TooLargeError, UnsupportedError, one_of
+
+INDEX_LIMIT = 2**31 - 1
+"""HiGHS counts columns, rows and nonzeros in 32-bit integers."""
+BYTES_PER_NONZERO = 72
+BYTES_PER_COLUMN = 160
+"""Measured peak of building, passing to HiGHS and presolving, rounded up."""
+WIDE_RANGE = 1e6
+
+
+@dataclass(frozen=True)
+class Block:
+    """A named run of variables or rows with the shape of its index sets."""
+
+    name: str
+    start: int
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of variables or rows."""
+        return int(np.prod(self.shape))
+
+    @property
+    def index(self) -> IntArray:
+        """Positions in the program, in the block's shape."""
+        return np.arange(self.start, self.start + self.size, dtype=np.int64).reshape(self.shape)
+
+    @property
+    def slice(self) -> slice:
+        """Positions in the program as a slice."""
+        return slice(self.start, self.start + self.size)
+
+    def labels(self) -> list[str]:
+        """Names of the members, e.g. ``x[0,3]``, as LP and MPS files show them."""
+        return [f"{self.name}[{','.join(map(str, position))}]" for position in np.ndindex(*self.shape)]
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """A program as HiGHS takes it: columns compressed, shape (rows, columns)."""
+
+    cost: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    integer: BoolArray
+    row_lower: FloatArray
+    row_upper: FloatArray
+    starts: npt.NDArray[np.int32]
+    rows: npt.NDArray[np.int32]
+    values: FloatArray
+
+
+class Program:
+    """Minimise or maximise ``cost @ x`` over ``row_lower <= A x <= row_upper`` and bounds.
+
+    Variables and rows come in named blocks; nothing loops over their members.
+
+    Parameters
+    ----------
+    name
+        Shown in exported files.
+    sense
+        ``min`` or ``max``.
+
+    Examples
+    --------
+    >>> program = Program("knapsack", sense="max")
+    >>> x = program.add_variables("x", 3, upper=1, cost=[5, 4, 3], integer=True)
+    >>> weight = program.add_rows("weight", 1, upper=5)
+    >>> program.add_entries(weight.index, x.index, [2, 3, 4])
+    >>> program.columns, program.rows, program.nonzeros
+    (3, 1, 3)
+    """
+
+    def __init__(self, name: str, sense: str = "min") -> None:
+        if sense not in ("min", "max"):
+            raise UnsupportedError(f"sense {sense!r}: must be 'min' or 'max'")
+        self.name = name
+        self.sense = sense
+        self.variables: dict[str, Block] = {}
+        self.constraints: dict[str, Block] = {}
+        self.columns = 0
+        self.rows = 0
+        self.nonzeros = 0
+        self._columns: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = []
+        self._rows: list[tuple[FloatArray, FloatArray]] = []
+        self._entries: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]] = []
+
+    def add_variables(
+        self,
+        name: str,
+        shape: int | tuple[int, ...],
+        lower: npt.ArrayLike = 0.0,
+        upper: npt.ArrayLike = np.inf,
+        cost: npt.ArrayLike = 0.0,
+        integer: npt.ArrayLike = False,
+    ) -> Block:
+        """Add a block of variables; `lower`, `upper`, `cost` and `integer` broadcast to `shape`."""
+        block = self._block(self.variables, name, self.columns, shape)
+        self._columns.append(
+            (
+                _spread(lower, block),
+                _spread(upper, block),
+                _spread(cost, block),
+                np.broadcast_to(np.asarray(integer, dtype=np.bool_), block.shape).reshape(-1),
+            )
+        )
+        self.columns += block.size
+        return block
+
+    def add_rows(
+        self,
+        name: str,
+        shape: int | tuple[int, ...],
+        lower: npt.ArrayLike = -np.inf,
+        upper: npt.ArrayLike = np.inf,
+    ) -> Block:
+        """Add a block of rows ``lower <= A x <= upper``, without entries yet."""
+        block = self._block(self.constraints, name, self.rows, shape)
+        self._rows.append((_spread(lower, block), _spread(upper, block)))
+        self.rows += block.size
+        return block
+
+    def add_entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike, values: npt.ArrayLike) -> None:
+        """Add matrix entries by position; the three broadcast, entries of one place add up."""
+        row, column, value = np.broadcast_arrays(
+            np.asarray(rows, dtype=np.int32),
+            np.asarray(columns, dtype=np.int32),
+            np.asarray(values, dtype=np.float64),
+        )
+        self._entries.append((row.reshape(-1), column.reshape(-1), value.reshape(-1)))
+        self.nonzeros += row.size
+
+    def arrays(self) -> Arrays:
+        """Return the program as compressed columns, entries of one place added up."""
+        from scipy.sparse import coo_array
+
+        empty = np.zeros(0, dtype=np.int32)
+        rows = np.concatenate([empty, *(entry[0] for entry in self._entries)])
+        columns = np.concatenate([empty, *(entry[1] for entry in self._entries)])
+        values = _join([entry[2] for entry in self._entries])
+        matrix = coo_array((values, (rows, columns)), shape=(self.rows, self.columns)).tocsc()
+        matrix.sort_indices()
+        matrix.eliminate_zeros()
+        lower, upper, cost, integer = (_join([column[part] for column in self._columns]) for part in range(4))
+        row_lower, row_upper = (_join([row[part] for row in self._rows]) for part in range(2))
+        return Arrays(
+            cost=cost,
+            lower=lower,
+            upper=upper,
+            integer=integer.astype(np.bool_),
+            row_lower=row_lower,
+            row_upper=row_upper,
+            starts=matrix.indptr.astype(np.int32),
+            rows=matrix.indices.astype(np.int32),
+            values=matrix.data.astype(np.float64),
+        )
+
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Return smallest and largest absolute value of matrix, cost and right-hand sides."""
+        arrays = self.arrays()
+        sides = np.concatenate([arrays.row_lower, arrays.row_upper])
+        parts = {"matrix": arrays.values, "cost": arrays.cost, "right-hand side": sides}
+        return {name: _range(part) for name, part in parts.items()}
+
+    def range_warnings(self) -> list[str]:
+        """Return a line for each part whose values span more than six orders of magnitude."""
+        return [
+            f"{self.name}: {part} coefficients span {low:.1g} to {high:.1g}, more than six orders of"
+            " magnitude; choose units that bring them together (kg and kWh, not g and W)"
+            for part, (low, high) in self.ranges().items()
+            if low > 0 and high / low > WIDE_RANGE
+        ]
+
+    def to_lp(self, path: str | os.PathLike[str]) -> None:
+        """Write the program as a CPLEX LP file with readable names."""
+        self._export(path, ".lp")
+
+    def to_mps(self, path: str | os.PathLike[str]) -> None:
+        """Write the program as a free MPS file with readable names."""
+        self._export(path, ".mps")
+
+    def _export(self, path: str | os.PathLike[str], suffix: str) -> None:
+        from carbonopt.milp.highs import export
+
+        if not str(path).endswith(suffix):
+            raise UnsupportedError(f"{path}: the name must end in {suffix}")
+        export(self, path)
+
+    def block(self, name: str) -> Block:
+        """Return the block of variables or rows of that name.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is none; the message lists those there are.
+        """
+        blocks = self.variables | self.constraints
+        if name not in blocks:
+            raise UnsupportedError(f"no block {name!r} in {self.name}: must be {one_of(tuple(blocks))}")
+        return blocks[name]
+
+    def _block(self, known: dict[str, Block], name: str, start: int, shape: int | tuple[int, ...]) -> Block:
+        if name in self.variables or name in self.constraints:
+            raise UnsupportedError(f"{self.name} has a block {name!r} already")
+        known[name] = Block(name, start, (shape,) if isinstance(shape, int) else tuple(shape))
+        return known[name]
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(f"{b.name}{list(b.shape)}" for b in (*self.variables.values(), *self.constraints.values()))
+        size = f"{self.columns} columns, {self.rows} rows, {self.nonzeros} entries"
+        return f"Program({self.name!r}, {self.sense}, {size}: {blocks})"
+
+
+def require_memory(what: str, columns: int, nonzeros: int) -> None:
+    """Refuse a program that would not fit into memory, before anything is allocated.
+
+    Raises
+    ------
+    TooLargeError
+        With the estimate and with what is free.
+    """
+    import psutil
+
+    needed = columns * BYTES_PER_COLUMN + nonzeros * BYTES_PER_NONZERO
+    free = psutil.virtual_memory().available
+    size = f"{columns:.3g} columns and {nonzeros:.3g} nonzeros, about {needed / 2**30:.1f} GiB"
+    if max(columns, nonzeros) > INDEX_LIMIT:
+        raise TooLargeError(Fault("", f"{what} would have {size}; HiGHS takes at most {INDEX_LIMIT:.3g} of each"))
+    if needed > free:
+        raise TooLargeError(Fault("", f"{what} would have {size}; {free / 2**30:.1f} GiB are free"))
+
+
+def _spread(values: npt.ArrayLike, block: Block) -> FloatArray:
+    return np.broadcast_to(np.asarray(values, dtype=np.float64), block.shape).reshape(-1)
+
+
+def _join(parts: list[npt.NDArray[np.generic]]) -> FloatArray:
+    return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+
+
+def _range(values: FloatArray) -> tuple[float, float]:
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    return (float(sizes.min()), float(sizes.max())) if sizes.size else (0.0, 0.0)

@@ -1,0 +1,1 @@
+"""One plot a file; each takes ``ax=None`` and returns the axes."""

@@ -1,0 +1,1 @@
+"""One folder a problem, the same rooms in each."""

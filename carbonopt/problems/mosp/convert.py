@@ -1,0 +1,166 @@
+"""A mosp instance from measured carbon intensity and a real job trace."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
+from carbonopt.core.jsonfile import read_bytes
+from carbonopt.core.time import parse_utc
+from carbonopt.io.carbon import read_carbon
+from carbonopt.io.jobs import JobTrace, read_jobs
+from carbonopt.problems.mosp.instance import (
+    CarbonObjective,
+    CaspianObjective,
+    Clusters,
+    MospInstance,
+    MospJobs,
+)
+
+ROUNDING_SLOTS = 1e-9
+"""A time this close above a slot's edge is at the edge: 3600 s is one hour, not two slots."""
+
+
+def convert(
+    jobs: Path,
+    carbon: Sequence[Path] | None,
+    time_unit: str | None,
+    zones: str | None = None,
+    start: str | None = None,
+    slots: int | None = None,
+    slot_hours: float = 1.0,
+    wrap: bool = False,
+    capacity: float | None = None,
+    load: float = 0.7,
+    watts: float = 10.0,
+    short_hours: float = 2.0,
+    short_wait_hours: float = 6.0,
+    long_wait_hours: float = 24.0,
+    objective: str = "carbon",
+    name: str | None = None,
+) -> MospInstance:
+    """Make an instance with one cluster in each zone.
+
+    Parameters
+    ----------
+    jobs
+        Trace in GAIA's format; `time_unit` says what its times are in.
+    carbon, zones, start
+        Carbon files; the zones to use (separated by commas, None for all); beginning of slot 0
+        (None for the first moment that all files have).
+    slots, slot_hours
+        Horizon; None for as many slots as the last job's deadline needs.
+    wrap
+        Repeat the carbon files where they end.
+    capacity, load
+        CPUs of each cluster; None: such that work over capacity, while jobs arrive, is `load`.
+    watts
+        Power of a used CPU [W].
+    short_hours, short_wait_hours, long_wait_hours
+        Waiting limits by length (GAIA, section 3): deadline = arrival + run time + wait.
+    objective
+        ``carbon`` or ``caspian``.
+    name
+        Of the instance; None to make one of the sources.
+
+    Raises
+    ------
+    InputError
+        For every fault of the files, and if no job fits into the horizon.
+    UnsupportedError
+        For options out of range.
+    """
+    _require(carbon, time_unit, objective, slot_hours=slot_hours, load=load, capacity=capacity)
+    assert carbon is not None
+    assert time_unit is not None
+    trace = read_jobs(jobs, time_unit)
+    arrival, duration, wait = _slotted(trace, slot_hours, short_hours, short_wait_hours, long_wait_hours)
+    horizon = slots if slots is not None else int((arrival + duration + wait).max())
+    keep = arrival + duration <= horizon
+    if not keep.any():
+        raise InputError(Fault("jobs", f"no job ends within {horizon} slots", file=str(jobs)))
+    signal = read_carbon(
+        *carbon,
+        zones=None if zones is None else zones.split(","),
+        start=None if start is None else parse_utc(start),
+        slots=horizon,
+        slot_hours=slot_hours,
+        wrap=wrap,
+    )
+    arrival, duration, wait, cpus = arrival[keep], duration[keep], wait[keep], trace.cpus[keep]
+    units = capacity if capacity is not None else _units(arrival, duration, cpus, load, len(signal.zones))
+    return MospInstance(
+        name=name or _name(jobs, len(arrival), horizon, signal),
+        provenance=_provenance([*carbon, jobs], int((~keep).sum()), trace, slot_hours),
+        carbon=signal,
+        resources=("cpu",),
+        clusters=Clusters(
+            signal.zones,
+            signal.zones,
+            np.full((len(signal.zones), 1), units),
+            np.full((len(signal.zones), 1), watts),
+        ),
+        jobs=MospJobs(
+            tuple(f"row{row}" for row in np.flatnonzero(keep)),
+            arrival,
+            duration,
+            (arrival + duration + wait).astype(float),
+            cpus.astype(float)[:, None],
+        ),
+        objective=CaspianObjective() if objective == "caspian" else CarbonObjective(),
+    )
+
+
+def _require(carbon: Sequence[Path] | None, time_unit: str | None, objective: str, **positive: float | None) -> None:
+    if not carbon:
+        raise UnsupportedError("--carbon is missing: name at least one carbon-intensity file")
+    if time_unit is None:
+        raise UnsupportedError(
+            "--time-unit is missing: must be seconds, minutes or hours (traces do not say, and a guess could be wrong)"
+        )
+    if objective not in ("carbon", "caspian"):
+        raise UnsupportedError(f"unknown objective {objective!r}: must be 'carbon' or 'caspian'")
+    for option, value in positive.items():
+        if value is not None and not 0 < value < float("inf"):
+            raise UnsupportedError(f"{option} = {shown(value)}: must be above 0")
+
+
+def _slotted(
+    trace: JobTrace, slot_hours: float, short_hours: float, short_wait: float, long_wait: float
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return arrival, duration and longest wait in slots: the first two rounded up, the last down."""
+    arrival = np.ceil(trace.arrival_hours / slot_hours - ROUNDING_SLOTS).astype(np.int64)
+    duration = np.maximum(1, np.ceil(trace.length_hours / slot_hours - ROUNDING_SLOTS)).astype(np.int64)
+    hours = np.where(trace.length_hours <= short_hours, short_wait, long_wait)
+    return np.maximum(0, arrival), duration, np.floor(hours / slot_hours).astype(np.int64)
+
+
+def _units(arrival: IntArray, duration: IntArray, cpus: FloatArray, load: float, zones: int) -> float:
+    """Return the CPUs of each cluster at which work over capacity while jobs arrive is `load`."""
+    work = float(duration @ cpus)
+    span = max(1, int(arrival.max() - arrival.min()) + 1)
+    return float(max(np.ceil(work / (load * span * zones)), cpus.max()))
+
+
+def _name(jobs: Path, count: int, slots: int, signal: CarbonSignal) -> str:
+    zone = signal.zones[0] if len(signal.zones) == 1 else f"z{len(signal.zones)}"
+    source = jobs.name.split(".")[0].replace("-", "_")
+    return f"mosp-{source}-j{count:04d}-t{slots:03d}-{zone}-s00"
+
+
+def _provenance(files: list[Path], dropped: int, trace: JobTrace, slot_hours: float) -> dict[str, Any]:
+    rounded = np.maximum(1, np.ceil(trace.length_hours / slot_hours - ROUNDING_SLOTS)) * slot_hours
+    return {
+        "converter": "carbonopt convert mosp",
+        "files": {path.name: hashlib.sha256(read_bytes(path)).hexdigest() for path in files},
+        "dropped_jobs": dropped,
+        "trace_cpu_hours": float(trace.length_hours @ trace.cpus),
+        "rounded_cpu_hours": float(rounded @ trace.cpus),
+    }

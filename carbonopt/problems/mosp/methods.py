@@ -1,0 +1,256 @@
+"""The methods of mosp: each takes (instance, options) and returns an Outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.options import Options, Schedule
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
+from carbonopt.milp.program import Program
+from carbonopt.problems.mosp import heuristics
+from carbonopt.problems.mosp.bounds import free_bound, lagrangian_bound, tighter
+from carbonopt.problems.mosp.instance import CaspianObjective, MospInstance
+from carbonopt.problems.mosp.objective import PlacementValue, placement_value, single_term
+from carbonopt.problems.mosp.program import MospProgram, build, build_normalizer, estimate_size
+from carbonopt.problems.mosp.room import Room
+from carbonopt.problems.mosp.schedule import from_schedule
+
+MILP_COLUMNS = 60_000
+"""`auto` solves programs up to this size exactly."""
+LP_COLUMNS = 600_000
+"""`auto` rounds the LP up to this size; above it the LP alone takes minutes."""
+START_SHARE = 0.4
+"""Of the time that is left, what `milp` spends at most on finding a schedule to start from."""
+INTERIOR_POINT_COLUMNS = 100_000
+"""LPs above this size go to the interior point: at 343,000 columns it takes a third of simplex's time."""
+
+_NORMALIZERS: WeakKeyDictionary[MospInstance, tuple[float, float, float]] = WeakKeyDictionary()
+
+
+def choose(instance: MospInstance) -> str:
+    """Return the method that `auto` stands for, by size."""
+    columns, _ = estimate_size(instance)
+    if columns <= MILP_COLUMNS:
+        return "milp"
+    return "lp-rounding" if columns <= LP_COLUMNS else "greedy-clean"
+
+
+def formulate(instance: MospInstance, form: str) -> Program:
+    """Return the program that `milp` (or, relaxed, `lp`) solves."""
+    if form not in ("milp", "lp"):
+        raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
+    value, _ = _value(instance, Options(time_limit=None))
+    assert value is not None
+    return build(instance, value, integer=form == "milp").program
+
+
+def milp(instance: MospInstance, options: Options) -> Outcome:
+    """Solve the whole program with HiGHS, from the best schedule that insertion and rounding find."""
+    value, info = _value(instance, options)
+    if value is None:
+        return _out_of_time(info)
+    form = build(instance, value)
+    rooms = [] if options.start is None else [_room_of(instance, value, options.start)]
+    rooms.append(heuristics.best_insertion(instance, value, options))
+    bound = free_bound(instance, value)
+    best = _report_best(rooms, bound, options)
+    if form.program.columns <= MILP_COLUMNS and options.remaining > 0:
+        rounded, bound = _first_rounding(instance, value, options, bound)
+        rooms += rounded
+        best = _report_best(rooms, bound, options)
+    result = highs.solve(
+        form.program,
+        options,
+        start=None if best is None else _columns_of(form, best),
+        schedule_of=lambda values: form.schedule(values, instance),
+    )
+    info |= result.info
+    if result.status is Status.INFEASIBLE:
+        return Outcome(Status.INFEASIBLE, info=info)
+    schedule = None if best is None else best.schedule()
+    if result.values is not None and (best is None or _improves(form, result.values, best)):
+        schedule = form.schedule(result.values, instance)
+    return Outcome(result.status, schedule, tighter(value.sense, result.bound, bound), info=info)
+
+
+def _report_best(rooms: list[Room], bound: float | None, options: Options) -> Room | None:
+    """Return the best of the schedules that are whole, and hand it out as the incumbent."""
+    whole = [room for room in rooms if heuristics.is_schedule(room)]
+    best = min(whole, key=heuristics.total_cost) if whole else None
+    options.report(bound=bound, incumbent=None if best is None else best.schedule)
+    return best
+
+
+def _first_rounding(
+    instance: MospInstance, value: PlacementValue, options: Options, bound: float | None
+) -> tuple[list[Room], float | None]:
+    """Round the LP within a share of the time; return what came of it and the better bound."""
+    share = replace(options, callback=None, time_limit=options.elapsed + START_SHARE * options.remaining)
+    relaxed, form, x = _relaxation(instance, value, share)
+    rooms = [] if x is None else [heuristics.price_rounding(instance, value, form, x, share, rounds=4)]
+    return rooms, tighter(value.sense, bound, relaxed.bound)
+
+
+def _improves(form: MospProgram, values: FloatArray, best: Room) -> bool:
+    sign = 1.0 if form.program.sense == "min" else -1.0
+    cost = form.program.arrays().cost
+    return bool(sign * (cost @ values) < sign * (cost @ _columns_of(form, best)))
+
+
+def lp(instance: MospInstance, options: Options) -> Outcome:
+    """Bound the optimum by the LP relaxation; the duals of the capacity rows certify it."""
+    value, info = _value(instance, options)
+    if value is None:
+        return _out_of_time(info)
+    outcome, _, _ = _relaxation(instance, value, options)
+    return replace(outcome, info=info | outcome.info)
+
+
+def lp_rounding(instance: MospInstance, options: Options) -> Outcome:
+    """Round the LP optimum to where it places the jobs, and improve by single moves."""
+
+    def rounded(value: PlacementValue, form: MospProgram, x: FloatArray) -> Room:
+        return heuristics.price_rounding(instance, value, form, x, options)
+
+    return _rounded(instance, options, rounded)
+
+
+def caspian_rounding(instance: MospInstance, options: Options) -> Outcome:
+    """Caspian's Algorithms 2 and 3."""
+
+    def rounded(value: PlacementValue, form: MospProgram, x: FloatArray) -> Room:
+        return heuristics.caspian_rounding(instance, value, form, x)
+
+    return _rounded(instance, options, rounded)
+
+
+def greedy_random(instance: MospInstance, options: Options) -> Outcome:
+    """Start every job as early as possible; among equally early clusters, at random."""
+    return _earliest(instance, options, clean_ties=False)
+
+
+def greedy_clean(instance: MospInstance, options: Options) -> Outcome:
+    """Start every job as early as possible; among equally early clusters, on the cleanest."""
+    return _earliest(instance, options, clean_ties=True)
+
+
+def _earliest(instance: MospInstance, options: Options, clean_ties: bool) -> Outcome:
+    value, info = _value(instance, options)
+    if value is None:
+        return _out_of_time(info)
+    room = heuristics.earliest_start(instance, value, options.seed, clean_ties)
+    return _heuristic_outcome(room, None, info)
+
+
+def _rounded(
+    instance: MospInstance,
+    options: Options,
+    rounding: Callable[[PlacementValue, MospProgram, FloatArray], Room],
+) -> Outcome:
+    value, info = _value(instance, options)
+    if value is None:
+        return _out_of_time(info)
+    relaxed, form, x = _relaxation(instance, value, options)
+    if relaxed.status is Status.INFEASIBLE or x is None:
+        return replace(relaxed, schedule=None, info=info | relaxed.info)
+    outcome = _heuristic_outcome(rounding(value, form, x), relaxed.bound, info | relaxed.info)
+    return replace(outcome, certificate=relaxed.certificate)
+
+
+def _heuristic_outcome(room: Room, bound: float | None, info: dict[str, Any]) -> Outcome:
+    if not heuristics.is_schedule(room):
+        left = [room.instance.jobs.name[i] for i in np.flatnonzero(room.cluster < 0)[:20]]
+        return Outcome(Status.UNKNOWN, None, bound, info=info | {"unplaced_jobs": left})
+    return Outcome(Status.FEASIBLE, room.schedule(), bound, info=info)
+
+
+def _relaxation(
+    instance: MospInstance, value: PlacementValue, options: Options
+) -> tuple[Outcome, MospProgram, FloatArray | None]:
+    """Solve the LP; its bound is recomputed from the duals, so that it stands without the solver."""
+    form = build(instance, value, integer=False)
+    solver = "ipm" if form.program.columns > INTERIOR_POINT_COLUMNS else "choose"
+    result = highs.solve(form.program, options, lp_solver=solver)
+    if result.status is Status.INFEASIBLE:
+        return Outcome(Status.INFEASIBLE, info=result.info), form, None
+    bound, prices = free_bound(instance, value), np.zeros_like(instance.clusters.capacity)
+    if result.row_dual is not None:
+        sign = -1.0 if value.sense == "min" else 1.0
+        duals = np.maximum(0.0, sign * result.row_dual[form.capacity.slice]).reshape(form.capacity.shape)
+        priced = lagrangian_bound(instance, value, duals)
+        if tighter(value.sense, bound, priced) == priced:
+            bound, prices = priced, duals
+    certificate = None if bound is None else {"kind": "lagrangian", "prices": prices.tolist(), "bound": bound}
+    info = {**result.info, "lp_objective": result.objective}
+    x = result.values if result.status is Status.OPTIMAL else None
+    schedule = None
+    if x is not None and bool((np.abs(x - np.round(x)) < 1e-9).all()):
+        schedule = form.schedule(x, instance)
+    return Outcome(result.status, schedule, bound, certificate, info), form, x
+
+
+def _value(instance: MospInstance, options: Options) -> tuple[PlacementValue | None, dict[str, Any]]:
+    """Return the objective's coefficients; None if time ran out over the normalizers."""
+    if not isinstance(instance.objective, CaspianObjective) or instance.objective.normalizers:
+        return placement_value(instance), {}
+    bars = normalizers(instance, options)
+    if bars is None:
+        return None, {"stopped": "before the normalizers Zbar were known"}
+    return placement_value(instance, bars), {"normalizers": dict(zip(("z1", "z2", "z3"), bars, strict=True))}
+
+
+def normalizers(instance: MospInstance, options: Options) -> tuple[float, float, float] | None:
+    """Return Zbar_k: the LP optimum of each Z_k alone (Algorithm 2, line 1); None if time ran out.
+
+    Kept as long as the instance, so that every method of one comparison divides by the same numbers.
+    """
+    known = _NORMALIZERS.get(instance)
+    if known is None:
+        bars = []
+        for k in (1, 2, 3):
+            bar = _largest(instance, single_term(instance, k), options)
+            if bar is None:
+                return None
+            bars.append(bar)
+        known = (bars[0], bars[1], bars[2])
+        _NORMALIZERS[instance] = known
+    return known
+
+
+def _largest(instance: MospInstance, term: PlacementValue, options: Options) -> float | None:
+    form = build_normalizer(instance, term)
+    result = highs.solve(form.program, replace(options, callback=None), lp_solver="ipm")
+    if result.status is not Status.OPTIMAL or result.objective is None:
+        return None
+    return max(0.0, result.objective / form.scale)
+
+
+def _out_of_time(info: dict[str, Any]) -> Outcome:
+    return Outcome(Status.TIME_LIMIT, info=info)
+
+
+def _room_of(instance: MospInstance, value: PlacementValue, schedule: Schedule) -> Room:
+    room = Room(instance, value)
+    for job, cluster, start in zip(*from_schedule(instance, schedule), strict=True):
+        room.place(job, cluster, start)
+    return room
+
+
+def _columns_of(form: MospProgram, room: Room) -> FloatArray:
+    """Return the column values that stand for the schedule in `room`."""
+    placements = form.placements
+    values = np.zeros(form.program.columns)
+    chosen = (room.cluster[placements.job] == placements.cluster) & (room.start[placements.job] == placements.start)
+    values[form.x.slice] = chosen
+    if "rejected" in form.program.variables:
+        values[form.program.variables["rejected"].slice] = room.cluster < 0
+    return values

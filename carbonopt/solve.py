@@ -1,0 +1,277 @@
+"""`solve`, `check` and `formulate`: one way from an instance to a checked solution."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.instance import Instance
+from carbonopt.core.options import Options, Progress, Schedule
+from carbonopt.core.registry import load, problem_of
+from carbonopt.core.report import Diagnosis, Report, Violation
+from carbonopt.core.solution import Outcome, Solution, relative_gap
+from carbonopt.core.status import Status
+
+AGREEMENT = 1e-6
+"""Largest relative difference between two evaluations of one number that is called rounding."""
+CHECKPOINT_SECONDS = 1.0
+"""Least time between two checkpoints."""
+
+
+def solve(
+    instance: Instance,
+    method: str = "auto",
+    *,
+    time_limit: float | None = 60.0,
+    mip_rel_gap: float = 1e-4,
+    mip_abs_gap: float = 1e-9,
+    seed: int = 0,
+    threads: int | None = None,
+    verbose: bool = False,
+    log_file: str | os.PathLike[str] | None = None,
+    initial_solution: Solution | None = None,
+    callback: Callable[[Progress], None] | None = None,
+    checkpoint: Callable[[Solution], None] | None = None,
+) -> Solution:
+    """Solve an instance.
+
+    Parameters
+    ----------
+    instance
+        From `read`, a generator, or made in the program.
+    method
+        A method of the instance's problem, or ``auto`` to choose by size.
+    time_limit
+        Wall time [s]; None for no limit.
+    mip_rel_gap, mip_abs_gap
+        Stop when the gap between objective and proven bound is at most this.
+    seed
+        Of everything drawn at random.
+    threads
+        Of the solver; None lets it choose.
+    verbose, log_file
+        Show the solver's log, and keep it in a file.
+    initial_solution
+        A feasible solution of the same instance to start from.
+    callback
+        Called with `Progress` a few times a second.
+    checkpoint
+        Called with every new incumbent as a checked solution (status ``interrupted``), at most once
+        a second: what to write to disk so that not even a kill loses it.
+
+    Returns
+    -------
+    Solution
+        Re-evaluated by the problem's checker: `objective` and `metrics` are the checker's. After
+        Ctrl-C the incumbent, with status ``interrupted``.
+
+    Raises
+    ------
+    UnsupportedError
+        If the problem has no such method, or an option is out of range.
+    InputError
+        If the initial solution is not a feasible solution of this instance.
+    TooLargeError
+        If the method's program would not fit into memory.
+    """
+    problem = problem_of(instance.problem)
+    keeper = _Keeper(callback)
+    start = None if initial_solution is None else _checked_start(instance, initial_solution)
+    options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
+    name = problem.function("choose")(instance) if method == "auto" else method
+    run = load(problem.method(name).function)
+    if checkpoint is not None:
+        keeper.save = lambda outcome: checkpoint(_judged(instance, name, options, outcome))
+    try:
+        outcome = run(instance, options)
+    except KeyboardInterrupt:
+        outcome = keeper.outcome(start)
+    return _judged(instance, name, options, outcome)
+
+
+class _Keeper:
+    """Keeps the last incumbent and bound that a method reported, for when it is interrupted."""
+
+    def __init__(self, callback: Callable[[Progress], None] | None) -> None:
+        self.callback = callback
+        self.save: Callable[[Outcome], None] | None = None
+        self.saved_at = -CHECKPOINT_SECONDS
+        self.unsaved = False
+        self.incumbent: Callable[[], Schedule] | None = None
+        self.bound: float | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        self.unsaved = self.unsaved or progress.incumbent is not None
+        self.incumbent = progress.incumbent or self.incumbent
+        self.bound = self.bound if progress.bound is None else progress.bound
+        due = progress.seconds - self.saved_at >= CHECKPOINT_SECONDS
+        if self.save is not None and self.unsaved and due:
+            self.save(self.outcome(None))
+            self.saved_at, self.unsaved = progress.seconds, False
+        if self.callback is not None:
+            self.callback(progress)
+
+    def outcome(self, start: Schedule | None) -> Outcome:
+        schedule = start if self.incumbent is None else self.incumbent()
+        return Outcome(Status.INTERRUPTED, schedule, self.bound)
+
+
+def _checked_start(instance: Instance, initial: Solution) -> Schedule:
+    report = check(instance, initial)
+    if initial.columns is None or report.violations:
+        lines = [str(violation) for violation in report.violations] or ["it has no schedule"]
+        raise UnsupportedError("the initial solution cannot be used: " + "; ".join(lines[:3]))
+    return initial.columns
+
+
+def _judged(instance: Instance, method: str, options: Options, outcome: Outcome) -> Solution:
+    """Let the checker evaluate what a method claims, and keep only what survives."""
+    objective, metrics, info, status = None, {}, dict(outcome.info), outcome.status
+    schedule, bound, certificate = outcome.schedule, outcome.bound, outcome.certificate
+    sense = instance.sense
+    if schedule is not None:
+        report = evaluate(instance, schedule, info)
+        objective, metrics = report.objective, report.metrics
+        if report.violations or objective is None:
+            info["violations"] = [str(violation) for violation in report.violations]
+            status, schedule, objective, metrics = Status.ERROR, None, None, {}
+    if objective is not None and bound is not None:
+        if not _bounds(sense, bound, objective):
+            info["refuted_bound"] = bound
+            status, bound, certificate = Status.ERROR, None, None
+        elif _bounds(sense, objective, bound):  # equal but for rounding
+            bound = min(bound, objective) if sense == "min" else max(bound, objective)
+    gap = relative_gap(objective, bound)
+    if gap is not None and status in (Status.FEASIBLE, Status.TIME_LIMIT) and gap <= options.mip_rel_gap:
+        status = Status.OPTIMAL
+    return Solution(
+        problem=instance.problem,
+        instance=instance.name,
+        instance_sha256=instance.sha256,
+        method=method,
+        status=status,
+        sense=sense,
+        objective=objective,
+        bound=bound,
+        certificate=certificate,
+        metrics=metrics,
+        columns=schedule,
+        info=info,
+        options=dict(options.to_dict()),
+        versions=_versions(),
+        wall_seconds=options.elapsed,
+    )
+
+
+def _bounds(sense: str, bound: float, objective: float) -> bool:
+    """Return whether `bound` is on its side of `objective`, up to rounding."""
+    slack = AGREEMENT * max(1.0, abs(objective))
+    return bound <= objective + slack if sense == "min" else bound >= objective - slack
+
+
+def evaluate(instance: Instance, schedule: Schedule, info: dict[str, Any] | None = None) -> Report:
+    """Return the checker's report on a bare schedule."""
+    report: Report = problem_of(instance.problem).function("check")(instance, schedule, info)
+    return report
+
+
+def check(instance: Instance, solution: Solution) -> Report:
+    """Check a solution against its instance, and what it claims against what is true.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    solution
+        From `solve` or `read_solution`.
+
+    Returns
+    -------
+    Report
+        Every violated constraint by name, job, cluster, slot and amount; also violations named
+        ``instance`` (made for other data), ``objective``, ``metrics`` and ``bound`` (claims that
+        are not so).
+    """
+    if solution.columns is None:
+        return Report((), None)
+    report = evaluate(instance, solution.columns, solution.info)
+    claims = list(_claim_faults(instance, solution, report))
+    return replace(report, violations=(*report.violations, *claims))
+
+
+def _claim_faults(instance: Instance, solution: Solution, report: Report) -> list[Violation]:
+    faults = []
+    if solution.problem != instance.problem or solution.instance_sha256 != instance.sha256:
+        text = f"the solution was made for {solution.instance!r} with other data (content hash differs)"
+        faults.append(Violation("instance", text))
+    claimed, found = solution.objective, report.objective
+    if claimed is not None and found is not None and not _agree(claimed, found):
+        text = f"the file claims {claimed:.9g}, the schedule's is {found:.9g}"
+        faults.append(Violation("objective", text, amount=abs(claimed - found)))
+    for name, value in solution.metrics.items():
+        true = report.metrics.get(name)
+        if isinstance(value, (int, float)) and isinstance(true, (int, float)) and not _agree(value, true):
+            text = f"the file claims {name} = {value:.9g}, the schedule's is {true:.9g}"
+            faults.append(Violation("metrics", text, amount=abs(value - true)))
+    if solution.bound is not None and found is not None and not _bounds(solution.sense, solution.bound, found):
+        text = f"the claimed bound {solution.bound:.9g} is beaten by the schedule's {found:.9g}"
+        faults.append(Violation("bound", text, amount=abs(solution.bound - found)))
+    return faults
+
+
+def _agree(first: float, second: float) -> bool:
+    return abs(first - second) <= AGREEMENT * max(1.0, abs(first), abs(second))
+
+
+def formulate(instance: Instance, form: str = "milp") -> Any:
+    """Return the sparse mathematical program of an instance.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    form
+        ``milp``, or ``lp`` for its relaxation.
+
+    Returns
+    -------
+    Program
+        With named blocks, ``add_variables`` and ``add_rows`` for rows of your own, ``to_lp`` and
+        ``to_mps``.
+    """
+    return problem_of(instance.problem).function("formulate")(instance, form)
+
+
+def diagnose(instance: Instance, *, time_limit: float | None = 60.0, threads: int | None = None) -> Diagnosis:
+    """Say whether an instance has a schedule in which every job runs, and if not, why not.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    time_limit, threads
+        Of the solver.
+
+    Returns
+    -------
+    Diagnosis
+        With findings in terms of the problem: jobs, clusters, slots and amounts.
+    """
+    options = Options(time_limit=time_limit, threads=threads)
+    found: Diagnosis = problem_of(instance.problem).function("diagnose")(instance, options)
+    return found
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for package in ("carbonopt", "numpy", "highspy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found
