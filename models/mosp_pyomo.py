@@ -59,7 +59,7 @@ def cost(data: dict, i: int, j: int, t: int) -> float:
 
 
 def merits(data: dict, i: int, j: int, t: int) -> tuple[float, float, float]:
-    """What x_ijt = 1 adds to (Z1, Z2, Z3), Z1 in 1/(g/kWh W per unit); a slot without capacity adds 0."""
+    """Return what x_ijt = 1 adds to (Z1, Z2, Z3), Z1 in 1/(g/kWh W per unit); a slot without capacity adds 0."""
     used, (tardiness, completion) = usage(data, i, j, t), times(data, i, t)
     if any(grams * watts == 0 for _, _, grams, watts in used):
         raise ValueError(f"Z1 divides by I rho, which is 0 under job {i} on cluster {j} from slot {t}")

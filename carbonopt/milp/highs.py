@@ -22,7 +22,6 @@ POLL_SECONDS = 0.1
 
 _STATUS = {
     highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
-    highspy.HighsModelStatus.kModelEmpty: Status.OPTIMAL,
     highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
     highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
     highspy.HighsModelStatus.kIterationLimit: Status.TIME_LIMIT,
@@ -212,6 +211,8 @@ def _bind(function: Callable[[FloatArray], Any], values: FloatArray) -> Callable
 
 def _result(highs: Any, is_mip: bool, stopped_by_user: bool) -> Result:
     model_status, info, solution = highs.getModelStatus(), highs.getInfo(), highs.getSolution()
+    if model_status == highspy.HighsModelStatus.kModelEmpty:
+        return Result(Status.OPTIMAL, np.zeros(0), 0.0, 0.0, np.zeros(0))
     status = _STATUS.get(model_status, Status.ERROR)
     if stopped_by_user and status is not Status.OPTIMAL:
         status = Status.INTERRUPTED

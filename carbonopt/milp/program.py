@@ -21,11 +21,15 @@ WIDE_RANGE = 1e6
 
 @dataclass(frozen=True)
 class Block:
-    """A named run of variables or rows with the shape of its index sets."""
+    """A named run of variables or rows with the shape of its index sets.
+
+    `at` names the members of a sparse block: one array of indices for each index set.
+    """
 
     name: str
     start: int
     shape: tuple[int, ...]
+    at: tuple[IntArray, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -43,8 +47,9 @@ class Block:
         return slice(self.start, self.start + self.size)
 
     def labels(self) -> list[str]:
-        """Names of the members, e.g. ``x[0,3]``, as LP and MPS files show them."""
-        return [f"{self.name}[{','.join(map(str, position))}]" for position in np.ndindex(*self.shape)]
+        """Return names of the members, e.g. ``x(0,3)``, as LP and MPS files show them."""
+        members = np.ndindex(*self.shape) if self.at is None else zip(*(part.tolist() for part in self.at), strict=True)
+        return [f"{self.name}({','.join(map(str, member))})" for member in members]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +111,13 @@ class Program:
         upper: npt.ArrayLike = np.inf,
         cost: npt.ArrayLike = 0.0,
         integer: npt.ArrayLike = False,
+        at: tuple[IntArray, ...] | None = None,
     ) -> Block:
-        """Add a block of variables; `lower`, `upper`, `cost` and `integer` broadcast to `shape`."""
-        block = self._block(self.variables, name, self.columns, shape)
+        """Add a block of variables; `lower`, `upper`, `cost` and `integer` broadcast to `shape`.
+
+        `at` gives the indices of the members of a sparse block, for their names in exported files.
+        """
+        block = self._block(self.variables, name, self.columns, shape, at)
         self._columns.append(
             (
                 _spread(lower, block),
@@ -212,10 +221,17 @@ class Program:
             raise UnsupportedError(f"no block {name!r} in {self.name}: must be {one_of(tuple(blocks))}")
         return blocks[name]
 
-    def _block(self, known: dict[str, Block], name: str, start: int, shape: int | tuple[int, ...]) -> Block:
+    def _block(
+        self,
+        known: dict[str, Block],
+        name: str,
+        start: int,
+        shape: int | tuple[int, ...],
+        at: tuple[IntArray, ...] | None = None,
+    ) -> Block:
         if name in self.variables or name in self.constraints:
             raise UnsupportedError(f"{self.name} has a block {name!r} already")
-        known[name] = Block(name, start, (shape,) if isinstance(shape, int) else tuple(shape))
+        known[name] = Block(name, start, (shape,) if isinstance(shape, int) else tuple(shape), at)
         return known[name]
 
     def __repr__(self) -> str:

@@ -158,7 +158,7 @@ def _assemble(
     job, cluster, start = placements.job, placements.cluster, placements.start
     program = Program(instance.name, sense=value.sense)
     cost = factor * value.of(job, cluster, start)
-    x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer)
+    x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer, at=(job, cluster, start))
     required, price = _rejection(instance)
     placement = program.add_rows(  # (6)
         "placement", len(instance.jobs), lower=float(required), upper=1

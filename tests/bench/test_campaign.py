@@ -1,0 +1,60 @@
+import json
+
+import pytest
+from conftest import TINY
+
+import carbonopt as co
+from carbonopt.bench.bks import update
+from carbonopt.bench.campaign import read_results, run_campaign
+from carbonopt.bench.gaps import by_method, with_best_bounds
+from carbonopt.core.errors import CarbonoptError
+
+METHODS = ["milp", "greedy-clean", "lp"]
+PATHS = [TINY["crowd"], TINY["tradeoff"]]
+
+
+def test_a_campaign_goes_on_where_it_stopped(tmp_path):
+    results = tmp_path / "results.jsonl"
+    runs = run_campaign(PATHS, METHODS, results, time_limit=5)
+    for _ in range(2):
+        next(runs)
+    assert len(read_results(results)) == 2
+    with results.open("a") as file:
+        file.write('{"cut short')
+    fresh = []
+    records = list(run_campaign(PATHS, METHODS, results, lambda *pair: fresh.append(pair), time_limit=5))
+    assert len(records) == 6
+    assert len(fresh) == 4
+    assert len(read_results(results)) == 6
+    assert len(list(run_campaign(PATHS, METHODS, results, lambda *pair: pytest.fail("ran again"), time_limit=5))) == 6
+
+
+def test_gaps_are_against_the_best_bound_of_the_instance(tmp_path):
+    table = with_best_bounds(list(run_campaign(PATHS[:1], METHODS, tmp_path / "r.jsonl", time_limit=5)))
+    row = table.set_index("method").loc["greedy-clean"]
+    assert row["best_bound"] == pytest.approx(0.7)
+    assert row["gap_to_best_bound"] == pytest.approx((0.8 - 0.7) / 0.8)
+    summary = by_method(table).set_index("method")
+    assert summary.loc["milp", "median_gap"] == pytest.approx(0, abs=1e-9)
+
+
+def test_best_known_values_only_improve(tmp_path, tiny):
+    path = tmp_path / "bks.json"
+    instance = tiny["crowd"]
+    assert update(path, instance, co.solve(instance, "greedy-clean")) == ["objective"]
+    assert update(path, instance, co.solve(instance, "milp")) == ["objective", "bound"]
+    assert update(path, instance, co.solve(instance, "greedy-clean")) == []
+    entry = json.loads(path.read_text())[instance.name]
+    assert entry["objective"]["value"] == pytest.approx(0.7)
+    assert entry["objective"]["method"] == "milp"
+    assert entry["bound"]["date"]
+
+
+def test_a_value_that_crosses_a_bound_is_an_error(tmp_path, tiny):
+    from dataclasses import replace
+
+    path = tmp_path / "bks.json"
+    solution = co.solve(tiny["crowd"], "greedy-clean")
+    update(path, tiny["crowd"], replace(solution, bound=0.75))
+    with pytest.raises(CarbonoptError, match="cross"):
+        update(path, tiny["crowd"], co.solve(tiny["crowd"], "milp"))

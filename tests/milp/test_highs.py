@@ -1,0 +1,90 @@
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from tests_support import hard_knapsack
+
+from carbonopt.core.options import Options
+from carbonopt.core.status import Status
+from carbonopt.milp.highs import solve
+from carbonopt.milp.program import Program
+
+
+def assignment(sense: str) -> Program:
+    program = Program("assignment", sense=sense)
+    x = program.add_variables("x", (2, 2), upper=1, cost=[[1, 4], [3, 2]], integer=True)
+    row = program.add_rows("row", 2, lower=1, upper=1)
+    program.add_entries(np.repeat(row.index, 2), x.index.reshape(-1), 1.0)
+    column = program.add_rows("column", 2, upper=1)
+    program.add_entries(np.tile(column.index, 2), x.index.reshape(-1), 1.0)
+    return program
+
+
+@pytest.mark.parametrize(("sense", "optimum"), [("min", 3), ("max", 7)])
+def test_optimum_and_bound_in_the_programs_own_sense(sense, optimum):
+    result = solve(assignment(sense), Options())
+    assert result.status is Status.OPTIMAL
+    assert result.objective == optimum
+    assert result.bound == pytest.approx(optimum)
+
+
+def test_infeasible_is_said_without_values():
+    program = Program("p")
+    x = program.add_variables("x", 1, upper=1, integer=True)
+    row = program.add_rows("r", 1, lower=2)
+    program.add_entries(row.index, x.index, 1.0)
+    result = solve(program, Options())
+    assert result.status is Status.INFEASIBLE
+    assert result.values is None
+    assert result.bound is None
+
+
+def test_lp_duals_are_the_change_of_the_objective():
+    program = Program("lp", sense="max")
+    x = program.add_variables("x", 1, cost=3)
+    row = program.add_rows("r", 1, upper=4)
+    program.add_entries(row.index, x.index, 2.0)
+    result = solve(program, Options())
+    assert result.objective == pytest.approx(6)
+    assert result.row_dual is not None
+    assert result.row_dual.tolist() == pytest.approx([1.5])
+
+
+def test_time_limit_without_incumbent_has_no_values():
+    result = solve(hard_knapsack(), Options(time_limit=0.0))
+    assert result.status is Status.TIME_LIMIT
+    assert result.values is None
+    assert result.objective is None
+
+
+def test_a_start_is_an_incumbent_at_once():
+    program = hard_knapsack()
+    start = np.zeros(program.columns)
+    result = solve(program, Options(time_limit=0.3), start=start)
+    assert result.values is not None
+
+
+def test_ctrl_c_keeps_the_incumbent():
+    program = hard_knapsack()
+    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    result = solve(program, Options(time_limit=60), start=np.zeros(program.columns))
+    assert result.status is Status.INTERRUPTED
+    assert result.values is not None
+    assert result.bound is not None
+
+
+def test_progress_reaches_the_caller():
+    seen = []
+    options = Options(time_limit=1.5, callback=seen.append)
+    solve(hard_knapsack(), options, schedule_of=lambda values: {"x": values.tolist()})
+    assert any(progress.objective is not None for progress in seen)
+    assert any(progress.incumbent is not None and progress.incumbent()["x"] for progress in seen)
+
+
+def test_same_seed_same_answer():
+    first, second = (solve(assignment("min"), Options(seed=7)).values for _ in range(2))
+    assert first is not None
+    assert first.tolist() == second.tolist()

@@ -1,0 +1,87 @@
+"""What is shipped is what is generated, has the optimum written beside it, and fits its schema."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from conftest import ROOT, TINY, load_module
+
+import carbonopt as co
+
+SHIPPED = sorted((ROOT / "instances").glob("*/*-s*.json"))
+OPTIMA = {"shift": 0.1, "crowd": 0.7, "tradeoff": 0.45, "reject": 0.8, "resources": 0.3, "caspian": 2.25}
+
+
+def test_shipped_files_are_generated_from_seeds(tmp_path):
+    load_module(ROOT / "instances/build.py").build(tmp_path)
+    made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.json"))
+    committed = {path.relative_to(ROOT / "instances") for path in (ROOT / "instances").rglob("*.json")}
+    assert set(made) == committed - {Path("bks.json")}
+    _, different, missing = filecmp.cmpfiles(tmp_path, ROOT / "instances", map(str, made), shallow=False)
+    assert (different, missing) == ([], [])
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_files_fit_their_schema_and_round_trip(path, tmp_path):
+    schema = json.loads((ROOT / "instances/schema/mosp.schema.json").read_text())
+    raw = json.loads(path.read_text())
+    jsonschema.validate(raw, schema)
+    instance = co.read(path)
+    instance.write(tmp_path / "again.json.gz")
+    again = co.read(tmp_path / "again.json.gz")
+    assert again.sha256 == instance.sha256
+    assert again.to_dict() == raw
+    index = json.loads((ROOT / "instances/index.json").read_text())
+    assert index[instance.name]["sha256"] == instance.sha256
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+def test_hand_checked_optima(name, tiny):
+    solution = co.solve(tiny[name], "milp", mip_rel_gap=0)
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(OPTIMA[name], abs=1e-9)
+    assert solution.bound == pytest.approx(OPTIMA[name], abs=1e-6)
+
+
+def test_the_infeasible_one(tiny):
+    solution = co.solve(tiny["infeasible"], "milp")
+    assert (solution.status, solution.has_solution, solution.bound) == ("infeasible", False, None)
+
+
+def test_every_tiny_instance_is_covered():
+    assert set(TINY) == {*OPTIMA, "infeasible"}
+
+
+def test_solutions_fit_their_schema(tiny, tmp_path):
+    schema = json.loads((ROOT / "instances/schema/solution.schema.json").read_text())
+    for method in ("milp", "lp", "greedy-random"):
+        co.solve(tiny["crowd"], method).write(tmp_path / "s.json")
+        jsonschema.validate(json.loads((tmp_path / "s.json").read_text()), schema)
+
+
+def test_the_hash_is_of_the_data_not_of_the_file(tiny):
+    raw = tiny["crowd"].to_dict()
+    from carbonopt.problems.mosp.file import from_dict
+
+    renamed = from_dict(raw | {"name": "other", "provenance": {}})
+    assert renamed.sha256 == tiny["crowd"].sha256
+    spelled = json.loads(json.dumps(raw))
+    spelled["clusters"]["capacity"]["gpu"] = [[1.0, 1.0], 1]
+    assert from_dict(spelled).sha256 == tiny["crowd"].sha256
+    spelled["clusters"]["capacity"]["gpu"] = [[1.0, 2.0], 1]
+    assert from_dict(spelled).sha256 != tiny["crowd"].sha256
+
+
+def test_best_known_values_do_not_cross():
+    path = ROOT / "instances/bks.json"
+    known = json.loads(path.read_text())
+    index = json.loads((ROOT / "instances/index.json").read_text())
+    for name, entry in known.items():
+        assert entry["instance_sha256"] == index[name]["sha256"]
+        if entry["objective"] and entry["bound"]:
+            sign = 1 if entry["sense"] == "min" else -1
+            assert sign * (entry["objective"]["value"] - entry["bound"]["value"]) >= -1e-6
