@@ -1,5 +1,6 @@
 """Mathematical optimization of carbon-aware computing: exact programs, proven gaps, honest baselines."""
 
+from carbonopt.check import check
 from carbonopt.compare import compare
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import CarbonoptError, InputError, TooLargeError, UnsupportedError
@@ -10,7 +11,7 @@ from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
 from carbonopt.generate import generate
 from carbonopt.io.read import read, read_solution
-from carbonopt.solve import check, diagnose, formulate, solve
+from carbonopt.solve import diagnose, formulate, solve
 
 __version__ = "0.1.0"
 

@@ -1,22 +1,20 @@
-"""`solve`, `check` and `formulate`: one way from an instance to a checked solution."""
+"""`solve`, `formulate` and `diagnose`: one way from an instance to a checked solution."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
+from carbonopt.check import check, evaluate, on_its_side
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.options import Options, Progress, Schedule
 from carbonopt.core.registry import load, problem_of
-from carbonopt.core.report import Diagnosis, Report, Violation
+from carbonopt.core.report import Diagnosis
 from carbonopt.core.solution import Outcome, Solution, relative_gap
 from carbonopt.core.status import Status
 
-AGREEMENT = 1e-6
-"""Largest relative difference between two evaluations of one number that is called rounding."""
 CHECKPOINT_SECONDS = 1.0
 """Least time between two checkpoints."""
 
@@ -71,9 +69,8 @@ def solve(
     Raises
     ------
     UnsupportedError
-        If the problem has no such method, or an option is out of range.
-    InputError
-        If the initial solution is not a feasible solution of this instance.
+        If the problem has no such method, an option is out of range, or the initial solution is not
+        a feasible solution of this instance.
     TooLargeError
         If the method's program would not fit into memory.
     """
@@ -139,10 +136,10 @@ def _judged(instance: Instance, method: str, options: Options, outcome: Outcome)
             info["violations"] = [str(violation) for violation in report.violations]
             status, schedule, objective, metrics = Status.ERROR, None, None, {}
     if objective is not None and bound is not None:
-        if not _bounds(sense, bound, objective):
+        if not on_its_side(sense, bound, objective):
             info["refuted_bound"] = bound
             status, bound, certificate = Status.ERROR, None, None
-        elif _bounds(sense, objective, bound):  # equal but for rounding
+        elif on_its_side(sense, objective, bound):  # equal but for rounding
             bound = min(bound, objective) if sense == "min" else max(bound, objective)
     gap = relative_gap(objective, bound)
     if gap is not None and status in (Status.FEASIBLE, Status.TIME_LIMIT) and gap <= options.mip_rel_gap:
@@ -164,66 +161,6 @@ def _judged(instance: Instance, method: str, options: Options, outcome: Outcome)
         versions=_versions(),
         wall_seconds=options.elapsed,
     )
-
-
-def _bounds(sense: str, bound: float, objective: float) -> bool:
-    """Return whether `bound` is on its side of `objective`, up to rounding."""
-    slack = AGREEMENT * max(1.0, abs(objective))
-    return bound <= objective + slack if sense == "min" else bound >= objective - slack
-
-
-def evaluate(instance: Instance, schedule: Schedule, info: dict[str, Any] | None = None) -> Report:
-    """Return the checker's report on a bare schedule."""
-    report: Report = problem_of(instance.problem).function("check")(instance, schedule, info)
-    return report
-
-
-def check(instance: Instance, solution: Solution) -> Report:
-    """Check a solution against its instance, and what it claims against what is true.
-
-    Parameters
-    ----------
-    instance
-        The instance.
-    solution
-        From `solve` or `read_solution`.
-
-    Returns
-    -------
-    Report
-        Every violated constraint by name, job, cluster, slot and amount; also violations named
-        ``instance`` (made for other data), ``objective``, ``metrics`` and ``bound`` (claims that
-        are not so).
-    """
-    if solution.columns is None:
-        return Report((), None)
-    report = evaluate(instance, solution.columns, solution.info)
-    claims = list(_claim_faults(instance, solution, report))
-    return replace(report, violations=(*report.violations, *claims))
-
-
-def _claim_faults(instance: Instance, solution: Solution, report: Report) -> list[Violation]:
-    faults = []
-    if solution.problem != instance.problem or solution.instance_sha256 != instance.sha256:
-        text = f"the solution was made for {solution.instance!r} with other data (content hash differs)"
-        faults.append(Violation("instance", text))
-    claimed, found = solution.objective, report.objective
-    if claimed is not None and found is not None and not _agree(claimed, found):
-        text = f"the file claims {claimed:.9g}, the schedule's is {found:.9g}"
-        faults.append(Violation("objective", text, amount=abs(claimed - found)))
-    for name, value in solution.metrics.items():
-        true = report.metrics.get(name)
-        if isinstance(value, (int, float)) and isinstance(true, (int, float)) and not _agree(value, true):
-            text = f"the file claims {name} = {value:.9g}, the schedule's is {true:.9g}"
-            faults.append(Violation("metrics", text, amount=abs(value - true)))
-    if solution.bound is not None and found is not None and not _bounds(solution.sense, solution.bound, found):
-        text = f"the claimed bound {solution.bound:.9g} is beaten by the schedule's {found:.9g}"
-        faults.append(Violation("bound", text, amount=abs(solution.bound - found)))
-    return faults
-
-
-def _agree(first: float, second: float) -> bool:
-    return abs(first - second) <= AGREEMENT * max(1.0, abs(first), abs(second))
 
 
 def formulate(instance: Instance, form: str = "milp") -> Any:

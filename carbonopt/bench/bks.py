@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from carbonopt.check import check
 from carbonopt.core.errors import CarbonoptError
 from carbonopt.core.instance import Instance
 from carbonopt.core.jsonfile import read_json, write_json
 from carbonopt.core.solution import Solution
-from carbonopt.solve import check
 
 IMPROVEMENT = 1e-9
 """Relative change below which a value is not better."""

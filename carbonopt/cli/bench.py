@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.core.instance import Instance
+from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.solution import Solution
 
 
@@ -40,11 +42,18 @@ def bench(
             console.say(f"{instance.name}: {solution.method} improves {' and '.join(improved)}")
 
     names = None if methods is None else [name.strip() for name in methods.split(",")]
-    total = count_runs(files, names)
+    results.parent.mkdir(parents=True, exist_ok=True)
+    for target in (results, bks):
+        if target is not None:
+            require_writable(target)
+    sound, worst = _readable(files)
+    if not sound:
+        raise typer.Exit(worst)
+    total = count_runs(sound, names)
     records: list[dict[str, Any]] = []
     limit = None if time_limit == float("inf") else time_limit
     with console.counted("bench", total) as step:
-        for record in run_campaign(files, names, results, enter, time_limit=limit, seed=seed, threads=threads):
+        for record in run_campaign(sound, names, results, enter, time_limit=limit, seed=seed, threads=threads):
             records.append(record)
             step()
     table = with_best_bounds(records)
@@ -59,4 +68,16 @@ def bench(
                 for row in frame.to_dict(orient="records")
             ]
             console.print_table(title, columns, rows)
-    raise typer.Exit(0 if len(records) == total else console.INTERRUPTED)
+    raise typer.Exit(worst if len(records) == total else console.INTERRUPTED)
+
+
+def _readable(files: list[Path]) -> tuple[list[Path], int]:
+    """Return the files that are instances, and the exit code for those that are not."""
+    from carbonopt.io.read import read
+
+    def work(path: Path) -> int:
+        read(path)
+        return 0
+
+    codes = {path: console.guard(partial(work, path), path) for path in files}
+    return [path for path, code in codes.items() if code == 0], max(codes.values())

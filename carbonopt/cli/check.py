@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from carbonopt.cli import console
+from carbonopt.core.errors import one_line
+from carbonopt.core.report import Report
+from carbonopt.core.solution import Solution
 
 
 def register(app: typer.Typer) -> None:
@@ -17,7 +20,9 @@ def register(app: typer.Typer) -> None:
 
 def check(
     instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance file.")],
-    solution_files: Annotated[list[Path], typer.Argument(metavar="SOLUTIONS...", help="Solution files.")],
+    solution_files: Annotated[
+        list[Path], typer.Argument(metavar="SOLUTIONS...", help="Solution files.", readable=False)
+    ],
     json_output: console.Json = False,
 ) -> None:
     """Check solutions without a solver: every constraint, the objective, the metrics and the bound."""
@@ -29,27 +34,40 @@ def check(
         solution = co.read_solution(path)
         report = co.check(instance, solution)
         if json_output:
-            console.print_json(
-                {
-                    "file": str(path),
-                    "instance": instance.name,
-                    "problem": instance.problem,
-                    "has_solution": solution.has_solution,
-                    "feasible": report.feasible and solution.has_solution,
-                    "objective": report.objective,
-                    "bound": solution.bound,
-                    "metrics": report.metrics,
-                    "violations": [vars(violation) for violation in report.violations],
-                }
-            )
-        elif not solution.has_solution:
-            print(f"{path}: holds no schedule (status {solution.status})")
-        elif report.feasible:
-            print(f"{path}: feasible, objective {report.objective:.9g}")
+            console.print_json({"file": str(path), "instance": instance.name, **_summary(solution, report)})
         else:
-            print(f"{path}: {len(report.violations)} violations")
-            for violation in report.violations:
-                print(f"  {violation}")
-        return 0 if report.feasible and (solution.has_solution or solution.bound is not None) else 1
+            _print(path, solution, report)
+        return 0 if report.feasible and (solution.has_solution or report.proven_bound is not None) else 1
 
     console.each_file(solution_files, work)
+
+
+def _summary(solution: Solution, report: Report) -> dict[str, Any]:
+    return {
+        "problem": solution.problem,
+        "has_solution": solution.has_solution,
+        "feasible": report.feasible and solution.has_solution,
+        "objective": report.objective,
+        "bound": solution.bound,
+        "proven_bound": report.proven_bound,
+        "metrics": report.metrics,
+        "violations": [vars(violation) for violation in report.violations],
+    }
+
+
+def _print(path: Path, solution: Solution, report: Report) -> None:
+    count = len(report.violations)
+    if count:
+        print(f"{path}: {count} violation{'s' if count > 1 else ''}")
+        shown = console.telling(report.violations)
+        for violation in shown:
+            print(f"  {one_line(str(violation))}")
+        if count > len(shown):
+            print(f"  and {count - len(shown)} more (--json lists all)")
+        return
+    value = f"feasible, objective {console.number(report.objective, 9)}"
+    text = f"{path}: {value if solution.has_solution else 'holds no schedule'} (status {solution.status})"
+    if solution.bound is not None:
+        proof = "recomputed from its certificate" if report.proven_bound is not None else "claimed, without certificate"
+        text += f", bound {console.number(solution.bound, 9)} ({proof})"
+    print(text)

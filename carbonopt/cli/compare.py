@@ -53,6 +53,7 @@ def _compare_file(
     from carbonopt.compare import best_bound, gap_table, run
 
     instance = co.read(path)
+    target = console.output_for(output, files, path, "compare.json")
     meter: list[console.Meter] = []
 
     def before(name: str) -> None:
@@ -63,8 +64,10 @@ def _compare_file(
     solutions = run(instance, names, before, callback=lambda progress: meter[0](progress), **options)
     for old in meter:
         old.close()
+    for solution in solutions:
+        if "message" in solution.info:
+            console.say(f"warning: {path}: {solution.method}: {solution.info['message']}")
     bound = best_bound(solutions)
-    target = console.output_for(output, files, f"{instance.name}.compare")
     if target is not None:
         if target.suffix == ".csv":
             gap_table(solutions).to_csv(target, index=False)

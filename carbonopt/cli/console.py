@@ -7,23 +7,30 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from carbonopt.core.errors import CarbonoptError, InputError, UnsupportedError
+from carbonopt.core.errors import CarbonoptError, Fault, InputError, UnsupportedError, one_line
+from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.options import Progress
+from carbonopt.core.report import Violation
 from carbonopt.core.solution import relative_gap
 
 USAGE = 2
 INTERRUPTED = 130
+SHOWN = 25
+"""Lines of one kind that are printed for one file; --json holds all."""
 QUIET_SECONDS = 2.0
 """Work shorter than this shows no progress."""
 
-Files = Annotated[list[Path], typer.Argument(help="Instance files (.json or .json.gz).", show_default=False)]
+Files = Annotated[  # readable=False: typer would end the call over one file that is not
+    list[Path], typer.Argument(help="Instance files (.json or .json.gz).", show_default=False, readable=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per file.")]
 Method = Annotated[str, typer.Option("--method", "-m", help="Method, or auto.")]
 Methods = Annotated[str | None, typer.Option("--methods", "-m", help="Methods, separated by commas.")]
@@ -51,13 +58,14 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=one_line(title), title_justify="left", title_style="bold")
     for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number > 1 else "left", no_wrap=True)
+        value_of_two = len(columns) == 2 and number == 1  # may be a long list: broken, and not cut short
+        table.add_column(column, justify="right" if number > 1 else "left", no_wrap=not value_of_two)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(one_line, row))
     wide = None if sys.stdout.isatty() else 160
-    Console(width=wide, highlight=False).print(table)
+    Console(width=wide, highlight=False, markup=False, emoji=False).print(table)
 
 
 def number(value: Any, digits: int = 6) -> str:
@@ -79,51 +87,86 @@ def command(app: typer.Typer, function: Callable[..., None]) -> None:
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> None:
-        code = guard(lambda: function(*args, **kwargs))
+        with warnings.catch_warnings():
+            warnings.showwarning = _say_warning
+            code = guard(lambda: function(*args, **kwargs))
         if code:
             raise typer.Exit(code)
 
     app.command(function.__name__)(guarded)
 
 
-def guard(work: Callable[[], int | None], subject: str = "") -> int:
-    """Do `work` and return its exit code, with its errors told on stderr."""
+def _say_warning(message: Warning | str, *_where: Any, **_more: Any) -> None:
+    say(f"warning: {one_line(str(message))}")
+
+
+def guard(work: Callable[[], int | None], subject: Path | None = None) -> int:
+    """Do `work` on `subject` and return its exit code, with its errors told on stderr."""
+    place = "" if subject is None else f"{subject}: "
     try:
         return work() or 0
-    except (InputError, UnsupportedError) as error:
-        for line in error.lines() if isinstance(error, InputError) else [str(error)]:
-            say("error: " + (line if not subject or subject in line else f"{subject}: {line}"))
+    except InputError as error:
+        for line in (error if subject is None else error.in_file(subject)).lines():
+            say(f"error: {line}")
         return USAGE
     except CarbonoptError as error:
-        say(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        say("interrupted")
-        return INTERRUPTED
+        say(f"error: {place}{one_line(str(error))}")
+        return USAGE if isinstance(error, UnsupportedError) else 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        say(f"error: {place if error.filename is None else f'{error.filename}: '}{error.strerror or error}")
+        return USAGE
+    except MemoryError:
+        say(f"error: {place}does not fit into memory")
+        return USAGE
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
 
 
 def each_file(paths: list[Path], work: Callable[[Path], int]) -> None:
     """Do `work` on each file; a bad one is reported and the others go on. Exits with the worst code."""
     worst = 0
     for path in paths:
-        code = guard(functools.partial(work, path), str(path))
+        code = guard(functools.partial(work, path), path)
         worst = max(worst, code)
         if code == INTERRUPTED:
             break
     raise typer.Exit(worst)
 
 
-def output_for(output: Path | None, paths: list[Path], name: str) -> Path | None:
-    """Return where to write the result for `name`: `output`, or a file in it if it is a folder."""
+def stem(path: Path) -> str:
+    """Return the name of an input without its endings, from which the names of outputs are made."""
+    return path.name.removesuffix(".gz").removesuffix(".json")
+
+
+def output_for(output: Path | None, paths: list[Path], path: Path, ending: str) -> Path | None:
+    """Return where to write what becomes of `path`: `output`, or a file in it if it is a folder.
+
+    Raises
+    ------
+    InputError
+        If nothing can be written there: told before the work and not after it.
+    """
     if output is None:
         return None
     if len(paths) > 1 or output.is_dir():
+        if output.exists() and not output.is_dir():
+            raise InputError(Fault("", "is a file: several inputs need a folder to write to", file=str(output)))
+        if len({other.resolve() for other in paths if stem(other) == stem(path)}) > 1:
+            raise UnsupportedError(f"another input has the same name: both would be written to {output / stem(path)}")
         output.mkdir(parents=True, exist_ok=True)
-        return output / f"{name}.json"
+        output = output / f"{stem(path)}.{ending}"
+    require_writable(output)
     return output
+
+
+def telling(violations: Sequence[Violation]) -> list[Violation]:
+    """Return the violations worth a line each: of a solution of another instance, only that it is one."""
+    others = [violation for violation in violations if violation.constraint == "instance"]
+    return others or list(violations[:SHOWN])
 
 
 class Meter:

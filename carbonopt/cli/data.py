@@ -8,8 +8,21 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console
-from carbonopt.core.errors import TooLargeError
+from carbonopt.core.errors import TooLargeError, UnsupportedError, one_line
+from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_of
+from carbonopt.core.time import parse_utc
+
+LARGEST = 1e6
+"""Hours and watts above which a number is a slip of the pen."""
+
+
+def _moment(text: str | None) -> str | None:
+    try:
+        return text if text is None or parse_utc(text) else None
+    except (ValueError, OverflowError):
+        raise typer.BadParameter(f"{text!r} is not an ISO 8601 moment, e.g. 2022-06-01T00:00Z") from None
+
 
 Problem = Annotated[str, typer.Argument(help="Problem, e.g. mosp.")]
 CarbonFiles = Annotated[
@@ -17,8 +30,14 @@ CarbonFiles = Annotated[
     typer.Option("--carbon", help="Carbon-intensity CSV (Electricity Maps, datetime/zone, or Caspian's); repeatable."),
 ]
 Zones = Annotated[str | None, typer.Option("--zones", help="Zones to use, separated by commas.")]
-Start = Annotated[str | None, typer.Option("--start", help="Beginning of slot 0, e.g. 2022-06-01T00:00Z.")]
+Start = Annotated[
+    str | None, typer.Option("--start", callback=_moment, help="Beginning of slot 0, e.g. 2022-06-01T00:00Z.")
+]
 Objective = Annotated[str, typer.Option("--objective", help="carbon or caspian.")]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", help="Three numbers separated by commas: kg, late slots, completion (or omega 1-3)."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -52,8 +71,10 @@ def info(files: console.Files, json_output: console.Json = False) -> None:
             warnings = content.pop("warnings", [])
             rows = [[key, _shown(value)] for key, value in content.items()]
             console.print_table(str(path), ["feature", "value"], rows)
-            for line in warnings:
-                console.say(f"warning: {line}")
+            for line in warnings[: console.SHOWN]:
+                console.say(f"warning: {path}: {one_line(line)}")
+            if len(warnings) > console.SHOWN:
+                console.say(f"warning: {path}: and {len(warnings) - console.SHOWN} more (--json lists all)")
         return 0
 
     console.each_file(files, work)
@@ -68,6 +89,7 @@ def generate(
     seed: Annotated[int, typer.Option("--seed", help="Of every draw.")] = 1,
     load: Annotated[float, typer.Option("--load", help="Work over capacity (bench).")] = 0.7,
     objective: Objective = "carbon",
+    weights: Weights = None,
     carbon: CarbonFiles = None,
     zones: Zones = None,
     start: Start = None,
@@ -89,25 +111,24 @@ def generate(
         "seed": seed,
         "load": load,
         "objective": objective,
+        "weights": _numbers("--weights", weights),
     }
     if carbon:
-        from carbonopt.core.time import parse_utc
         from carbonopt.io.carbon import read_carbon
 
         parameters["carbon"] = read_carbon(
             *carbon,
             zones=None if zones is None else zones.split(","),
-            start=None if start is None else parse_utc(start),
+            start=start,
             slots=slots,
             slot_hours=slot_hours,
             wrap=wrap,
         )
-    elif start is not None:
-        parameters["start"] = start
-    instance = co.generate(problem, **parameters)
-    target = output or Path(f"{instance.name}.json")
-    instance.write(target)
-    print(target)
+    else:
+        _require_unused("--carbon", {"--zones": zones is not None, "--slot-hours": slot_hours != 1, "--wrap": wrap})
+        if start is not None:
+            parameters["start"] = start
+    print(_write(co.generate(problem, **parameters), output))
 
 
 def convert(
@@ -119,18 +140,25 @@ def convert(
     ] = None,
     zones: Zones = None,
     start: Start = None,
-    slots: Annotated[int | None, typer.Option("--slots", help="Horizon; by default as long as the jobs need.")] = None,
+    slots: Annotated[
+        int | None, typer.Option("--slots", min=1, help="Horizon; by default as long as the jobs need.")
+    ] = None,
     slot_hours: Annotated[float, typer.Option("--slot-hours", help="Length of a slot.")] = 1.0,
     wrap: Annotated[bool, typer.Option("--wrap", help="Repeat the carbon files where they end.")] = False,
     capacity: Annotated[
         float | None, typer.Option("--capacity", help="CPUs of each cluster; by default from --load.")
     ] = None,
     load: Annotated[float, typer.Option("--load", help="Work over capacity while jobs arrive.")] = 0.7,
-    watts: Annotated[float, typer.Option("--watts", help="Power of a used CPU.")] = 10.0,
-    short_hours: Annotated[float, typer.Option("--short-hours", help="Longest short job.")] = 2.0,
-    short_wait_hours: Annotated[float, typer.Option("--short-wait-hours", help="Wait of short jobs.")] = 6.0,
-    long_wait_hours: Annotated[float, typer.Option("--long-wait-hours", help="Wait of long jobs.")] = 24.0,
+    watts: Annotated[float, typer.Option("--watts", min=0.0, max=LARGEST, help="Power of a used CPU.")] = 10.0,
+    short_hours: Annotated[float, typer.Option("--short-hours", min=0.0, max=LARGEST, help="Longest short job.")] = 2.0,
+    short_wait_hours: Annotated[
+        float, typer.Option("--short-wait-hours", min=0.0, max=LARGEST, help="Wait of short jobs.")
+    ] = 6.0,
+    long_wait_hours: Annotated[
+        float, typer.Option("--long-wait-hours", min=0.0, max=LARGEST, help="Wait of long jobs.")
+    ] = 24.0,
     objective: Objective = "carbon",
+    weights: Weights = None,
     name: Annotated[str | None, typer.Option("--name", help="Of the instance.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File; by default <name>.json.")] = None,
 ) -> None:
@@ -142,11 +170,32 @@ def convert(
     arguments = dict(locals())
     problem_of(arguments.pop("problem"))
     output = arguments.pop("output")
+    arguments["weights"] = _numbers("--weights", weights)
     instance = problem_of(problem).function("convert")(**arguments)
-    target = output or Path(f"{instance.name}.json")
-    instance.write(target)
+    target = _write(instance, output)
     dropped = instance.provenance.get("dropped_jobs", 0)
     print(f"{target}: {len(instance.jobs)} jobs" + (f", {dropped} past the horizon left out" if dropped else ""))
+
+
+def _write(instance: Instance, output: Path | None) -> Path:
+    """Write an instance to `output`, to a file in it if it is a folder, or by its name here."""
+    name = Path(f"{instance.name}.json")
+    target = console.output_for(output, [], name, "json") or name
+    instance.write(target)
+    return target
+
+
+def _require_unused(needed: str, used: dict[str, bool]) -> None:
+    for option, is_used in used.items():
+        if is_used:
+            raise UnsupportedError(f"{option} says how to read carbon files: it needs {needed}")
+
+
+def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:
+    try:
+        return None if text is None else tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UnsupportedError(f"{option} {text!r}: must be numbers separated by commas") from None
 
 
 def _shown(value: Any) -> str:

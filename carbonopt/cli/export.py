@@ -9,6 +9,7 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.jsonfile import require_writable
 
 
 def register(app: typer.Typer) -> None:
@@ -26,6 +27,7 @@ def export(
 
     if output.suffix not in (".lp", ".mps"):
         raise UnsupportedError(f"{output}: the name must end in .lp or .mps")
+    require_writable(output)
     program = co.formulate(co.read(instance_file), form)
     (program.to_lp if output.suffix == ".lp" else program.to_mps)(output)
     print(f"{output}: {program.columns} columns, {program.rows} rows, {program.nonzeros} entries")

@@ -7,13 +7,48 @@ with the incumbent written.
 from __future__ import annotations
 
 import signal
+import sys
+from collections.abc import Sequence
 from types import FrameType
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
-from carbonopt.cli import bench, check, compare, data, diagnose, export, plot, solve
+from carbonopt.cli import bench, check, compare, console, data, diagnose, export, plot, solve
+from carbonopt.core.errors import one_line
+
+_UsageError: Any = typer.BadParameter.__base__  # typer has its own copy of click, or not, by version
+
+
+class Commands(TyperGroup):
+    """The commands; a wrong option is told in one line, like every other error."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command that the arguments name and exit with its code."""
+        try:
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+        except _UsageError as error:
+            code = error.exit_code
+            message = error.format_message().rstrip(".\n ")
+            command = error.ctx.command_path if error.ctx is not None else "carbonopt"
+            if message:  # empty where no command was given: then the help has been shown
+                console.say(f"error: {one_line(message)} (see `{command} --help`)")
+        if standalone_mode:
+            sys.exit(code or 0)
+        return code
+
 
 app = typer.Typer(
+    cls=Commands,
     name="carbonopt",
     help="Mathematical optimization of carbon-aware computing, with proven gaps.",
     no_args_is_help=True,
@@ -33,7 +68,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs start with it ignored
     signal.signal(signal.SIGTERM, _terminate)
-    app()
+    app(prog_name="carbonopt")
 
 
 if __name__ == "__main__":

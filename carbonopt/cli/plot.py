@@ -8,6 +8,11 @@ from typing import Annotated
 import typer
 
 from carbonopt.cli import console
+from carbonopt.core.errors import UnsupportedError, one_line
+from carbonopt.core.jsonfile import require_writable
+
+UNDRAWABLE = ("instance", "format", "horizon", "release")
+"""Violations with which a schedule is not one of this instance, or is off the axes."""
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +29,13 @@ def plot(
     import carbonopt as co
     from carbonopt.plotting.figure import save
 
-    solution = co.read_solution(solution_file)
-    save(solution.plot(co.read(instance_file)), output)
+    require_writable(output)
+    instance, solution = co.read(instance_file), co.read_solution(solution_file)
+    if not solution.has_solution:
+        raise UnsupportedError(f"{solution_file}: holds no schedule (status {solution.status})")
+    for violation in console.telling(co.check(instance, solution).violations):
+        if violation.constraint in UNDRAWABLE:
+            raise UnsupportedError(f"{solution_file}: {violation}")
+        console.say(f"warning: {solution_file}: {one_line(str(violation))}")
+    save(solution.plot(instance), output)
     print(output)

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 
@@ -40,6 +42,11 @@ def solve(
         "verbose": verbose,
     }
 
+    if log_file is not None:
+        require_writable(log_file)
+    if verbose and json_output:
+        raise UnsupportedError("--verbose and --json both print to stdout: keep the log with --log-file instead")
+
     def work(path: Path) -> int:
         return _solve_file(path, method, options, output, files, start, json_output)
 
@@ -58,7 +65,7 @@ def _solve_file(
     import carbonopt as co
 
     instance = co.read(path)
-    target = console.output_for(output, files, f"{instance.name}.solution")
+    target = console.output_for(output, files, path, "solution.json")
     if start is not None:
         options = options | {"initial_solution": co.read_solution(start)}
     meter = console.Meter(f"{instance.name} {method}", options["time_limit"])
@@ -66,7 +73,7 @@ def _solve_file(
     solution = co.solve(instance, method, **options, callback=meter, checkpoint=save)
     meter.close()
     if target is None and solution.status is Status.INTERRUPTED and solution.has_solution:
-        target = Path(f"{instance.name}.interrupted.json")
+        target = Path(f"{console.stem(path)}.interrupted.json")
         console.say(f"the incumbent is in {target}")
     if target is not None:
         solution.write(target)
@@ -96,5 +103,11 @@ def _print(solution: Solution) -> None:
     console.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
     for line in solution.info.get("violations", [])[:5]:
         console.say(f"the checker refused the schedule: {line}")
+    if solution.status is Status.ERROR and solution.has_solution:
+        console.say(
+            f"the solver failed ({solution.info.get('highs_status', 'no reason given')}); the schedule is sound"
+        )
     if solution.status is Status.INFEASIBLE:
         console.say("no schedule exists; `carbonopt diagnose` says why")
+    elif not solution.has_solution and solution.status in (Status.UNKNOWN, Status.TIME_LIMIT):
+        console.say("no schedule was found, which proves nothing; `carbonopt diagnose` looks for a reason")

@@ -24,6 +24,8 @@ class Fault:
         0-based position (or key) inside the field, None for the whole field.
     file
         Where it was read from, None for data built in a program.
+    line
+        1-based line of a text file, None where lines mean nothing.
     """
 
     field: str
@@ -31,12 +33,14 @@ class Fault:
     value: str | None = None
     row: int | str | None = None
     file: str | None = None
+    line: int | None = None
 
     def __str__(self) -> str:
         place = self.field if self.row is None else f"{self.field}[{self.row}]"
         if self.value is not None:
             place = f"{place} = {self.value}" if place else self.value
-        return ": ".join(part for part in (self.file, place, self.problem) if part)
+        file = self.file if self.line is None else f"{self.file}, line {self.line}"
+        return one_line(": ".join(part for part in (file, place, self.problem) if part))
 
 
 class CarbonoptError(Exception):
@@ -53,12 +57,12 @@ class InputError(CarbonoptError, ValueError):
     def lines(self) -> list[str]:
         """One line a fault, at most `MAX_SHOWN_FAULTS` of them."""
         shown = [str(fault) for fault in self.faults[:MAX_SHOWN_FAULTS]]
-        hidden = len(self.faults) - len(shown)
-        return [*shown, f"... and {hidden} more faults"] if hidden else shown
+        hidden = self.faults[MAX_SHOWN_FAULTS:]
+        return [*shown, str(Fault("", f"and {len(hidden)} more faults", file=hidden[0].file))] if hidden else shown
 
     def in_file(self, file: object) -> InputError:
-        """Return the same faults, told of `file`."""
-        return InputError(replace(fault, file=str(file)) for fault in self.faults)
+        """Return the same faults, told of `file` where they name no other."""
+        return type(self)(fault if fault.file else replace(fault, file=str(file)) for fault in self.faults)
 
 
 class TooLargeError(InputError):
@@ -71,8 +75,13 @@ class UnsupportedError(CarbonoptError, ValueError):
 
 def shown(value: object, limit: int = 60) -> str:
     """Return `value` as JSON-like text that fits into one line."""
-    text = "null" if value is None else repr(value)
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def one_line(text: str) -> str:
+    """Return `text` with line breaks and control characters written out, as a name in a file may hold any."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def one_of(names: Sequence[str], limit: int = 8) -> str:

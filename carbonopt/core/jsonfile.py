@@ -6,12 +6,17 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import secrets
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from carbonopt.core.errors import Fault, InputError, shown
+
+_HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+"""What an escaped surrogate begins with; most come in pairs, which are fine."""
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -43,7 +48,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
     try:
         return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(Fault("", f"is not UTF-8 text (byte {error.start})", file=str(path))) from None
+        problem = f"is not UTF-8 text (byte {error.start}): a binary file, or text in another encoding"
+        raise InputError(Fault("", problem, file=str(path))) from None
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -52,32 +58,56 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it is not JSON (the message says where), or not an object at the top.
+        If it is not JSON (the message says where), not an object at the top, or names a key twice.
     """
     text = read_text(path)
+    twice: list[tuple[dict[str, Any], list[str]]] = []
     try:
-        content = json.loads(text, object_pairs_hook=_unique_keys)
-    except InputError as error:
-        raise error.in_file(path) from None
+        content = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, twice))
     except json.JSONDecodeError as error:
-        raise InputError(
-            Fault("", f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}", file=str(path))
-        ) from None
+        where = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        problem = f"is not JSON: {where}" if text.strip() else "is empty"
+        raise InputError(Fault("", problem, file=str(path))) from None
     except RecursionError:
         raise InputError(Fault("", "is nested too deeply to be an instance", file=str(path))) from None
-    except ValueError as error:  # an integer of more than 4,300 digits
-        raise InputError(Fault("", f"holds a number that cannot be read: {error}", file=str(path))) from None
+    except ValueError:  # Python's limit, far above what any field takes
+        raise InputError(Fault("", "holds a whole number of more than 4300 digits", file=str(path))) from None
     if not isinstance(content, dict):
         raise InputError(Fault("", "must hold one JSON object {...}", shown(content), file=str(path)))
+    faults = list(_faults(content, twice)) if twice or _HALF_A_PAIR.search(text) else []
+    if faults:
+        raise InputError(faults).in_file(path)
     return content
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]], twice: list[tuple[dict[str, Any], list[str]]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise InputError([Fault(key, "stands twice in one object") for key in content if keys.count(key) > 1])
+        twice.append((content, [key for key in content if keys.count(key) > 1]))
     return content
+
+
+def _faults(content: dict[str, Any], twice: list[tuple[dict[str, Any], list[str]]]) -> Iterator[Fault]:
+    repeated = {id(place): keys for place, keys in twice}
+    for path, value in _places(content):
+        for key in repeated.get(id(value), ()):
+            yield Fault(f"{path}.{key}".removeprefix("."), "stands twice in one object")
+        for text in value if isinstance(value, dict) else [value]:
+            if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+                yield Fault(path, "is not valid Unicode: half of a surrogate pair", shown(text))
+
+
+def _places(content: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every value with its path, without recursion."""
+    stack = [("", content)]
+    while stack:
+        path, value = stack.pop()
+        yield path, value
+        if isinstance(value, dict):
+            stack += [(f"{path}.{key}".removeprefix("."), item) for key, item in value.items()]
+        elif isinstance(value, list):
+            stack += [(f"{path}[{row}]", item) for row, item in enumerate(value)]
 
 
 def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
@@ -105,21 +135,52 @@ def _dumps(value: Any) -> str:
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write bytes to `path` atomically: a reader sees the old file or the new one, never half."""
-    target = Path(path)
-    if target.suffix == ".gz":
+    """Write bytes to `path` atomically: a reader sees the old file or the new one, never half.
+
+    A device or pipe, such as ``/dev/stdout``, is written to as it is.
+    """
+    require_writable(path)
+    if Path(path).suffix == ".gz":
         content = gzip.compress(content, mtime=0)
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            Path(path).write_bytes(content)
+        else:
+            _replace(Path(os.path.realpath(path)), content)
+    except OSError as error:
+        raise InputError(Fault("", f"cannot be written: {error.strerror}", file=str(path))) from None
+
+
+def _replace(target: Path, content: bytes) -> None:
+    part = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.part")
     try:
         with part.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
-    except OSError as error:
-        raise InputError(Fault("", f"cannot be written: {error.strerror}", file=str(path))) from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path at which no file can be written, so that no work is done in vain.
+
+    Raises
+    ------
+    InputError
+        If it is a folder, or its folder is missing or read-only.
+    """
+    target = Path(path)
+    problem = None
+    if os.path.isdir(target):
+        problem = "is a folder"
+    elif not os.path.isdir(target.parent):
+        problem = f"there is no folder {str(target.parent)!r}"
+    elif not os.access(target.parent, os.W_OK):
+        problem = f"the folder {str(target.parent)!r} is read-only"
+    if problem is not None:
+        raise InputError(Fault("", f"cannot be written: {problem}", file=str(path)))
 
 
 def content_hash(content: dict[str, Any]) -> str:

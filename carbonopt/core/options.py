@@ -6,9 +6,18 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
 from carbonopt.core.errors import UnsupportedError, shown
+
+_NUMBERS: dict[str, tuple[type, int]] = {
+    "time_limit": (Real, 0),
+    "mip_rel_gap": (Real, 0),
+    "mip_abs_gap": (Real, 0),
+    "seed": (Integral, 0),
+    "threads": (Integral, 1),
+}
 
 Schedule = dict[str, Any]
 """Columns of a schedule, as a solution file holds them."""
@@ -68,10 +77,14 @@ class Options:
     started: float = field(default_factory=time.perf_counter, repr=False)
 
     def __post_init__(self) -> None:
-        for name, floor in {"time_limit": 0, "mip_rel_gap": 0, "mip_abs_gap": 0, "seed": 0, "threads": 1}.items():
-            value = getattr(self, name)
-            if value is not None and not value >= floor:
-                raise UnsupportedError(f"{name} = {shown(value)}: must be at least {floor}")
+        for name, (kind, floor) in _NUMBERS.items():
+            value: Any = getattr(self, name)
+            if value is None and name in ("time_limit", "threads"):
+                continue
+            is_number = isinstance(value, kind) and not isinstance(value, bool)
+            if not is_number or not value >= floor:
+                whole = "a whole number" if kind is Integral else "a number"
+                raise UnsupportedError(f"{name} = {shown(value)}: must be {whole}, at least {floor}")
 
     @property
     def elapsed(self) -> float:

@@ -46,11 +46,14 @@ class Report:
         Value of the schedule; None if it can't be evaluated.
     metrics
         Named quantities with units in their names.
+    proven_bound
+        The bound that the solution's certificate proves, recomputed; None without one.
     """
 
     violations: tuple[Violation, ...]
     objective: float | None
     metrics: dict[str, Any] = field(default_factory=dict)
+    proven_bound: float | None = None
 
     @property
     def feasible(self) -> bool:

@@ -32,6 +32,7 @@ def read(path: str | os.PathLike[str]) -> Instance:
     """
     raw = read_json(path)
     try:
+        _require_kind(raw, "an instance", "jobs", "a solution", "schedule")
         instance: Instance = _problem(raw).function("read")(raw)
     except InputError as error:
         raise error.in_file(path) from None
@@ -50,16 +51,24 @@ def read_solution(path: str | os.PathLike[str]) -> Solution:
 
     raw = read_json(path)
     try:
+        _require_kind(raw, "a solution", "schedule", "an instance", "jobs")
         _problem(raw)
         return solution_from_dict(raw)
     except InputError as error:
         raise error.in_file(path) from None
 
 
+def _require_kind(raw: dict[str, Any], wanted: str, field: str, other: str, field_of_other: str) -> None:
+    """Refuse a file of the other kind in one line, and not with a fault for each of its fields."""
+    if field_of_other in raw and field not in raw:
+        raise InputError(Fault("", f"is {other} file, must be {wanted} file"))
+
+
 def _problem(raw: dict[str, Any]) -> Any:
-    name = raw.get("problem")
-    if name is None:
-        raise InputError(Fault("problem", f"is missing: must be {one_of(tuple(PROBLEMS))}"))
-    if name not in PROBLEMS:
-        raise InputError(Fault("problem", f"is unknown: must be {one_of(tuple(PROBLEMS))}", shown(name)))
+    known = f"must be {one_of(tuple(PROBLEMS))}"
+    if "problem" not in raw:
+        raise InputError(Fault("problem", f"is missing: {known}"))
+    name = raw["problem"]
+    if not isinstance(name, str) or name not in PROBLEMS:
+        raise InputError(Fault("problem", f"is unknown: {known}", shown(name)))
     return problem_of(name)

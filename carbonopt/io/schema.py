@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import Annotated, Any, TypeVar
+from sys import float_info
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, shown
@@ -17,16 +17,27 @@ from carbonopt.core.time import TimeGrid, parse_utc
 
 LARGEST_WHOLE = 2**53 - 1
 """Whole numbers above this are not exact in JSON readers that use doubles."""
+LARGEST = 1e30
+"""Up to this, no product of data in an objective or a metric overflows."""
+DEEPEST = 100
+"""Nesting of free-form parts that every JSON writer copes with."""
 
 
 def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _version(value: Any) -> Any:
+    if type(value) is not int or value != SCHEMA_VERSION:  # True and 1.0 equal 1
+        raise ValueError(f"must be {SCHEMA_VERSION} (this carbonopt reads no other)")
+    return value
+
+
+SchemaVersion = Annotated[Literal[1], BeforeValidator(_version)]
 Whole = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=LARGEST_WHOLE)]
 Positive = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=LARGEST_WHOLE)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
+AboveZero = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
 
 
@@ -36,27 +47,24 @@ class Section(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
+def _moment(text: str) -> str:
+    try:
+        parse_utc(text)
+    except (ValueError, OverflowError):
+        raise ValueError("must be an ISO 8601 moment such as 2023-11-14T00:00:00Z") from None
+    return text
+
+
 class TimeSection(Section):
     """Field ``time`` of every instance."""
 
     slots: Positive
     slot_hours: AboveZero = 1.0
-    start: str = Field(description="ISO 8601, e.g. 2023-11-14T00:00:00Z")
+    start: Annotated[str, AfterValidator(_moment)] = Field(description="ISO 8601, e.g. 2023-11-14T00:00:00Z")
 
     def build(self) -> TimeGrid:
-        """Return the time grid.
-
-        Raises
-        ------
-        InputError
-            If `start` is not an ISO 8601 moment.
-        """
-        try:
-            return TimeGrid(self.slots, self.slot_hours, parse_utc(self.start))
-        except ValueError:
-            raise InputError(
-                Fault("time.start", "must be an ISO 8601 moment such as 2023-11-14T00:00:00Z", shown(self.start))
-            ) from None
+        """Return the time grid."""
+        return TimeGrid(self.slots, self.slot_hours, parse_utc(self.start))
 
 
 class CarbonSection(Section):
@@ -66,28 +74,7 @@ class CarbonSection(Section):
     g_per_kwh: list[list[NonNegative]] = Field(description="per zone, per slot")
 
     def build(self, time: TimeGrid) -> CarbonSignal:
-        """Return the carbon signal over `time`.
-
-        Raises
-        ------
-        InputError
-            For every row that is too short or too long, and every duplicate zone.
-        """
-        if len(self.g_per_kwh) != len(self.zones):
-            raise InputError(
-                Fault(
-                    "carbon.g_per_kwh",
-                    f"must have one row for each of the {len(self.zones)} zones",
-                    f"{len(self.g_per_kwh)} rows",
-                )
-            )
-        faults = [
-            Fault("carbon.g_per_kwh", f"must have {time.slots} slots (zone {zone!r})", f"{len(row)} values", number)
-            for number, (zone, row) in enumerate(zip(self.zones, self.g_per_kwh, strict=True))
-            if len(row) != time.slots
-        ]
-        if faults:
-            raise InputError(faults)
+        """Return the carbon signal over `time`."""
         return CarbonSignal(tuple(self.zones), np.array(self.g_per_kwh, dtype=float), time)
 
 
@@ -100,21 +87,21 @@ class Faults:
     def __init__(self) -> None:
         self.found: list[Fault] = []
 
-    @contextmanager
-    def collect(self) -> Iterator[None]:
-        """Keep the faults of an InputError that is raised inside, and go on after it."""
-        try:
-            yield
-        except InputError as error:
-            self.found += error.faults
+    def section(self, model: type[M], raw: dict[str, Any], field: str) -> M | None:
+        """Return field `field` of `raw` as `model`; None after noting its faults, or where it is missing."""
+        return self.whole(model, raw[field], field) if field in raw else None
 
-    def section(self, model: type[M], raw: Any, field: str) -> M | None:
-        """Return `raw` as `model`, or None after noting its faults."""
+    def whole(self, model: type[M], raw: Any, field: str = "") -> M | None:
+        """Return `raw`, which stands at `field`, as `model`; None after noting its faults."""
         try:
             return model.model_validate(raw)
         except ValidationError as error:
             self.found += [_fault(item, model, field) for item in error.errors(include_url=False)]
             return None
+
+    def sound(self, *sections: str) -> bool:
+        """Return whether no fault was found in `sections`."""
+        return not any(fault.field.partition(".")[0] in sections for fault in self.found)
 
     def raise_if_any(self) -> None:
         """Raise what was found, if anything was.
@@ -128,20 +115,38 @@ class Faults:
             raise InputError(self.found)
 
 
-def check_header(raw: dict[str, Any], known: tuple[str, ...], faults: Faults) -> None:
-    """Note a wrong ``schema_version``, and top-level fields that are missing or unknown."""
-    version = raw.get("schema_version")
-    if "schema_version" in raw and (type(version) is not int or version != SCHEMA_VERSION):
-        faults.found.append(
-            Fault("schema_version", f"must be {SCHEMA_VERSION} (this carbonopt reads no other)", shown(version))
-        )
-    faults.found += [Fault(field, "is missing") for field in known if field not in raw]
+def check_header(raw: dict[str, Any], model: type[BaseModel], faults: Faults) -> None:
+    """Note top-level fields that are missing or unknown, and what is wrong with those of every instance."""
+    known = tuple(model.model_fields)
     faults.found += [
-        Fault(field, "is not a known field" + _suggestion(field, known)) for field in raw if field not in known
+        Fault(field, "is missing") for field in known if model.model_fields[field].is_required() and field not in raw
     ]
-    for field, kind, words in (("name", str, "text"), ("provenance", dict, "an object {...}")):
-        if field in raw and not (isinstance(raw[field], kind) and raw[field] != ""):
-            faults.found.append(Fault(field, f"must be {words}", shown(raw[field])))
+    faults.found += [
+        _placed([field], "is not a known field" + _suggestion(field, known)) for field in raw if field not in known
+    ]
+    faults.whole(_Header, {field: raw[field] for field in _Header.model_fields if field in raw})
+    faults.found += free_form_faults(raw, "provenance")
+
+
+class _Header(Section):
+    schema_version: SchemaVersion = 1
+    name: Name = ""
+    provenance: dict[str, Any] = Field(default_factory=dict)
+
+
+def free_form_faults(content: dict[str, Any], *fields: str) -> Iterator[Fault]:
+    """Yield each number that is no double in `fields`, which may hold anything, and what is nested too deeply."""
+    stack: list[tuple[list[str | int], Any]] = [([field], content.get(field)) for field in fields]
+    while stack:
+        place, value = stack.pop()
+        if len(place) > DEEPEST:
+            yield Fault(str(place[0]), f"is nested more than {DEEPEST} deep")
+        elif isinstance(value, (int, float)) and not abs(value) <= float_info.max:
+            yield _placed(place, "must be finite" if isinstance(value, float) else "is too large", shown(value))
+        elif isinstance(value, dict):
+            stack += [([*place, key], item) for key, item in value.items()]
+        elif isinstance(value, list):
+            stack += [([*place, row], item) for row, item in enumerate(value)]
 
 
 def _suggestion(field: str, known: tuple[str, ...]) -> str:
@@ -162,8 +167,8 @@ _WORDS = {
     "finite_number": "must be finite",
     "string_too_short": "must not be empty",
     "too_short": "must not be empty",
-    "union_tag_not_found": "must be an object with a field 'kind'",
-    "literal_error": "is not one of the known values",
+    "string_unicode": "must be valid Unicode",
+    "string_pattern_mismatch": "must be 64 hexadecimal digits",
 }
 
 
@@ -171,6 +176,8 @@ def _fault(error: Any, model: type[BaseModel], field: str) -> Fault:
     """Turn one pydantic error into words: which field, which row, which value, what would be right."""
     parts = [part for part in error["loc"] if not str(part).startswith("kind:")]
     kind, context = error["type"], error.get("ctx", {})
+    if parts and parts[-1] == "[key]":  # the name of a field is wrong, not what it holds
+        parts.pop()
     if kind == "extra_forbidden":
         words = "is not a known field" + _suggestion(str(parts[-1]), _fields_beside(model, parts[:-1]))
     elif kind == "greater_than_equal":
@@ -179,15 +186,22 @@ def _fault(error: Any, model: type[BaseModel], field: str) -> Fault:
         words = f"must be above {context['gt']:g}"
     elif kind == "less_than_equal":
         words = f"must be at most {context['le']}"
-    elif kind == "union_tag_invalid":
-        words = f"has an unknown kind; known are {context['expected_tags'].replace('kind:', '')}"
+    elif kind == "literal_error":
+        words = f"must be {context['expected']}"
+    elif kind == "value_error":
+        words = str(context["error"])
     else:
         words = _WORDS.get(kind, error["msg"])
-    row = parts.pop() if parts and isinstance(parts[-1], int) else None
-    path = field + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-    path = path.removeprefix(".")
     value = None if kind in ("missing", "extra_forbidden") else shown(error["input"])
-    return Fault(path, words, value, row)
+    return _placed([field, *parts] if field else parts, words, value)
+
+
+def _placed(place: Sequence[str | int], words: str, value: str | None = None) -> Fault:
+    """Return a fault at `place`: names of fields and positions in lists, of which the last may be the row."""
+    *outer, last = place
+    row, path = (last, outer) if isinstance(last, int) else (None, place)
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part or repr(part)}" for part in path)
+    return Fault(field.removeprefix("."), words, value, row)
 
 
 def _fields_beside(model: type[BaseModel], path: list[Any]) -> tuple[str, ...]:

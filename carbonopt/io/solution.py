@@ -8,7 +8,7 @@ from pydantic import Field
 
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
-from carbonopt.io.schema import Faults, Name, NonNegative, Section
+from carbonopt.io.schema import Faults, Name, NonNegative, SchemaVersion, Section, free_form_faults
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -16,7 +16,7 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 class SolutionFile(Section):
     """A solution of any problem."""
 
-    schema_version: Literal[1]
+    schema_version: SchemaVersion
     problem: Name
     instance: Name
     instance_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -26,9 +26,9 @@ class SolutionFile(Section):
     sense: Literal["min", "max"]
     objective: Finite | None = None
     bound: Finite | None = None
-    gap: NonNegative | None = Field(default=None, description="|objective - bound| / |objective|")
+    gap: Annotated[Finite, Field(ge=0)] | None = Field(default=None, description="|objective - bound| / |objective|")
     certificate: dict[str, Any] | None = Field(default=None, description="what proves the bound")
-    metrics: dict[str, Any] = Field(default_factory=dict)
+    metrics: dict[Name, Finite | None] = Field(default_factory=dict)
     info: dict[str, Any] = Field(default_factory=dict)
     schedule: dict[str, list[Any]] | None = Field(default=None, description="columns, one row a decision")
     versions: dict[str, str] = Field(default_factory=dict)
@@ -44,7 +44,8 @@ def solution_from_dict(raw: dict[str, Any]) -> Solution:
         With every fault of the file. Whether the schedule is feasible is the checker's business.
     """
     faults = Faults()
-    file = faults.section(SolutionFile, raw, "")
+    file = faults.whole(SolutionFile, raw)
+    faults.found += free_form_faults(raw, "options", "certificate", "info", "schedule")
     faults.raise_if_any()
     assert file is not None
     values = {name: getattr(file, name) for name in SolutionFile.model_fields}

@@ -36,7 +36,7 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.time import TimeGrid
-from carbonopt.io.carbon import CarbonSeries, slot_means
+from carbonopt.io.series import CarbonSeries, slot_means
 
 
 @dataclass(frozen=True)

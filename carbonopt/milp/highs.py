@@ -88,25 +88,36 @@ def solve(
         warnings.warn(warning, stacklevel=2)
     arrays = program.arrays()
     is_mip = bool(arrays.integer.any())
-    highs = _configured(options, lp_solver if not is_mip else "choose")
-    _pass(highs, program)
+    factor = _cost_factor(arrays.cost)
+    highs = _configured(options, lp_solver if not is_mip else "choose", factor)
+    _pass(highs, program, factor)
     if start is not None and is_mip:
         solution = highspy.HighsSolution()
         solution.col_value = np.asarray(start, dtype=np.float64)
         highs.setSolution(solution)
-    run = _Run(highs, options, schedule_of if is_mip else None)
+    run = _Run(highs, options, schedule_of if is_mip else None, factor)
     run.to_the_end()
-    return _result(highs, is_mip, run.stopped_by_user)
+    return _result(highs, is_mip, run.stopped_by_user, factor)
 
 
-def _configured(options: Options, lp_solver: str) -> Any:
+def _cost_factor(cost: FloatArray) -> float:
+    """Return the power of 2 that brings the largest cost to 1 or above, 1 if it is there already.
+
+    Tolerances are absolute (1e-7): with costs of the order 1e-5, as Caspian's Z1 has, the LP optimum
+    came out 6e-6 too low.
+    """
+    largest = float(np.abs(cost).max(initial=0.0))
+    return float(2.0 ** -np.floor(np.log2(largest))) if 0 < largest < 1 else 1.0
+
+
+def _configured(options: Options, lp_solver: str, factor: float) -> Any:
     highspy.Highs.resetGlobalScheduler(True)  # else a second solve keeps the first one's threads
     highs = highspy.Highs()
     settings: dict[str, Any] = {
         "output_flag": options.verbose or options.log_file is not None,
         "log_to_console": options.verbose,
         "mip_rel_gap": options.mip_rel_gap,
-        "mip_abs_gap": options.mip_abs_gap,
+        "mip_abs_gap": options.mip_abs_gap * factor,
         "random_seed": options.seed,
         "solver": lp_solver,
         "time_limit": max(options.remaining, 1e-3),
@@ -121,7 +132,7 @@ def _configured(options: Options, lp_solver: str) -> Any:
     return highs
 
 
-def _pass(highs: Any, program: Program) -> None:
+def _pass(highs: Any, program: Program, factor: float = 1.0) -> None:
     arrays = program.arrays()
     sense = highspy.ObjSense.kMinimize if program.sense == "min" else highspy.ObjSense.kMaximize
     status = highs.passModel(
@@ -131,7 +142,7 @@ def _pass(highs: Any, program: Program) -> None:
         int(highspy.MatrixFormat.kColwise),
         int(sense),
         0.0,
-        arrays.cost,
+        arrays.cost * factor,
         arrays.lower,
         arrays.upper,
         arrays.row_lower,
@@ -148,10 +159,13 @@ def _pass(highs: Any, program: Program) -> None:
 class _Run:
     """One run in a thread of its own, so that Ctrl-C and progress reach the calling thread."""
 
-    def __init__(self, highs: Any, options: Options, schedule_of: Callable[[FloatArray], Any] | None) -> None:
+    def __init__(
+        self, highs: Any, options: Options, schedule_of: Callable[[FloatArray], Any] | None, factor: float
+    ) -> None:
         self.highs = highs
         self.options = options
         self.schedule_of = schedule_of
+        self.factor = factor
         self.stopped_by_user = False
         self.failure: BaseException | None = None
         self.incumbent: FloatArray | None = None
@@ -170,7 +184,9 @@ class _Run:
             try:
                 self.finished.wait(POLL_SECONDS)
                 self._poll()
-            except KeyboardInterrupt:  # stop the solver; what it has is still wanted
+            except KeyboardInterrupt:  # the first asks the solver to stop: what it has is still wanted
+                if self.stopped_by_user:
+                    raise
                 self.stopped_by_user = True
         thread.join()
         if self.failure is not None:
@@ -198,21 +214,21 @@ class _Run:
             event.data_in.user_interrupt = True
         bound = event.data_out.mip_dual_bound
         if bound and np.isfinite(bound):
-            self.state["bound"] = float(bound)
+            self.state["bound"] = float(bound) / self.factor
 
     def _on_improvement(self, event: Any) -> None:
         self.incumbent = np.array(event.data_out.mip_solution, dtype=np.float64)
-        self.state["objective"] = float(event.data_out.objective_function_value)
+        self.state["objective"] = float(event.data_out.objective_function_value) / self.factor
 
 
 def _bind(function: Callable[[FloatArray], Any], values: FloatArray) -> Callable[[], Any]:
     return lambda: function(values)
 
 
-def _result(highs: Any, is_mip: bool, stopped_by_user: bool) -> Result:
+def _result(highs: Any, is_mip: bool, stopped_by_user: bool, factor: float) -> Result:
     model_status, info, solution = highs.getModelStatus(), highs.getInfo(), highs.getSolution()
     if model_status == highspy.HighsModelStatus.kModelEmpty:
-        return Result(Status.OPTIMAL, np.zeros(0), 0.0, 0.0, np.zeros(0))
+        return Result(Status.OPTIMAL, np.zeros(0), 0.0, 0.0, np.zeros(highs.getNumRow()))
     status = _STATUS.get(model_status, Status.ERROR)
     if stopped_by_user and status is not Status.OPTIMAL:
         status = Status.INTERRUPTED
@@ -225,17 +241,17 @@ def _result(highs: Any, is_mip: bool, stopped_by_user: bool) -> Result:
     }
     if is_mip:
         notes["nodes"] = max(int(info.mip_node_count), 0)
-        bound: float | None = float(info.mip_dual_bound)
+        bound: float | None = float(info.mip_dual_bound) / factor
     else:
-        bound = float(info.objective_function_value) if status is Status.OPTIMAL else None
+        bound = float(info.objective_function_value) / factor if status is Status.OPTIMAL else None
     if (bound is not None and not np.isfinite(bound)) or status in (Status.INFEASIBLE, Status.ERROR):
         bound = None
     return Result(
         status=status,
         values=np.array(solution.col_value) if has_values else None,
-        objective=float(info.objective_function_value) if has_values else None,
+        objective=float(info.objective_function_value) / factor if has_values else None,
         bound=bound,
-        row_dual=np.array(solution.row_dual) if solution.dual_valid and not is_mip else None,
+        row_dual=np.array(solution.row_dual) / factor if solution.dual_valid and not is_mip else None,
         info=notes,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -102,6 +103,7 @@ class Program:
         self._columns: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = []
         self._rows: list[tuple[FloatArray, FloatArray]] = []
         self._entries: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]] = []
+        self._arrays: Arrays | None = None  # of the program as it is; any addition makes it stale
 
     def add_variables(
         self,
@@ -149,32 +151,38 @@ class Program:
             np.asarray(columns, dtype=np.int32),
             np.asarray(values, dtype=np.float64),
         )
+        self._arrays = None
         self._entries.append((row.reshape(-1), column.reshape(-1), value.reshape(-1)))
         self.nonzeros += row.size
 
     def arrays(self) -> Arrays:
         """Return the program as compressed columns, entries of one place added up."""
+        if self._arrays is None:
+            self._arrays = self._compress()
+        return self._arrays
+
+    def _compress(self) -> Arrays:
         from scipy.sparse import coo_array
 
-        empty = np.zeros(0, dtype=np.int32)
-        rows = np.concatenate([empty, *(entry[0] for entry in self._entries)])
-        columns = np.concatenate([empty, *(entry[1] for entry in self._entries)])
-        values = _join([entry[2] for entry in self._entries])
+        rows = _join([entry[0] for entry in self._entries], np.int32)
+        columns = _join([entry[1] for entry in self._entries], np.int32)
+        values = _join([entry[2] for entry in self._entries], np.float64)
         matrix = coo_array((values, (rows, columns)), shape=(self.rows, self.columns)).tocsc()
         matrix.sort_indices()
-        matrix.eliminate_zeros()
-        lower, upper, cost, integer = (_join([column[part] for column in self._columns]) for part in range(4))
-        row_lower, row_upper = (_join([row[part] for row in self._rows]) for part in range(2))
+        if not matrix.data.all():
+            matrix.eliminate_zeros()
+        lower, upper, cost = (_join([column[part] for column in self._columns], np.float64) for part in range(3))
+        row_lower, row_upper = (_join([row[part] for row in self._rows], np.float64) for part in range(2))
         return Arrays(
             cost=cost,
             lower=lower,
             upper=upper,
-            integer=integer.astype(np.bool_),
+            integer=_join([column[3] for column in self._columns], np.bool_),
             row_lower=row_lower,
             row_upper=row_upper,
-            starts=matrix.indptr.astype(np.int32),
-            rows=matrix.indices.astype(np.int32),
-            values=matrix.data.astype(np.float64),
+            starts=matrix.indptr.astype(np.int32, copy=False),
+            rows=matrix.indices.astype(np.int32, copy=False),
+            values=matrix.data,
         )
 
     def ranges(self) -> dict[str, tuple[float, float]]:
@@ -229,6 +237,7 @@ class Program:
         shape: int | tuple[int, ...],
         at: tuple[IntArray, ...] | None = None,
     ) -> Block:
+        self._arrays = None
         if name in self.variables or name in self.constraints:
             raise UnsupportedError(f"{self.name} has a block {name!r} already")
         known[name] = Block(name, start, (shape,) if isinstance(shape, int) else tuple(shape), at)
@@ -263,8 +272,11 @@ def _spread(values: npt.ArrayLike, block: Block) -> FloatArray:
     return np.broadcast_to(np.asarray(values, dtype=np.float64), block.shape).reshape(-1)
 
 
-def _join(parts: list[npt.NDArray[np.generic]]) -> FloatArray:
-    return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+def _join(parts: list[Any], kind: type[Any]) -> Any:
+    """Return the parts one after the other; a part that is alone is not copied."""
+    if len(parts) == 1:
+        return np.ascontiguousarray(parts[0], dtype=kind)
+    return np.concatenate(parts, dtype=kind) if parts else np.zeros(0, dtype=kind)
 
 
 def _range(values: FloatArray) -> tuple[float, float]:

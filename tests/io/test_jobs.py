@@ -13,7 +13,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from carbonopt.core.errors import InputError
-from carbonopt.io.jobs import read_jobs, words
+from carbonopt.io.csvfile import words
+from carbonopt.io.jobs import read_jobs
 
 DATA = Path(os.environ.get("CARBONOPT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "jobs"
 
@@ -111,13 +112,13 @@ class TestFaults:
         path = write(tmp_path / "jobs.csv", f"{HEADER}0,3600,1\n{row}\n10,3600,1\n")
         with pytest.raises(InputError) as caught:
             read_jobs(path, "seconds")
-        assert caught.value.lines() == [f"{path}: {column}[3] = {value!r}: {problem}"]
+        assert caught.value.lines() == [f"{path}, line 3: {column} = {value!r}: {problem}"]
 
     def test_all_wrong_cells_are_told_at_once(self, tmp_path: Path) -> None:
         path = write(tmp_path / "jobs.csv", HEADER + "x,0,-1\n0,60,1\n0,60,0\n")
         with pytest.raises(InputError) as caught:
             read_jobs(path, "seconds")
-        assert [(fault.field, fault.row) for fault in caught.value.faults] == [
+        assert [(fault.field, fault.line) for fault in caught.value.faults] == [
             ("arrival_time", 2),
             ("length", 2),
             ("cpus", 2),
@@ -138,8 +139,8 @@ class TestFaults:
         [
             ("", "is empty"),
             (HEADER, "has a header but no rows"),
-            (HEADER + "0,1\n", r"line\[2\] = '0,1': must have 3 cells, has 2"),
-            (HEADER + "0,1,1,\n", r"line\[2\] = '0,1,1,': must have 3 cells, has 4"),
+            (HEADER + "0,1\n", "line 2: '0,1': must have 3 cells, has 2"),
+            (HEADER + "0,1,1,\n", "line 2: '0,1,1,': must have 3 cells, has 4"),
         ],
     )
     def test_a_wrong_table(self, tmp_path: Path, text: str, problem: str) -> None:

@@ -88,3 +88,16 @@ def test_same_seed_same_answer():
     first, second = (solve(assignment("min"), Options(seed=7)).values for _ in range(2))
     assert first is not None
     assert first.tolist() == second.tolist()
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-30, 1e-9])
+def test_tiny_costs_are_solved_as_well_as_large_ones(unit):
+    """Tolerances are absolute, so costs of 1e-9 would all look equal without scaling."""
+    program = Program("tiny", sense="max")
+    x = program.add_variables("x", 2, cost=[unit, 3 * unit])
+    row = program.add_rows("r", 1, upper=1)
+    program.add_entries(row.index, x.index, 1.0)
+    result = solve(program, Options())
+    assert result.objective == pytest.approx(3 * unit, rel=1e-12)
+    assert result.bound == pytest.approx(3 * unit, rel=1e-12)
+    assert result.row_dual == pytest.approx([3 * unit], rel=1e-12)

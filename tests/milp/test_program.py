@@ -99,3 +99,12 @@ def test_empty_programs_are_solved():
     result = solve(Program("nothing"), Options())
     assert result.status == "optimal"
     assert np.size(result.values) == 0
+
+
+def test_additions_are_seen_after_a_first_use():
+    program = knapsack()
+    assert program.arrays() is program.arrays()
+    program.add_entries([0], [0], [10.0])
+    assert program.arrays().values.tolist() == [12, 3, 4]
+    program.add_variables("y", 1)
+    assert program.arrays().cost.size == 4

@@ -24,6 +24,7 @@ PROBLEM = Problem(
         "schema": f"{_ROOM}.file:MospFile",
         "choose": f"{_ROOM}.methods:choose",
         "check": f"{_ROOM}.check:check",
+        "proven_bound": f"{_ROOM}.certificate:proven_bound",
         "formulate": f"{_ROOM}.methods:formulate",
         "diagnose": f"{_ROOM}.diagnose:diagnose",
         "inspect": f"{_ROOM}.diagnose:inspect",

@@ -13,12 +13,16 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.errors import shown
 from carbonopt.core.report import Report, Violation
 from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective, MospInstance
 
 FEASIBILITY_TOLERANCE = 1e-6
-"""Largest excess over a capacity that is not called a violation, relative to max(1, capacity)."""
+"""Largest excess over a capacity that is not called a violation [units], beyond rounding."""
+ROUNDING = 1e-12
+"""Allowance for sums in double precision, relative to the capacity."""
 COLUMNS = ("job", "cluster", "start")
+LARGEST_SLOT = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +51,18 @@ def check(instance: MospInstance, schedule: dict[str, Any], info: dict[str, Any]
     Report
         Every violated constraint, the objective, and the metrics of `_metrics`.
     """
+    if set(schedule) != set(COLUMNS) or len({len(column) for column in schedule.values()}) != 1:
+        found = ", ".join(f"{name} ({len(column)} rows)" for name, column in schedule.items()) or "none"
+        message = f"the schedule must have the columns {', '.join(COLUMNS)}, all of one length; it has {found}"
+        return Report((Violation("format", message),), None)
     violations, runs = _parse(instance, schedule)
     violations += _window(instance, runs)
     violations += _placement(instance, runs)
     load = _load(instance, runs)
     violations += _capacity(instance, runs, load)
     metrics = _metrics(instance, runs, load)
-    normalizers = _normalizers(instance, info or {})
+    normalizers, faults = _normalizers(instance, info or {})
+    violations += faults
     if normalizers is not None:
         violations += _normalizer_faults(metrics, normalizers)
     return Report(tuple(violations), _objective(instance, metrics, normalizers), metrics)
@@ -61,10 +70,6 @@ def check(instance: MospInstance, schedule: dict[str, Any], info: dict[str, Any]
 
 def _parse(instance: MospInstance, schedule: dict[str, Any]) -> tuple[list[Violation], _Runs]:
     """Turn names into numbers; rows that name nothing known are violations and are left out."""
-    lengths = {name: len(schedule.get(name, ())) for name in COLUMNS}
-    if set(schedule) != set(COLUMNS) or len(set(lengths.values())) != 1:
-        message = f"the schedule must have equal columns {', '.join(COLUMNS)}, it has {lengths}"
-        return [Violation("format", message)], _Runs(*(np.zeros(0, dtype=np.int64) for _ in COLUMNS))
     jobs = {name: i for i, name in enumerate(instance.jobs.name)}
     clusters = {name: j for j, name in enumerate(instance.clusters.name)}
     violations: list[Violation] = []
@@ -72,17 +77,23 @@ def _parse(instance: MospInstance, schedule: dict[str, Any]) -> tuple[list[Viola
     for row, (job, cluster, start) in enumerate(zip(*(schedule[name] for name in COLUMNS), strict=True)):
         fault = None
         if not isinstance(job, str) or job not in jobs:
-            fault = f"row {row} names an unknown job {job!r}"
+            fault = f"row {row} names an unknown job {shown(job)}"
         elif not isinstance(cluster, str) or cluster not in clusters:
-            fault = f"job {job!r} is on an unknown cluster {cluster!r}"
-        elif isinstance(start, bool) or not isinstance(start, (int, float, np.integer)) or start != int(start):
-            fault = f"job {job!r} starts at {start!r}, which is not a whole slot"
+            fault = f"job {job!r} is on an unknown cluster {shown(cluster)}"
+        elif not _is_slot(start):
+            fault = f"job {job!r} starts at {shown(start)}: must be a whole slot from 0 to {instance.time.slots - 1}"
         if fault is None:
             sound.append((jobs[job], clusters[cluster], int(start)))
         else:
             violations.append(Violation("format", fault, job=str(job), cluster=str(cluster)))
     columns = np.array(sound, dtype=np.int64).reshape(-1, 3).T
     return violations, _Runs(*columns)
+
+
+def _is_slot(start: Any) -> bool:
+    """Return whether `start` is a whole number that doubles hold exactly; NaN and infinity are none."""
+    is_number = isinstance(start, (int, float, np.integer)) and not isinstance(start, bool)
+    return is_number and abs(start) < LARGEST_SLOT and start == int(start)
 
 
 def _window(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
@@ -131,7 +142,7 @@ def _capacity(instance: MospInstance, runs: _Runs, load: FloatArray) -> Iterator
     capacity = instance.clusters.capacity
     excess = load - capacity
     ends = runs.start + instance.jobs.duration[runs.job]
-    for j, r, t in np.argwhere(excess > FEASIBILITY_TOLERANCE * np.maximum(1.0, capacity)):
+    for j, r, t in np.argwhere(excess > FEASIBILITY_TOLERANCE + ROUNDING * capacity):
         running = runs.job[(runs.cluster == j) & (runs.start <= t) & (t < ends)]
         users = [instance.jobs.name[i] for i in running if instance.jobs.demand[i, r] > 0]
         named = ", ".join(users[:5]) + (f" and {len(users) - 5} more" if len(users) > 5 else "")
@@ -179,13 +190,20 @@ def _metrics(instance: MospInstance, runs: _Runs, load: FloatArray) -> dict[str,
     }
 
 
-def _normalizers(instance: MospInstance, info: dict[str, Any]) -> tuple[float, ...] | None:
+def _normalizers(instance: MospInstance, info: dict[str, Any]) -> tuple[tuple[float, ...] | None, list[Violation]]:
+    """Return Zbar, which the instance or else the solution tells, and what is wrong with the latter."""
     if not isinstance(instance.objective, CaspianObjective):
-        return None
+        return None, []
     if instance.objective.normalizers is not None:
-        return instance.objective.normalizers
+        return instance.objective.normalizers, []
     given = info.get("normalizers")
-    return tuple(float(given[name]) for name in ("z1", "z2", "z3")) if given else None
+    if given is None:
+        return None, [Violation("normalizer", "the solution's info.normalizers are missing: without Zbar no objective")]
+    bars = [given.get(name) if isinstance(given, dict) else None for name in ("z1", "z2", "z3")]
+    if all(isinstance(bar, (int, float)) and not isinstance(bar, bool) and 0 <= bar < np.inf for bar in bars):
+        return tuple(float(bar) for bar in bars if bar is not None), []
+    text = f"the solution's info.normalizers must be three numbers z1, z2, z3, at least 0, not {shown(given)}"
+    return None, [Violation("normalizer", text)]
 
 
 def _normalizer_faults(metrics: dict[str, Any], normalizers: tuple[float, ...]) -> Iterator[Violation]:

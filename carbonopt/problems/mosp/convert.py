@@ -17,13 +17,13 @@ from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace, read_jobs
 from carbonopt.problems.mosp.instance import (
-    CarbonObjective,
-    CaspianObjective,
     Clusters,
     MospInstance,
     MospJobs,
+    make_objective,
 )
 
+DEFAULT_WEIGHTS = (1.0, 0.1, 0.0)
 ROUNDING_SLOTS = 1e-9
 """A time this close above a slot's edge is at the edge: 3600 s is one hour, not two slots."""
 
@@ -44,6 +44,7 @@ def convert(
     short_wait_hours: float = 6.0,
     long_wait_hours: float = 24.0,
     objective: str = "carbon",
+    weights: Sequence[float] | None = None,
     name: str | None = None,
 ) -> MospInstance:
     """Make an instance with one cluster in each zone.
@@ -65,8 +66,9 @@ def convert(
         Power of a used CPU [W].
     short_hours, short_wait_hours, long_wait_hours
         Waiting limits by length (GAIA, section 3): deadline = arrival + run time + wait.
-    objective
-        ``carbon`` or ``caspian``.
+    objective, weights
+        ``carbon`` or ``caspian``, and its three weights; by default carbon counts in kg, a slot of
+        tardiness as much as 0.1 kg, and completion time not at all: the waiting limit bounds it.
     name
         Of the instance; None to make one of the sources.
 
@@ -77,7 +79,7 @@ def convert(
     UnsupportedError
         For options out of range.
     """
-    _require(carbon, time_unit, objective, slot_hours=slot_hours, load=load, capacity=capacity)
+    _require(carbon, time_unit, slot_hours=slot_hours, load=load, capacity=capacity)
     assert carbon is not None
     assert time_unit is not None
     trace = read_jobs(jobs, time_unit)
@@ -114,19 +116,17 @@ def convert(
             (arrival + duration + wait).astype(float),
             cpus.astype(float)[:, None],
         ),
-        objective=CaspianObjective() if objective == "caspian" else CarbonObjective(),
+        objective=make_objective(objective, weights or (DEFAULT_WEIGHTS if objective == "carbon" else None)),
     )
 
 
-def _require(carbon: Sequence[Path] | None, time_unit: str | None, objective: str, **positive: float | None) -> None:
+def _require(carbon: Sequence[Path] | None, time_unit: str | None, **positive: float | None) -> None:
     if not carbon:
         raise UnsupportedError("--carbon is missing: name at least one carbon-intensity file")
     if time_unit is None:
         raise UnsupportedError(
             "--time-unit is missing: must be seconds, minutes or hours (traces do not say, and a guess could be wrong)"
         )
-    if objective not in ("carbon", "caspian"):
-        raise UnsupportedError(f"unknown objective {objective!r}: must be 'carbon' or 'caspian'")
     for option, value in positive.items():
         if value is not None and not 0 < value < float("inf"):
             raise UnsupportedError(f"{option} = {shown(value)}: must be above 0")

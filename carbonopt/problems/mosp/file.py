@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
 from carbonopt.core.arrays import BoolArray, FloatArray
-from carbonopt.core.errors import Fault, InputError, one_of, shown
+from carbonopt.core.errors import Fault, one_of, shown
+from carbonopt.core.memory import require_bytes
+from carbonopt.io.columns import names_at
 from carbonopt.io.schema import (
     CarbonSection,
     Faults,
     Name,
     NonNegative,
     Positive,
+    SchemaVersion,
     Section,
     TimeSection,
     Whole,
@@ -29,6 +33,7 @@ from carbonopt.problems.mosp.instance import (
     MospJobs,
     Objective,
 )
+from carbonopt.problems.mosp.shape import shape_faults
 
 
 def _scalar_or_row(value: Any) -> str:
@@ -52,43 +57,13 @@ class ClusterSection(Section):
     watts_per_unit: dict[Name, list[NonNegative]]
 
     def build(self, slots: int) -> Clusters:
-        """Return the clusters.
-
-        Raises
-        ------
-        InputError
-            For every entry of a wrong length, all at once.
-        """
-        count, resources = len(self.name), list(self.capacity)
-        faults = Faults()
-        capacity = np.zeros((count, len(resources), slots))
-        watts = np.zeros((count, len(resources)))
+        """Return the clusters."""
+        resources = list(self.capacity)
+        capacity = np.zeros((len(self.name), len(resources), slots))
         for r, resource in enumerate(resources):
-            rows = self.capacity[resource]
-            with faults.collect():
-                _same_length(f"clusters.capacity.{resource}", len(rows), count, "clusters")
-                for j, row in enumerate(rows):
-                    if isinstance(row, list) and len(row) != slots:
-                        raise InputError(
-                            Fault(
-                                f"clusters.capacity.{resource}",
-                                f"must be one number or {slots} (one a slot)",
-                                f"{len(row)} values",
-                                j,
-                            )
-                        )
-                    capacity[j, r] = row
-            with faults.collect():
-                watts[:, r] = _column("clusters.watts_per_unit", self.watts_per_unit, resource, count, "clusters")
-        faults.found += _unknown_keys("clusters.watts_per_unit", self.watts_per_unit, resources)
-        if len(self.zone) == count:
-            with faults.collect():
-                Clusters(tuple(self.name), tuple(self.zone), capacity, watts)
-        else:
-            with faults.collect():
-                _same_length("clusters.zone", len(self.zone), count, "clusters")
-        faults.raise_if_any()
-        return Clusters(tuple(self.name), tuple(self.zone), capacity, watts)
+            for j, row in enumerate(self.capacity[resource]):
+                capacity[j, r] = row
+        return Clusters(tuple(self.name), tuple(self.zone), capacity, _table(self.watts_per_unit, resources))
 
 
 class JobSection(Section):
@@ -99,55 +74,31 @@ class JobSection(Section):
     duration: list[Positive] = Field(description="slots")
     deadline: list[NonNegative] = Field(description="on time if start + duration <= deadline")
     demand: dict[Name, list[NonNegative]] = Field(description="units per resource")
-    eligible: list[list[str]] | None = Field(default=None, description="names of the clusters")
+    eligible: list[list[Name]] | None = Field(default=None, description="names of the clusters")
 
-    def build(self, resources: list[str], clusters: list[str] | None) -> MospJobs:
-        """Return the jobs; `clusters` None stands for names that were found wrong before.
+    def build(self, resources: Sequence[str], clusters: Sequence[str]) -> MospJobs:
+        """Return the jobs."""
+        return MospJobs(
+            tuple(self.name),
+            np.array(self.arrival, dtype=np.int64),
+            np.array(self.duration, dtype=np.int64),
+            np.array(self.deadline, dtype=float),
+            _table(self.demand, resources),
+            self._eligible(clusters),
+        )
 
-        Raises
-        ------
-        InputError
-            For every column of a wrong length and every unknown cluster, all at once.
-        """
-        count = len(self.name)
-        faults = Faults()
-        demand = np.zeros((count, len(resources)))
-        for r, resource in enumerate(resources):
-            with faults.collect():
-                demand[:, r] = _column("jobs.demand", self.demand, resource, count, "jobs")
-        faults.found += _unknown_keys("jobs.demand", self.demand, resources)
-        eligible: BoolArray | None = None
-        with faults.collect():
-            eligible = self._eligible(clusters)
-        with faults.collect():
-            jobs = MospJobs(
-                tuple(self.name),
-                np.array(self.arrival, dtype=np.int64),
-                np.array(self.duration, dtype=np.int64),
-                np.array(self.deadline, dtype=float),
-                demand,
-                eligible,
-            )
-        faults.raise_if_any()
-        return jobs
-
-    def _eligible(self, clusters: list[str] | None) -> BoolArray | None:
-        if self.eligible is None or clusters is None:
+    def _eligible(self, clusters: Sequence[str]) -> BoolArray | None:
+        if self.eligible is None:
             return None
-        _same_length("jobs.eligible", len(self.eligible), len(self.name), "jobs")
         index = {name: j for j, name in enumerate(clusters)}
-        faults = [
-            Fault("jobs.eligible", f"names an unknown cluster: clusters.name has {one_of(clusters)}", shown(name), row)
-            for row, names in enumerate(self.eligible)
-            for name in names
-            if name not in index
-        ]
-        if faults:
-            raise InputError(faults)
         matrix = np.zeros((len(self.eligible), len(clusters)), dtype=np.bool_)
         for row, names in enumerate(self.eligible):
             matrix[row, [index[name] for name in names]] = True
         return matrix
+
+
+def _table(columns: dict[str, list[float]], resources: Sequence[str]) -> FloatArray:
+    return np.array([columns[resource] for resource in resources], dtype=float).T
 
 
 class CarbonWeights(Section):
@@ -195,21 +146,16 @@ class CaspianObjectiveSection(Section):
         )
 
 
-def _kind(raw: Any) -> str | None:
-    kind = raw.get("kind") if isinstance(raw, dict) else getattr(raw, "kind", None)
-    return None if kind is None else f"kind:{kind}"
-
-
-ObjectiveSection = Annotated[
-    Annotated[CarbonObjectiveSection, Tag("kind:carbon")] | Annotated[CaspianObjectiveSection, Tag("kind:caspian")],
-    Discriminator(_kind),
-]
+OBJECTIVES: dict[str, type[CarbonObjectiveSection] | type[CaspianObjectiveSection]] = {
+    "carbon": CarbonObjectiveSection,
+    "caspian": CaspianObjectiveSection,
+}
 
 
 class MospFile(Section):
     """A mosp instance."""
 
-    schema_version: Literal[1]
+    schema_version: SchemaVersion
     problem: Literal["mosp"]
     name: Name
     provenance: dict[str, Any] = Field(default_factory=dict)
@@ -217,11 +163,7 @@ class MospFile(Section):
     carbon: CarbonSection
     clusters: ClusterSection
     jobs: JobSection
-    objective: ObjectiveSection
-
-
-class _Wrapped(Section):
-    objective: ObjectiveSection
+    objective: Annotated[CarbonObjectiveSection | CaspianObjectiveSection, Field(discriminator="kind")]
 
 
 def from_dict(raw: dict[str, Any]) -> MospInstance:
@@ -231,64 +173,54 @@ def from_dict(raw: dict[str, Any]) -> MospInstance:
     ------
     InputError
         With every fault of every section, and of what does not fit together.
+    TooLargeError
+        If its arrays would not fit into memory.
     """
     faults = Faults()
-    check_header(raw, tuple(MospFile.model_fields), faults)
-    time_section = faults.section(TimeSection, raw["time"], "time") if "time" in raw else None
-    carbon_section = faults.section(CarbonSection, raw["carbon"], "carbon") if "carbon" in raw else None
-    cluster_section = faults.section(ClusterSection, raw["clusters"], "clusters") if "clusters" in raw else None
-    job_section = faults.section(JobSection, raw["jobs"], "jobs") if "jobs" in raw else None
-    time = carbon = clusters = jobs = objective = None
-    if "objective" in raw:
-        wrapped = faults.section(_Wrapped, {"objective": raw["objective"]}, "")
-        objective = wrapped.objective.build() if wrapped else None
-    if time_section:
-        with faults.collect():
-            time = time_section.build()
-    if carbon_section and time:
-        with faults.collect():
-            carbon = carbon_section.build(time)
-    if cluster_section and carbon:
-        with faults.collect():
-            clusters = cluster_section.build(carbon.time.slots)
-    resources = tuple(cluster_section.capacity) if cluster_section else None
-    if job_section:
-        with faults.collect():
-            demanded = list(resources if resources is not None else job_section.demand)
-            jobs = job_section.build(demanded, cluster_section.name if cluster_section else None)
-    if resources is not None:
-        faults.found += validate.cross_faults(carbon, resources, clusters, jobs, objective)
+    check_header(raw, MospFile, faults)
+    time_section = faults.section(TimeSection, raw, "time")
+    carbon_section = faults.section(CarbonSection, raw, "carbon")
+    cluster_section = faults.section(ClusterSection, raw, "clusters")
+    job_section = faults.section(JobSection, raw, "jobs")
+    objective_section = _objective_section(raw, faults)
+    faults.found += shape_faults(raw, time_section.slots if time_section else None)
+    if faults.sound("time", "carbon", "clusters", "objective"):
+        assert time_section is not None
+        assert carbon_section is not None
+        assert cluster_section is not None
+        assert objective_section is not None
+        time, resources = time_section.build(), tuple(cluster_section.capacity)
+        _require_memory(raw, len(cluster_section.name), len(resources), time.slots)
+        carbon, clusters = carbon_section.build(time), cluster_section.build(time.slots)
+        objective = objective_section.build()
+        faults.found += validate.cross_faults(carbon, resources, clusters, None, objective)
     faults.raise_if_any()
-    assert carbon is not None
-    assert clusters is not None
-    assert jobs is not None
-    assert objective is not None
+    assert job_section is not None
     return MospInstance(
         name=raw["name"],
-        provenance=raw["provenance"],
+        provenance=raw.get("provenance", {}),
         carbon=carbon,
-        resources=resources or (),
+        resources=resources,
         clusters=clusters,
-        jobs=jobs,
+        jobs=job_section.build(resources, clusters.name),
         objective=objective,
     )
 
 
-def _same_length(field: str, length: int, count: int, what: str) -> None:
-    if length != count:
-        raise InputError(Fault(field, f"must have one entry for each of the {count} {what}", f"{length} entries"))
+def _objective_section(raw: dict[str, Any], faults: Faults) -> CarbonObjectiveSection | CaspianObjectiveSection | None:
+    """Return the objective, read as the kind that it says it is."""
+    section = raw.get("objective", {})
+    kind = section.get("kind", "carbon") if isinstance(section, dict) else "carbon"
+    if not isinstance(kind, str) or kind not in OBJECTIVES:
+        faults.found.append(Fault("objective.kind", f"must be {one_of(tuple(OBJECTIVES))}", shown(kind)))
+        return None
+    return faults.section(OBJECTIVES[kind], raw, "objective")
 
 
-def _column(field: str, table: dict[str, list[float]], resource: str, count: int, what: str) -> FloatArray:
-    if resource not in table:
-        raise InputError(Fault(f"{field}.{resource}", "is missing (clusters.capacity has this resource)"))
-    _same_length(f"{field}.{resource}", len(table[resource]), count, what)
-    return np.array(table[resource], dtype=float)
-
-
-def _unknown_keys(field: str, table: dict[str, Any], resources: list[str]) -> list[Fault]:
-    return [
-        Fault(f"{field}.{name}", f"is an unknown resource: clusters.capacity has {one_of(resources)}")
-        for name in table
-        if name not in resources
-    ]
+def _require_memory(raw: dict[str, Any], clusters: int, resources: int, slots: int) -> None:
+    """Refuse arrays that would not fit: the file may be small, since one number can stand for every slot."""
+    jobs = len(names_at(raw, "jobs", "name") or ())
+    capacity = 8 * clusters * resources * slots
+    copies = 3  # as read, in Clusters, and spelled out over the slots
+    size = f"{clusters} clusters, {resources} resources, {slots} slots and {jobs} jobs"
+    require_bytes(f"an instance of {size} does not fit into memory", copies * capacity + clusters * jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,10 @@ from carbonopt.core.time import TimeGrid, format_utc, parse_utc
 from carbonopt.io.synthetic import published_zones, synthetic_carbon
 from carbonopt.milp.program import require_memory
 from carbonopt.problems.mosp.instance import (
-    CarbonObjective,
-    CaspianObjective,
     Clusters,
     MospInstance,
     MospJobs,
-    Objective,
+    make_objective,
 )
 
 PRESETS = ("caspian", "bench")
@@ -26,6 +25,9 @@ CASPIAN_ZONES = ("CA-ON", "JP-KN", "DE")
 CASPIAN_WATTS = (200.0, 100.0, 200.0)
 CASPIAN_GPUS = 32.0
 CASPIAN_ARRIVAL_HOURS = 24
+FULL = 0.95
+"""Load above which not every job can be expected to fit."""
+REJECTION_PRICE = 10.0
 LARGEST = 5
 """r ~ U{1..5} GPUs and l ~ U{1..5} slots (Caspian, section 6)."""
 
@@ -38,6 +40,7 @@ def generate(
     seed: int = 1,
     load: float = 0.7,
     objective: str = "carbon",
+    weights: Sequence[float] | None = None,
     carbon: CarbonSignal | None = None,
     start: str = "2023-11-14T00:00:00Z",
 ) -> MospInstance:
@@ -57,8 +60,8 @@ def generate(
     load
         Work over capacity of the whole horizon, for ``bench``. Above about 0.95 not every job
         fits, and the instance gets a rejection price.
-    objective
-        ``carbon`` or ``caspian``.
+    objective, weights
+        ``carbon`` or ``caspian``, and its three weights (see `make_objective`).
     carbon
         A signal over `slots`; None: the bundled synthetic one (see `carbonopt.io.synthetic`).
     start
@@ -92,7 +95,7 @@ def generate(
         jobs=MospJobs(
             tuple(f"job{i:0{len(str(jobs))}d}" for i in range(jobs)), arrival, duration, deadline, demand[:, None]
         ),
-        objective=_objective(objective, load if preset == "bench" else 0.0),
+        objective=make_objective(objective, weights, REJECTION_PRICE if preset == "bench" and load > FULL else None),
     )
 
 
@@ -146,12 +149,6 @@ def _clusters(
     watts: FloatArray = rng.integers(2, 7, (len(zones), 1)) * np.float64(50.0)
     names = tuple(f"c{j:0{len(str(len(zones)))}d}-{zone}" for j, zone in enumerate(zones))
     return Clusters(names, zones, np.full((len(zones), 1), max(units, LARGEST)), watts)
-
-
-def _objective(kind: str, load: float) -> Objective:
-    if kind == "caspian":
-        return CaspianObjective()
-    return CarbonObjective(rejection_price=10.0 if load > 0.95 else None)
 
 
 def _provenance(preset: str, seed: int, load: float, carbon: CarbonSignal | None, grid: TimeGrid) -> dict[str, Any]:

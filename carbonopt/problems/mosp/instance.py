@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float, frozen_int
-from carbonopt.core.errors import InputError
+from carbonopt.core.errors import InputError, UnsupportedError, shown
 from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import JobTable
 from carbonopt.problems.mosp import validate
@@ -140,6 +140,36 @@ class CaspianObjective:
 
 
 Objective = CarbonObjective | CaspianObjective
+
+
+def make_objective(
+    kind: str, weights: Sequence[float] | None = None, rejection_price: float | None = None
+) -> Objective:
+    """Return an objective by name.
+
+    Parameters
+    ----------
+    kind
+        ``carbon`` or ``caspian``.
+    weights
+        The three weights in the order of the class; None for its defaults.
+    rejection_price
+        For the carbon objective only.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no such kind, or there are not three weights.
+    """
+    if kind not in ("carbon", "caspian"):
+        raise UnsupportedError(f"unknown objective {kind!r}: must be 'carbon' or 'caspian'")
+    if weights is not None and len(weights) != 3:
+        raise UnsupportedError(f"weights {shown(tuple(weights))}: must be three numbers")
+    if kind == "caspian":
+        return CaspianObjective() if weights is None else CaspianObjective(weights[0], weights[1], weights[2])
+    if weights is None:
+        return CarbonObjective(rejection_price=rejection_price)
+    return CarbonObjective(weights[0], weights[1], weights[2], rejection_price)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -231,7 +231,7 @@ def _largest(instance: MospInstance, term: PlacementValue, options: Options) -> 
     result = highs.solve(form.program, replace(options, callback=None), lp_solver="ipm")
     if result.status is not Status.OPTIMAL or result.objective is None:
         return None
-    return max(0.0, result.objective / form.scale)
+    return max(0.0, result.objective)
 
 
 def _out_of_time(info: dict[str, Any]) -> Outcome:

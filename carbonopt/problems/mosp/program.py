@@ -44,7 +44,6 @@ class MospProgram:
     x: Block
     placement: Block
     capacity: Block
-    scale: float = 1.0
 
     def schedule(self, values: FloatArray, instance: MospInstance) -> Schedule:
         """Return the schedule that the columns at 1 stand for."""
@@ -134,30 +133,23 @@ def build(instance: MospInstance, value: PlacementValue, integer: bool = True) -
     """
     require_memory(f"the program of {instance.name}", *estimate_size(instance))
     placements = possible_placements(instance)
-    return _assemble(instance, value, placements, integer, factor=1.0)
+    return _assemble(instance, value, placements, integer)
 
 
 def build_normalizer(instance: MospInstance, term: PlacementValue) -> MospProgram:
     """Return the LP of one term Z_k alone, whose optimum is Zbar_k (Algorithm 2, line 1).
 
     It is the paper's plain LP: here a fraction of a job may use slots in which the whole would not
-    fit, since Zbar_k would otherwise depend on what a presolve removes. The objective is multiplied
-    by a power of 2 that brings its largest coefficient to 1 or just below: Z1 is of the order
-    1e-5, a solver's tolerances are absolute, and unscaled its optimum came out 6e-6 too low.
+    fit, since Zbar_k would otherwise depend on what a presolve removes.
     """
     require_memory(f"the program of {instance.name}", *estimate_size(instance))
-    placements = possible_placements(instance, fitting=False)
-    cost = term.of(placements.job, placements.cluster, placements.start)
-    factor = 2.0 ** -np.ceil(np.log2(np.abs(cost).max())) if cost.any() else 1.0
-    return _assemble(instance, term, placements, False, float(factor))
+    return _assemble(instance, term, possible_placements(instance, fitting=False), integer=False)
 
 
-def _assemble(
-    instance: MospInstance, value: PlacementValue, placements: Placements, integer: bool, factor: float
-) -> MospProgram:
+def _assemble(instance: MospInstance, value: PlacementValue, placements: Placements, integer: bool) -> MospProgram:
     job, cluster, start = placements.job, placements.cluster, placements.start
     program = Program(instance.name, sense=value.sense)
-    cost = factor * value.of(job, cluster, start)
+    cost = value.of(job, cluster, start)
     x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer, at=(job, cluster, start))
     required, price = _rejection(instance)
     placement = program.add_rows(  # (6)
@@ -168,7 +160,7 @@ def _assemble(
         rejected = program.add_variables("rejected", len(instance.jobs), upper=1, cost=price)
         program.add_entries(placement.index, rejected.index, 1.0)
     capacity = _add_capacity(program, instance, x, placements)  # (5)
-    return MospProgram(program, placements, x, placement, capacity, factor)
+    return MospProgram(program, placements, x, placement, capacity)
 
 
 def _rejection(instance: MospInstance) -> tuple[bool, float | None]:
@@ -183,15 +175,13 @@ def _add_capacity(program: Program, instance: MospInstance, x: Block, placements
     slots = upper.shape[2]
     rows = program.add_rows("capacity", upper.shape, upper=upper)
     duration = instance.jobs.duration[placements.job]
-    column = np.repeat(np.arange(x.size, dtype=np.int32), duration)
-    ends = np.cumsum(duration)
-    slot = np.arange(len(column), dtype=np.int32) - np.repeat(
-        (ends - duration - placements.start).astype(np.int32), duration
-    )
+    column = np.repeat(x.index.astype(np.int32), duration)
+    first = np.cumsum(duration) - duration  # entry of each column's first slot
     for r in range(len(instance.resources)):
-        row = rows.start + (placements.cluster * len(instance.resources) + r) * slots
+        row = rows.start + (placements.cluster * len(instance.resources) + r) * slots + placements.start
+        running = np.repeat((row - first).astype(np.int32), duration)
+        running += np.arange(len(column), dtype=np.int32)
         demand = np.repeat(instance.jobs.demand[placements.job, r], duration)
         used = slice(None) if demand.all() else np.flatnonzero(demand)
-        rows_used = np.repeat(row.astype(np.int32), duration) + slot
-        program.add_entries(rows_used[used], x.start + column[used], demand[used])
+        program.add_entries(running[used], column[used], demand[used])
     return rows

@@ -11,7 +11,8 @@ from carbonopt.problems.mosp.objective import PlacementValue
 from carbonopt.problems.mosp.schedule import as_schedule
 
 ROUNDING = 1e-9
-"""Excess that sums of real demands may show without being one, relative to the capacity."""
+RELATIVE_ROUNDING = 1e-12
+"""Excess that sums of real demands may show without being one: in units, and relative to the capacity."""
 
 
 class Room:
@@ -29,7 +30,7 @@ class Room:
         self.instance = instance
         self.value = value
         self.free: FloatArray = np.array(instance.clusters.capacity)
-        self.rounding = ROUNDING * np.maximum(1.0, self.free)
+        self.rounding = ROUNDING + RELATIVE_ROUNDING * self.free
         self.cluster: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.start: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.eligible = instance.eligible

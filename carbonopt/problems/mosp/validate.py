@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +15,26 @@ from carbonopt.core.jobs import duplicate_faults
 if TYPE_CHECKING:
     from carbonopt.problems.mosp.instance import Clusters, MospJobs, Objective
 
+Axes = Mapping[str, tuple[str, ...]]
+JOB_AXES: Axes = {
+    "arrival": ("job",),
+    "duration": ("job",),
+    "deadline": ("job",),
+    "demand": ("job, resource",),
+    "eligible": ("job, cluster",),
+}
+CLUSTER_AXES: Axes = {
+    "capacity": ("cluster, resource", "cluster, resource, slot"),
+    "watts_per_unit": ("cluster, resource",),
+}
+
 
 def job_faults(jobs: MospJobs) -> list[Fault]:
     """Return what is wrong with the job table alone."""
+    faults = list(_wrong_shapes("jobs", jobs, JOB_AXES))
+    if faults:
+        return faults
     faults = [*jobs.length_faults(), *duplicate_faults("jobs.name", jobs.name)]
-    if jobs.demand.ndim != 2:
-        faults.append(Fault("jobs.demand", "must have one row a job and one column a resource"))
     faults += _outside("jobs.arrival", jobs.arrival, jobs.arrival < 0, "must be at least 0")
     faults += _outside("jobs.duration", jobs.duration, jobs.duration < 1, "must be at least 1 slot")
     faults += _outside("jobs.deadline", jobs.deadline, ~(jobs.deadline >= 0), "must be at least 0")
@@ -32,18 +46,19 @@ def job_faults(jobs: MospJobs) -> list[Fault]:
 
 def cluster_faults(clusters: Clusters) -> list[Fault]:
     """Return what is wrong with the clusters alone."""
+    faults = list(_wrong_shapes("clusters", clusters, CLUSTER_AXES))
+    if faults:
+        return faults
     count = len(clusters.name)
     faults = duplicate_faults("clusters.name", clusters.name)
     if count == 0:
         faults.append(Fault("clusters.name", "must name at least one cluster"))
-    for field in ("zone", "capacity", "watts_per_unit"):
+    for field in ("zone", *CLUSTER_AXES):
         length = len(getattr(clusters, field))
         if length != count:
             faults.append(
                 Fault(f"clusters.{field}", f"must have one entry for each of the {count} clusters", f"{length} entries")
             )
-    if clusters.capacity.ndim not in (2, 3) or clusters.watts_per_unit.ndim != 2:
-        faults.append(Fault("clusters", "capacity must be (M, R) or (M, R, T), watts_per_unit (M, R)"))
     for field in ("capacity", "watts_per_unit"):
         values = getattr(clusters, field)
         bad = ~(values >= 0) | np.isposinf(values)
@@ -78,6 +93,15 @@ def cross_faults(
         if objective.kind == "caspian" and clusters is not None and carbon is not None:
             faults += _caspian_faults(carbon, clusters, resources)
     return faults
+
+
+def _wrong_shapes(section: str, table: object, axes: Axes) -> Iterator[Fault]:
+    """Yield the columns that do not have the axes that they should have."""
+    for field, allowed in axes.items():
+        column = getattr(table, field)
+        if column is not None and column.ndim not in {len(names.split(", ")) for names in allowed}:
+            words = " or ".join(f"({names})" for names in allowed)
+            yield Fault(f"{section}.{field}", f"must have axes {words}", f"shape {column.shape}")
 
 
 def _outside(field: str, values: npt.NDArray[np.generic], bad: npt.NDArray[np.bool_], words: str) -> Iterator[Fault]:

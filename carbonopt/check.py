@@ -1,0 +1,102 @@
+"""`check` a solution: the schedule against the instance, and the claims against the truth. No solver."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from carbonopt.core.errors import InputError
+from carbonopt.core.instance import Instance
+from carbonopt.core.options import Schedule
+from carbonopt.core.registry import problem_of
+from carbonopt.core.report import Report, Violation
+from carbonopt.core.solution import Solution
+
+AGREEMENT = 1e-6
+"""Largest relative difference between two evaluations of one number that is called rounding."""
+LEAST_SCALE = 1e-6
+"""Size below which numbers are compared absolutely."""
+CERTIFICATE_SLACK = 1e-9
+"""By how much safe rounding may weaken a bound that was computed in plain doubles, relative."""
+
+
+def evaluate(instance: Instance, schedule: Schedule, info: dict[str, Any] | None = None) -> Report:
+    """Return the checker's report on a bare schedule."""
+    report: Report = problem_of(instance.problem).function("check")(instance, schedule, info)
+    return report
+
+
+def check(instance: Instance, solution: Solution) -> Report:
+    """Check a solution against its instance, and what it claims against what is true.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    solution
+        From `solve` or `read_solution`.
+
+    Returns
+    -------
+    Report
+        Every violated constraint by name, job, cluster, slot and amount; also violations named
+        ``instance`` (made for other data), ``objective``, ``metrics``, ``bound`` and ``certificate``
+        (claims that are not so).
+    """
+    report = Report((), None)
+    if solution.columns is not None:
+        report = evaluate(instance, solution.columns, solution.info)
+    proven, faults = _recheck_certificate(instance, solution)
+    claims = _claim_faults(instance, solution, report)
+    return replace(report, violations=(*report.violations, *claims, *faults), proven_bound=proven)
+
+
+def _recheck_certificate(instance: Instance, solution: Solution) -> tuple[float | None, list[Violation]]:
+    """Recompute the bound that the certificate proves, and compare it with the claimed one."""
+    if solution.certificate is None or solution.instance_sha256 != instance.sha256:
+        return None, []
+    verify = problem_of(instance.problem).function("proven_bound")
+    try:
+        proven: float | None = verify(instance, solution.certificate, solution.info)
+    except InputError as error:
+        return None, [Violation("certificate", line) for line in error.lines()]
+    claimed = solution.bound
+    if claimed is None or (proven is not None and _not_above(instance.sense, claimed, proven)):
+        return proven, []
+    text = f"the file claims a bound of {claimed:.9g}, the prices prove {proven if proven is None else f'{proven:.9g}'}"
+    return proven, [Violation("certificate", text)]
+
+
+def _not_above(sense: str, claimed: float, proven: float) -> bool:
+    slack = CERTIFICATE_SLACK * max(LEAST_SCALE, abs(proven))
+    return claimed <= proven + slack if sense == "min" else claimed >= proven - slack
+
+
+def _claim_faults(instance: Instance, solution: Solution, report: Report) -> list[Violation]:
+    faults = []
+    if solution.problem != instance.problem or solution.instance_sha256 != instance.sha256:
+        text = f"the solution was made for {solution.instance!r} with other data (content hash differs)"
+        faults.append(Violation("instance", text))
+    claimed, found = solution.objective, report.objective
+    if claimed is not None and found is not None and not _agree(claimed, found):
+        text = f"the file claims {claimed:.9g}, the schedule's is {found:.9g}"
+        faults.append(Violation("objective", text, amount=abs(claimed - found)))
+    for name, value in solution.metrics.items():
+        true = report.metrics.get(name)
+        if isinstance(value, (int, float)) and isinstance(true, (int, float)) and not _agree(value, true):
+            text = f"the file claims {name} = {value:.9g}, the schedule's is {true:.9g}"
+            faults.append(Violation("metrics", text, amount=abs(value - true)))
+    if solution.bound is not None and found is not None and not on_its_side(solution.sense, solution.bound, found):
+        text = f"the claimed bound {solution.bound:.9g} is beaten by the schedule's {found:.9g}"
+        faults.append(Violation("bound", text, amount=abs(solution.bound - found)))
+    return faults
+
+
+def _agree(first: float, second: float) -> bool:
+    return abs(first - second) <= AGREEMENT * max(LEAST_SCALE, abs(first), abs(second))
+
+
+def on_its_side(sense: str, bound: float, objective: float) -> bool:
+    """Return whether `bound` is on its side of `objective`, up to rounding."""
+    slack = AGREEMENT * max(LEAST_SCALE, abs(objective))
+    return bound <= objective + slack if sense == "min" else bound >= objective - slack

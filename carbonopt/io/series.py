@@ -1,0 +1,196 @@
+"""Carbon intensity as files hold it: one series a zone, before it is cut into slots."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePath
+
+import numpy as np
+import numpy.typing as npt
+
+from carbonopt.core.arrays import FloatArray, IntArray, frozen_float
+from carbonopt.core.errors import Fault, InputError, one_of, shown
+from carbonopt.core.time import TimeGrid, format_utc, to_utc
+from carbonopt.io.csvfile import Table, read_table
+
+TimeArray = npt.NDArray[np.datetime64]
+_Layout = dict[str, tuple[str, ...]]
+
+HOUR_NS = 3_600_000_000_000
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TIME = re.compile(r"\s*\d{4}-\d\d-\d\d([T ]|\s*$)")
+TIME_RULE = "must be an ISO 8601 time in 1700-2199, e.g. 2022-01-01T00:00:00Z"
+_PLAIN: _Layout = {name: (name,) for name in ("datetime", "zone", "carbon_intensity_g_per_kwh")}
+_CASPIAN = ("datetime", "carbon_intensity_g_per_kwh")
+_ELECTRICITY_MAPS: _Layout = {"Datetime (UTC)": ("Datetime (UTC)",), "Zone Id": ("Zone Id",)}
+_INTENSITIES: _Layout = {
+    "lca": ("Carbon intensity gCO₂eq/kWh (Life cycle)", "Carbon intensity gCO₂eq/kWh (LCA)"),
+    "direct": ("Carbon intensity gCO₂eq/kWh (direct)",),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CarbonSeries:
+    """Carbon intensity of one zone as a file holds it.
+
+    Parameters
+    ----------
+    zone
+        Name of the zone in the file.
+    times
+        UTC times from which the values hold, shape (N,), ``datetime64[ns]``, N >= 2, evenly spaced.
+    g_per_kwh
+        Intensity from each time to the next [gCO2eq/kWh], shape (N,).
+    file
+        Where it was read from; empty for a series made in a program.
+    """
+
+    zone: str
+    times: TimeArray
+    g_per_kwh: FloatArray
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        times = np.array(self.times, dtype="datetime64[ns]")
+        times.setflags(write=False)
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "g_per_kwh", frozen_float(self.g_per_kwh))
+
+    @property
+    def step_ns(self) -> int:
+        """How long each value holds [ns]."""
+        return int((self.times[1] - self.times[0]).astype(np.int64))
+
+    @property
+    def begin_ns(self) -> int:
+        """Time of the first value [ns since 1970 UTC]."""
+        return int(self.times[0].astype(np.int64))
+
+    @property
+    def end_ns(self) -> int:
+        """End of the last value [ns since 1970 UTC]."""
+        return self.begin_ns + len(self.times) * self.step_ns
+
+
+def slot_means(series: CarbonSeries, time: TimeGrid) -> FloatArray:
+    """Return the time-weighted mean of `series`, repeated periodically, over each slot.
+
+    Returns
+    -------
+    FloatArray
+        [gCO2eq/kWh], shape (T,). A slot inside one value is that value, to the last bit.
+    """
+    step, count = series.step_ns, len(series.times)
+    slot = round(time.slot_hours * HOUR_NS)
+    begin = (nanoseconds(time.start) - series.begin_ns) % (count * step)
+    edges = begin + slot * np.arange(time.slots + 1, dtype=np.int64)
+    rows = edges[:-1, None] // step + np.arange(-(-slot // step) + 1)
+    overlap = np.minimum(edges[1:, None], (rows + 1) * step) - np.maximum(edges[:-1, None], rows * step)
+    share = np.clip(overlap, 0, None) / slot
+    return np.asarray((share * series.g_per_kwh[rows % count]).sum(axis=1))
+
+
+def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[CarbonSeries]:
+    """Read every zone of one file, sorted by time, without resampling.
+
+    Parameters
+    ----------
+    path
+        The file, of any of the formats above.
+    intensity
+        As in `read_carbon`.
+
+    Raises
+    ------
+    InputError
+        With every fault: file, column, line, value and what would be right.
+    """
+    if intensity not in _INTENSITIES:
+        raise InputError(Fault("intensity", f"must be {one_of(tuple(_INTENSITIES))}", shown(intensity)))
+    table = read_table(path, headerless=(_TIME, _CASPIAN))
+    time, zone, value = _columns(table, intensity)
+    times, values = _times(table.cells[time]), table.numbers(value)
+    stem = PurePath(path).name.removesuffix(".gz").removesuffix(".csv")
+    zones = [stem] * len(times) if zone is None else [cell.strip() for cell in table.cells[zone]]
+    faults = table.faults(time, np.isnat(times), TIME_RULE)
+    if zone is not None:
+        faults += table.faults(zone, np.array([not name for name in zones]), "must name a zone")
+    orders = _orders(zones, times)
+    if not faults:  # a faulty time or zone would show again as a gap
+        faults += [fault for order in orders.values() for fault in _spacing_faults(table, time, times, order)]
+    faults += table.faults(value, ~((values >= 0) & (values < np.inf)), "must be a number of g/kWh, at least 0")
+    if faults:
+        raise InputError(faults)
+    return [CarbonSeries(name, times[order], values[order], table.file) for name, order in orders.items()]
+
+
+def _columns(table: Table, intensity: str) -> tuple[int, int | None, int]:
+    """Return where time, zone (None: the file's name) and intensity stand."""
+    if table.header == _CASPIAN:
+        return 0, None, 1
+    spellings = _INTENSITIES[intensity]
+    layouts = [_PLAIN, _ELECTRICITY_MAPS | {spellings[0]: spellings}]
+    known = [sum(bool(table.spelled(names)) for names in layout.values()) for layout in layouts]
+    if not any(known):
+        problem = "is no known header: must be 'datetime,zone,carbon_intensity_g_per_kwh' or Electricity Maps' export"
+        raise InputError(Fault("", problem, shown(",".join(table.header)), file=table.file))
+    time, zone, value = table.columns(layouts[int(np.argmax(known))]).values()
+    return time, zone, value
+
+
+def _times(cells: Sequence[str]) -> TimeArray:
+    """Return cells as UTC times, NaT where a cell is none (pandas alone would take ``now`` and ``2022``)."""
+    import pandas as pd
+
+    texts = [cell.strip() if _TIME.match(cell) else "" for cell in cells]
+    parsed = pd.to_datetime(pd.Series(texts, dtype=object), utc=True, format="ISO8601", errors="coerce")
+    times = np.array(pd.DatetimeIndex(parsed).tz_localize(None), dtype="datetime64[us]")
+    outside = (times < np.datetime64("1700")) | (times >= np.datetime64("2200"))  # what 64 bits of ns can hold
+    times[outside] = np.datetime64("NaT")
+    return times.astype("datetime64[ns]")
+
+
+def _orders(zones: Sequence[str], times: TimeArray) -> dict[str, IntArray]:
+    """Return the rows of each zone, by name in the file's order, sorted by time."""
+    rows: dict[str, list[int]] = {}
+    for row, zone in enumerate(zones):
+        rows.setdefault(zone, []).append(row)
+    return {zone: np.array(own)[np.argsort(times[own], kind="stable")] for zone, own in rows.items()}
+
+
+def _spacing_faults(table: Table, column: int, times: TimeArray, order: IntArray) -> list[Fault]:
+    """Return a fault for each row that is not one step after the row before; most rows say how long that is."""
+    gaps = np.diff(times[order].astype(np.int64))
+    lengths, counts = np.unique(gaps[gaps > 0], return_counts=True)
+    if not lengths.size:
+        return [table.fault(column, int(order[-1]), "must be followed: a zone needs two times or more")]
+    step = int(lengths[np.argmax(counts)])
+    faults = []
+    for place in np.flatnonzero(gaps != step):
+        hours, line = gaps[place] / HOUR_NS, table.lines[order[place]]
+        problem = f"must be {step / HOUR_NS:g} h after line {line}, not {hours:g} h: a zone's rows must leave no gap"
+        if not gaps[place]:
+            problem = f"is a duplicate of line {line}: a zone has each time once"
+        faults.append(table.fault(column, int(order[place + 1]), problem))
+    return faults
+
+
+def nanoseconds(moment: datetime) -> int:
+    """Return nanoseconds since 1970 in UTC."""
+    return (to_utc(moment) - _EPOCH) // timedelta(microseconds=1) * 1000
+
+
+def moment(nanoseconds: int) -> datetime:
+    """Return the moment, to the microsecond, that lies `nanoseconds` after 1970 in UTC."""
+    return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+
+
+def utc_text(nanoseconds: int) -> str:
+    """Return the moment that lies `nanoseconds` after 1970 as files hold it."""
+    return format_utc(moment(nanoseconds))

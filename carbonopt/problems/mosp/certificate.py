@@ -1,0 +1,137 @@
+"""Recheck a Lagrangian bound from the instance and the prices alone, in safe arithmetic.
+
+For any prices mu >= 0 on the capacity rows, weak duality bounds every schedule (here minimising):
+
+    sum_i min( cost of not running, min_jt cost_ijt(mu) ) - sum mu C
+
+This shares no code with the methods that find prices. Every operation is rounded towards the safe
+side (`numpy.nextafter` after each), so the result is a bound in real arithmetic, not only in doubles.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import Fault, InputError
+from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective, MospInstance
+
+_INF = np.inf
+
+
+def proven_bound(instance: MospInstance, certificate: dict[str, Any], info: dict[str, Any]) -> float | None:
+    """Return the bound that a certificate proves.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    certificate
+        ``{"kind": "lagrangian", "prices": [cluster][resource][slot], ...}`` in units of the objective
+        per unit and slot.
+    info
+        ``normalizers`` of the caspian objective where the instance does not fix them.
+
+    Returns
+    -------
+    float or None
+        A valid lower (for a maximisation: upper) bound on the objective of every schedule; None if
+        some job that must run can run nowhere.
+
+    Raises
+    ------
+    InputError
+        If it is no such certificate.
+    """
+    prices = _prices(instance, certificate)
+    unit_cost = _down(prices + _unit_cost(instance, info))
+    least = [_least_cost(instance, unit_cost, i, info) for i in range(len(instance.jobs))]
+    if not all(map(math.isfinite, least)):
+        return None
+    paid = _up(math.fsum(_up(prices * instance.clusters.capacity).ravel()))
+    lower = float(_down(_down(math.fsum(least)) - paid))
+    return lower if instance.sense == "min" else -lower
+
+
+def _prices(instance: MospInstance, certificate: dict[str, Any]) -> FloatArray:
+    if certificate.get("kind") != "lagrangian":
+        raise InputError(Fault("certificate.kind", "must be 'lagrangian'", repr(certificate.get("kind"))))
+    shape = instance.clusters.capacity.shape
+    try:
+        prices = np.array(certificate.get("prices"), dtype=np.float64)
+    except (TypeError, ValueError):
+        prices = np.zeros(0)
+    if prices.shape != shape or not (np.isfinite(prices) & (prices >= 0)).all():
+        words = f"must be finite numbers, at least 0, for {shape[0]} clusters x {shape[1]} resources x {shape[2]} slots"
+        raise InputError(Fault("certificate.prices", words))
+    return prices
+
+
+def _unit_cost(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
+    """Return a lower bound on what a used unit costs in each slot, shape (M, R, T)."""
+    intensity = np.array([instance.carbon.g_per_kwh[instance.carbon.index(z)] for z in instance.clusters.zone])
+    watts, objective = instance.clusters.watts_per_unit[:, :, None], instance.objective
+    if isinstance(objective, CarbonObjective):
+        kwh = _down(_down(watts / 1000) * instance.time.slot_hours)
+        return _down(_down(_down(kwh * intensity[:, None, :]) / 1000) * objective.carbon_kg)
+    product = _down(_down(instance.clusters.capacity * intensity[:, None, :]) * watts)
+    weight = _scaled(objective, info)[0]
+    gain = np.divide(weight, product, out=np.zeros_like(product), where=product > 0)
+    return -_up(gain)
+
+
+def _least_cost(instance: MospInstance, unit_cost: FloatArray, i: int, info: dict[str, Any]) -> float:
+    """Return a lower bound on what job i costs wherever it runs, or does not run."""
+    jobs, objective = instance.jobs, instance.objective
+    length, demand = int(jobs.duration[i]), jobs.demand[i]
+    price = objective.rejection_price if isinstance(objective, CarbonObjective) else 0.0
+    best = _INF if price is None else price
+    starts = np.arange(jobs.arrival[i], instance.time.slots - length + 1)
+    if not len(starts):
+        return best
+    run, room = np.zeros((*unit_cost.shape[:2], len(starts))), np.full((*unit_cost.shape[:2], len(starts)), _INF)
+    for offset in range(length):
+        run = _down(run + unit_cost[:, :, starts + offset])
+        room = np.minimum(room, instance.clusters.capacity[:, :, starts + offset])
+    cost = _time_cost(instance, i, starts + length, info)[None, :]
+    for r in range(len(demand)):
+        cost = _down(cost + _down(demand[r] * run[:, r]))
+    allowed = (room >= demand[:, None]).all(axis=1)
+    if jobs.eligible is not None:
+        allowed &= jobs.eligible[i][:, None]
+    return min(best, float(cost[allowed].min(initial=_INF)))
+
+
+def _time_cost(instance: MospInstance, i: int, completion: npt.NDArray[np.int64], info: dict[str, Any]) -> FloatArray:
+    deadline, objective = instance.jobs.deadline[i], instance.objective
+    if isinstance(objective, CarbonObjective):
+        late = np.maximum(0.0, _down(completion - deadline))
+        return _down(_down(objective.tardiness_slots * late) + _down(objective.completion_slots * completion))
+    _, w2, w3 = _scaled(objective, info)
+    late = np.maximum(0.0, _down(completion - deadline))
+    return -_up(_up(w2 / _down(1 + late)) + _up(w3 / (1.0 + completion)))
+
+
+def _scaled(objective: CaspianObjective, info: dict[str, Any]) -> tuple[float, float, float]:
+    """Return upper bounds on omega_k / Zbar_k; 0 where Zbar_k is 0."""
+    bars = objective.normalizers
+    if bars is None:
+        given = info.get("normalizers") or {}
+        if not all(isinstance(given.get(name), (int, float)) and given[name] >= 0 for name in ("z1", "z2", "z3")):
+            raise InputError(Fault("info.normalizers", "must hold z1, z2 and z3, at least 0"))
+        bars = (given["z1"], given["z2"], given["z3"])
+    weights = (objective.z1, objective.z2, objective.z3)
+    w1, w2, w3 = (float(_up(w / bar)) if bar > 0 else 0.0 for w, bar in zip(weights, bars, strict=True))
+    return w1, w2, w3
+
+
+def _down(values: npt.ArrayLike) -> FloatArray:
+    return np.asarray(np.nextafter(values, -_INF))
+
+
+def _up(values: npt.ArrayLike) -> FloatArray:
+    return np.asarray(np.nextafter(values, _INF))

@@ -1,0 +1,143 @@
+"""The command line as a person or a program uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import ROOT, TINY
+from typer.testing import CliRunner
+
+import carbonopt as co
+from carbonopt.cli.main import app
+
+BENCH = ROOT / "instances/bench/mosp-bench070-j0200-t048-z3-s01.json"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_solve_check_and_json(tmp_path):
+    target = tmp_path / "s.json"
+    done = run("solve", TINY["crowd"], "-o", target, "--json")
+    assert done.exit_code == 0
+    summary = json.loads(done.stdout)
+    assert set(summary) == {
+        "instance", "problem", "method", "status", "sense", "objective", "bound", "gap", "wall_seconds", "metrics",
+    }  # fmt: skip
+    assert summary["objective"] == pytest.approx(0.7)
+    assert run("check", TINY["crowd"], target).exit_code == 0
+    wrong = json.loads(target.read_text())
+    wrong["schedule"]["start"][0] = 5
+    target.write_text(json.dumps(wrong))
+    done = run("check", TINY["crowd"], target, "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["violations"][0]["constraint"] == "horizon"
+
+
+def test_several_files_go_into_a_folder(tmp_path):
+    done = run("solve", TINY["crowd"], TINY["shift"], "-o", tmp_path / "out", "--json")
+    assert done.exit_code == 0
+    assert len(done.stdout.splitlines()) == 2
+    assert len(list((tmp_path / "out").glob("*.solution.json"))) == 2
+
+
+def test_infeasible_is_exit_code_1_and_diagnose_says_why():
+    assert run("solve", TINY["infeasible"]).exit_code == 1
+    done = run("diagnose", TINY["infeasible"])
+    assert done.exit_code == 0
+    assert "jobs a, b, c need 96 gpu in slots 4-6 of CA-ON, 32 are there" in done.stdout
+    assert json.loads(run("diagnose", TINY["infeasible"], "--json").stdout)["feasible"] is False
+
+
+def test_compare_prints_the_gap_table(tmp_path):
+    done = run("compare", TINY["crowd"], TINY["tradeoff"], "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    for word in ("method", "status", "carbon kg", "deadlines met", "objective", "bound", "gap", "seconds"):
+        assert word in done.stdout
+    rows = json.loads(run("compare", TINY["crowd"], "-m", "milp,greedy-clean", "--json").stdout)["rows"]
+    assert rows[1]["gap_to_best_bound"] == pytest.approx(0.125)
+
+
+def test_info_reports_a_job_that_no_cluster_can_hold(tmp_path):
+    raw = json.loads(TINY["crowd"].read_text())
+    raw["jobs"]["demand"]["gpu"][1] = 9
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps(raw))
+    done = run("info", path, "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["warnings"] == ["job 'y' needs 9 gpu, the largest cluster that may run it has 1"]
+    assert "job 'y' needs 9 gpu" in run("diagnose", path).stdout
+
+
+def test_generate_convert_export_and_plot(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("generate", "mosp", "--preset", "caspian", "--jobs", 20, "--seed", 1)
+    assert done.stdout.strip() == "mosp-caspian-j0020-t048-z3-s01.json"
+    assert len(co.read(done.stdout.strip()).jobs) == 20
+    for suffix in ("lp", "mps"):
+        assert run("export", TINY["crowd"], "-o", f"crowd.{suffix}").exit_code == 0
+    assert run("solve", TINY["crowd"], "-o", "s.json").exit_code == 0
+    assert run("plot", TINY["crowd"], "s.json", "-o", "s.png").exit_code == 0
+    assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
+    assert run("plot", TINY["crowd"], "s.json", "-o", "s.xyz").exit_code == 2
+
+
+def test_bench_resumes(tmp_path):
+    arguments = ("bench", TINY["crowd"], TINY["shift"], "-m", "milp,lp", "-o", tmp_path / "r.jsonl")
+    assert run(*arguments).exit_code == 0
+    lines = (tmp_path / "r.jsonl").read_text()
+    assert run(*arguments, "--json").exit_code == 0
+    assert (tmp_path / "r.jsonl").read_text() == lines
+
+
+def start(*arguments):
+    command = [sys.executable, "-m", "carbonopt.cli.main", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_a_time_limit_gives_incumbent_bound_and_gap():
+    done = run("solve", BENCH, "--method", "milp", "--time-limit", 5, "--json")
+    summary = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert summary["objective"] is not None
+    assert summary["bound"] <= summary["objective"]
+    assert 0 <= summary["gap"] < 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+@pytest.mark.parametrize("method", ["milp", "lp-rounding"])
+def test_an_interrupt_leaves_a_solution_that_check_accepts(tmp_path, number, method):
+    target = tmp_path / "s.json"
+    process = start("solve", BENCH, "--method", method, "-o", target, "--time-limit", 60)
+    time.sleep(2.5)
+    still_running = process.poll() is None
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    if method == "milp":
+        assert still_running
+    if still_running:
+        assert process.returncode in ((130,) if method == "milp" else (0, 130))
+    assert run("check", BENCH, target).exit_code == 0
+
+
+@pytest.mark.slow
+def test_a_kill_leaves_the_last_incumbent(tmp_path):
+    target = tmp_path / "s.json"
+    process = start("solve", BENCH, "--method", "milp", "-o", target, "--time-limit", 60)
+    for _ in range(200):
+        if target.exists():
+            break
+        time.sleep(0.1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert run("check", BENCH, target).exit_code == 0
+    assert co.read_solution(target).status == "interrupted"
