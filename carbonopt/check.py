@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -40,15 +41,16 @@ def check(instance: Instance, solution: Solution) -> Report:
     -------
     Report
         Every violated constraint by name, job, cluster, slot and amount; also violations named
-        ``instance`` (made for other data), ``objective``, ``metrics``, ``bound`` and ``certificate``
+        ``instance`` (made for other data), ``sense``, ``objective``, ``metrics``, ``bound`` and ``certificate``
         (claims that are not so).
     """
-    report = Report((), None)
-    if solution.columns is not None:
-        report = evaluate(instance, solution.columns, solution.info)
-    proven, faults = _recheck_certificate(instance, solution)
+    identity = tuple(_identity_faults(instance, solution))
+    proven, certificate = _recheck_certificate(instance, solution)
+    if solution.columns is None:
+        return Report((*identity, *certificate), None, proven_bound=proven)
+    report = evaluate(instance, solution.columns, solution.info)
     claims = _claim_faults(instance, solution, report)
-    return replace(report, violations=(*report.violations, *claims, *faults), proven_bound=proven)
+    return replace(report, violations=(*identity, *report.violations, *claims, *certificate), proven_bound=proven)
 
 
 def _recheck_certificate(instance: Instance, solution: Solution) -> tuple[float | None, list[Violation]]:
@@ -72,24 +74,33 @@ def _not_above(sense: str, claimed: float, proven: float) -> bool:
     return claimed <= proven + slack if sense == "min" else claimed >= proven - slack
 
 
-def _claim_faults(instance: Instance, solution: Solution, report: Report) -> list[Violation]:
-    faults = []
+def _identity_faults(instance: Instance, solution: Solution) -> Iterator[Violation]:
     if solution.problem != instance.problem or solution.instance_sha256 != instance.sha256:
         text = f"the solution was made for {solution.instance!r} with other data (content hash differs)"
-        faults.append(Violation("instance", text))
-    claimed, found = solution.objective, report.objective
+        yield Violation("instance", text)
+    if solution.sense != instance.sense:
+        yield Violation("sense", f"the file claims {solution.sense!r}, the instance's is {instance.sense!r}")
+
+
+def _claim_faults(instance: Instance, solution: Solution, report: Report) -> Iterator[Violation]:
+    """Compare what the file claims of its schedule with what is so."""
+    claimed, found, bound = solution.objective, report.objective, solution.bound
     if claimed is not None and found is not None and not _agree(claimed, found):
         text = f"the file claims {claimed:.9g}, the schedule's is {found:.9g}"
-        faults.append(Violation("objective", text, amount=abs(claimed - found)))
-    for name, value in solution.metrics.items():
-        true = report.metrics.get(name)
-        if isinstance(value, (int, float)) and isinstance(true, (int, float)) and not _agree(value, true):
-            text = f"the file claims {name} = {value:.9g}, the schedule's is {true:.9g}"
-            faults.append(Violation("metrics", text, amount=abs(value - true)))
-    if solution.bound is not None and found is not None and not on_its_side(solution.sense, solution.bound, found):
-        text = f"the claimed bound {solution.bound:.9g} is beaten by the schedule's {found:.9g}"
-        faults.append(Violation("bound", text, amount=abs(solution.bound - found)))
-    return faults
+        yield Violation("objective", text, amount=abs(claimed - found))
+    for name, value in solution.metrics.items() if report.metrics else ():
+        if not _same_metric(value, report.metrics.get(name)):
+            text = f"the file claims {name} = {value}, the schedule's is {report.metrics.get(name)}"
+            yield Violation("metrics", text)
+    if bound is not None and found is not None and not on_its_side(instance.sense, bound, found):
+        text = f"the claimed bound {bound:.9g} is beaten by the schedule's {found:.9g}"
+        yield Violation("bound", text, amount=abs(bound - found))
+
+
+def _same_metric(claimed: Any, found: Any) -> bool:
+    if isinstance(claimed, (int, float)) and isinstance(found, (int, float)):
+        return _agree(claimed, found)
+    return bool(claimed == found)
 
 
 def _agree(first: float, second: float) -> bool:

@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from carbonopt.compare import run
+from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.instance import Instance
+from carbonopt.core.jsonfile import read_text
+from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.io.read import read
 
+KEY_FIELDS = {"instance_sha256", "method_asked", "seed", "time_limit", "bound", "objective", "sense"}
 Key = tuple[str, str, int, float | None]
 
 
@@ -49,8 +53,7 @@ def run_campaign(
     done = {_key(record): record for record in read_results(results)}
     for path in paths:
         instance = read(path)
-        for method in methods if methods is not None else _compared(instance):
-            key = (instance.sha256, method, options.get("seed", 0), options.get("time_limit"))
+        for method, key in _runs(instance, methods, options):
             if key not in done:
                 solution = run(instance, [method], **options)[0]
                 if solution.status is Status.INTERRUPTED:
@@ -63,27 +66,39 @@ def run_campaign(
 
 
 def read_results(results: Path) -> list[dict[str, Any]]:
-    """Return the finished runs in a file; a line that a kill cut short is left out."""
+    """Return the finished runs in a file; a line that a kill cut short is left out.
+
+    Raises
+    ------
+    InputError
+        If a line is JSON but no finished run: the file is something else.
+    """
     if not results.exists():
         return []
     records = []
-    for line in results.read_text(encoding="utf-8").splitlines():
+    for number, line in enumerate(read_text(results).splitlines(), start=1):
         try:
-            records.append(json.loads(line))
+            record = json.loads(line)
         except json.JSONDecodeError:
             continue
+        if not isinstance(record, dict) or not set(record) >= KEY_FIELDS:
+            words = "is no finished run: choose another file for the results"
+            raise InputError(Fault("", words, file=str(results), line=number))
+        records.append(record)
     return records
 
 
-def count_runs(paths: Iterable[Path], methods: Sequence[str] | None) -> int:
-    """Return how many runs a campaign has."""
-    return sum(len(methods if methods is not None else _compared(read(path))) for path in paths)
+def count_runs(paths: Iterable[Path], methods: Sequence[str] | None, results: Path, **options: Any) -> tuple[int, int]:
+    """Return how many runs a campaign has, and how many of them `results` does not hold yet."""
+    done = {_key(record) for record in read_results(results)}
+    keys = [key for path in paths for _, key in _runs(read(path), methods, options)]
+    return len(keys), sum(key not in done for key in keys)
 
 
-def _compared(instance: Instance) -> tuple[str, ...]:
-    from carbonopt.core.registry import problem_of
-
-    return problem_of(instance.problem).compared
+def _runs(instance: Instance, methods: Sequence[str] | None, options: dict[str, Any]) -> list[tuple[str, Key]]:
+    names = problem_of(instance.problem).compared if methods is None else methods
+    seed, limit = options.get("seed", 0), options.get("time_limit")
+    return [(name, (instance.sha256, name, seed, limit)) for name in names]
 
 
 def _key(record: dict[str, Any]) -> Key:

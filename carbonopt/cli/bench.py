@@ -36,11 +36,6 @@ def bench(
     from carbonopt.bench.campaign import count_runs, run_campaign
     from carbonopt.bench.gaps import by_method, with_best_bounds
 
-    def enter(instance: Instance, solution: Solution) -> None:
-        improved = update(bks, instance, solution) if bks is not None else []
-        if improved:
-            console.say(f"{instance.name}: {solution.method} improves {' and '.join(improved)}")
-
     names = None if methods is None else [name.strip() for name in methods.split(",")]
     results.parent.mkdir(parents=True, exist_ok=True)
     for target in (results, bks):
@@ -49,13 +44,17 @@ def bench(
     sound, worst = _readable(files)
     if not sound:
         raise typer.Exit(worst)
-    total = count_runs(sound, names)
-    records: list[dict[str, Any]] = []
-    limit = None if time_limit == float("inf") else time_limit
-    with console.counted("bench", total) as step:
-        for record in run_campaign(sound, names, results, enter, time_limit=limit, seed=seed, threads=threads):
-            records.append(record)
+    options: dict[str, Any] = {"time_limit": time_limit, "seed": seed, "threads": threads}
+    total, new = count_runs(sound, names, results, **options)
+    with console.counted("bench", new) as step:
+
+        def enter(instance: Instance, solution: Solution) -> None:
+            improved = update(bks, instance, solution) if bks is not None else []
+            if improved:
+                console.say(f"{instance.name}: {solution.method} improves {' and '.join(improved)}")
             step()
+
+        records = list(run_campaign(sound, names, results, enter, **options))
     table = with_best_bounds(records)
     if json_output:
         for row in table.to_dict(orient="records"):

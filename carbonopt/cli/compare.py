@@ -32,7 +32,7 @@ def compare(
 ) -> None:
     """Run several methods and measure each against the best proven bound."""
     options: dict[str, Any] = {
-        "time_limit": None if time_limit == float("inf") else time_limit,
+        "time_limit": time_limit,
         "mip_rel_gap": mip_rel_gap,
         "seed": seed,
         "threads": threads,

@@ -35,7 +35,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per fi
 Method = Annotated[str, typer.Option("--method", "-m", help="Method, or auto.")]
 Methods = Annotated[str | None, typer.Option("--methods", "-m", help="Methods, separated by commas.")]
 TimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", "-t", min=0.0, help="Wall seconds a method; inf for none.")
+    float | None,
+    typer.Option(
+        "--time-limit",
+        "-t",
+        min=0.0,
+        help="Wall seconds a method; inf for none.",
+        callback=lambda seconds: None if seconds == float("inf") else seconds,
+    ),
 ]
 RelGap = Annotated[float, typer.Option("--mip-rel-gap", min=0.0, help="Stop at this relative gap.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")]
@@ -51,6 +58,14 @@ def say(text: str) -> None:
 def print_json(content: dict[str, Any]) -> None:
     """Print one JSON object on one line."""
     print(json.dumps(content, ensure_ascii=False, allow_nan=False), flush=True)
+
+
+def print_written(path: Path, json_output: bool, note: str = "", **facts: Any) -> None:
+    """Say which file was written: its name and a note for a person, one JSON object for a program."""
+    if json_output:
+        print_json({"file": str(path), **facts})
+    else:
+        print(f"{path}: {note}" if note else path)
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
@@ -190,7 +205,7 @@ class Meter:
         self.next_line = progress.seconds + (0.5 if self.live else 5.0)
         gap = relative_gap(self.objective, self.bound)
         left = ""
-        if self.time_limit is not None and self.time_limit != float("inf"):
+        if self.time_limit is not None:
             left = f", at most {max(0.0, self.time_limit - progress.seconds):.0f} s left"
         text = (
             f"{self.label}: {progress.seconds:.0f} s, incumbent {number(self.objective)},"

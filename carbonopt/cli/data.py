@@ -96,6 +96,7 @@ def generate(
     slot_hours: Annotated[float, typer.Option("--slot-hours", help="Length of a slot.")] = 1.0,
     wrap: Annotated[bool, typer.Option("--wrap", help="Repeat the carbon files where they end.")] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File; by default <name>.json.")] = None,
+    json_output: console.Json = False,
 ) -> None:
     """Generate a seeded instance; the same options always give the same one.
 
@@ -128,7 +129,8 @@ def generate(
         _require_unused("--carbon", {"--zones": zones is not None, "--slot-hours": slot_hours != 1, "--wrap": wrap})
         if start is not None:
             parameters["start"] = start
-    print(_write(co.generate(problem, **parameters), output))
+    instance = co.generate(problem, **parameters)
+    console.print_written(_write(instance, output), json_output, instance=instance.name, sha256=instance.sha256)
 
 
 def convert(
@@ -161,6 +163,7 @@ def convert(
     weights: Weights = None,
     name: Annotated[str | None, typer.Option("--name", help="Of the instance.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File; by default <name>.json.")] = None,
+    json_output: console.Json = False,
 ) -> None:
     """Make an instance from carbon files and a job trace: one cluster in each zone.
 
@@ -169,12 +172,13 @@ def convert(
     """
     arguments = dict(locals())
     problem_of(arguments.pop("problem"))
-    output = arguments.pop("output")
+    output, json_output = arguments.pop("output"), arguments.pop("json_output")
     arguments["weights"] = _numbers("--weights", weights)
     instance = problem_of(problem).function("convert")(**arguments)
-    target = _write(instance, output)
-    dropped = instance.provenance.get("dropped_jobs", 0)
-    print(f"{target}: {len(instance.jobs)} jobs" + (f", {dropped} past the horizon left out" if dropped else ""))
+    target, dropped = _write(instance, output), instance.provenance["dropped_jobs"]
+    counts = {"jobs": len(instance.jobs), "dropped_jobs": dropped}
+    note = f"{len(instance.jobs)} jobs" + (f", {dropped} past the horizon left out" if dropped else "")
+    console.print_written(target, json_output, note, instance=instance.name, sha256=instance.sha256, **counts)
 
 
 def _write(instance: Instance, output: Path | None) -> Path:

@@ -28,8 +28,7 @@ def diagnose(
 
     def work(path: Path) -> int:
         instance = co.read(path)
-        limit = None if time_limit == float("inf") else time_limit
-        found = co.diagnose(instance, time_limit=limit, threads=threads)
+        found = co.diagnose(instance, time_limit=time_limit, threads=threads)
         if json_output:
             console.print_json(
                 {

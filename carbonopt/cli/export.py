@@ -21,6 +21,7 @@ def export(
     instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File ending in .lp or .mps.")],
     form: Annotated[str, typer.Option("--form", help="milp, or lp for the relaxation.")] = "milp",
+    json_output: console.Json = False,
 ) -> None:
     """Write the mathematical program of an instance as an LP or MPS file for any solver."""
     import carbonopt as co
@@ -30,4 +31,6 @@ def export(
     require_writable(output)
     program = co.formulate(co.read(instance_file), form)
     (program.to_lp if output.suffix == ".lp" else program.to_mps)(output)
-    print(f"{output}: {program.columns} columns, {program.rows} rows, {program.nonzeros} entries")
+    size = {"columns": program.columns, "rows": program.rows, "entries": program.nonzeros}
+    note = ", ".join(f"{count} {name}" for name, count in size.items())
+    console.print_written(output, json_output, note, instance=program.name, **size)

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -56,6 +56,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        import carbonopt
+
+        print(carbonopt.__version__)
+        raise typer.Exit(0)
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Mathematical optimization of carbon-aware computing, with proven gaps."""
+
+
 for module in (solve, check, compare, data, diagnose, export, bench, plot):
     module.register(app)
 

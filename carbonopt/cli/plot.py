@@ -24,6 +24,7 @@ def plot(
     instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance file.")],
     solution_file: Annotated[Path, typer.Argument(metavar="SOLUTION", help="Solution file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Image file (.png, .svg, .pdf).")],
+    json_output: console.Json = False,
 ) -> None:
     """Draw a schedule: load of each cluster over time, against its capacity and carbon intensity."""
     import carbonopt as co
@@ -38,4 +39,4 @@ def plot(
             raise UnsupportedError(f"{solution_file}: {violation}")
         console.say(f"warning: {solution_file}: {one_line(str(violation))}")
     save(solution.plot(instance), output)
-    print(output)
+    console.print_written(output, json_output, instance=instance.name)

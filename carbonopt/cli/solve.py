@@ -10,6 +10,7 @@ import typer
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.jsonfile import require_writable
+from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 
@@ -34,7 +35,7 @@ def solve(
 ) -> None:
     """Solve instances and report objective, proven bound and gap."""
     options: dict[str, Any] = {
-        "time_limit": None if time_limit == float("inf") else time_limit,
+        "time_limit": time_limit,
         "mip_rel_gap": mip_rel_gap,
         "seed": seed,
         "threads": threads,
@@ -87,7 +88,8 @@ def _solve_file(
 def _code(solution: Solution) -> int:
     if solution.status is Status.INTERRUPTED:
         return console.INTERRUPTED
-    bound_only = solution.method == "lp" and solution.bound is not None
+    method = problem_of(solution.problem).method(solution.method)
+    bound_only = method.bound_only and solution.bound is not None
     return 0 if solution.has_solution or bound_only else 1
 
 

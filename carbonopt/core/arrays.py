@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from carbonopt.core.errors import Fault, InputError, shown
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -19,9 +21,21 @@ def frozen_float(values: npt.ArrayLike) -> FloatArray:
     return array
 
 
-def frozen_int(values: npt.ArrayLike) -> IntArray:
-    """Return `values` as a read-only int64 array of its own."""
-    array = np.array(values, dtype=np.int64)
+def frozen_int(values: npt.ArrayLike, field: str = "") -> IntArray:
+    """Return `values` as a read-only int64 array of its own.
+
+    Raises
+    ------
+    InputError
+        If one is not a whole number; `field` names the column.
+    """
+    given = np.asarray(values)
+    with np.errstate(invalid="ignore"):  # NaN is told below
+        array = given.astype(np.int64)
+    wrong = np.flatnonzero(array != given)
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(Fault(field, "must be a whole number", shown(given[row].item()), row))
     array.setflags(write=False)
     return array
 

@@ -32,7 +32,7 @@ class JobTable:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", tuple(self.name))
-        object.__setattr__(self, "arrival", frozen_int(self.arrival))
+        object.__setattr__(self, "arrival", frozen_int(self.arrival, "jobs.arrival"))
 
     def __len__(self) -> int:
         return len(self.name)

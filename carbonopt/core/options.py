@@ -77,6 +77,8 @@ class Options:
     started: float = field(default_factory=time.perf_counter, repr=False)
 
     def __post_init__(self) -> None:
+        if self.time_limit == float("inf"):
+            object.__setattr__(self, "time_limit", None)
         for name, (kind, floor) in _NUMBERS.items():
             value: Any = getattr(self, name)
             if value is None and name in ("time_limit", "threads"):

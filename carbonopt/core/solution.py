@@ -42,7 +42,7 @@ class Outcome:
 
 
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
-    """Return ``|objective - bound| / |objective|``; None where either is missing.
+    """Return ``|objective - bound| / |objective|``; None where it is not defined.
 
     Examples
     --------
@@ -50,13 +50,15 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
     0.25
     >>> relative_gap(4.0, None) is None
     True
+    >>> relative_gap(0.0, -1.0) is None
+    True
     """
     if objective is None or bound is None:
         return None
     difference = abs(objective - bound)
     if difference == 0:
         return 0.0
-    return difference / abs(objective) if objective else float("inf")
+    return difference / abs(objective) if objective else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

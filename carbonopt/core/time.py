@@ -55,5 +55,15 @@ def format_utc(moment: datetime) -> str:
 
 
 def parse_utc(text: str) -> datetime:
-    """Return the moment that `text` names (ISO 8601, with or without a time zone) in UTC."""
-    return to_utc(datetime.fromisoformat(text.strip()))
+    """Return the moment that `text` names (ISO 8601, with or without a time zone) in UTC.
+
+    Raises
+    ------
+    InputError
+        If it names none.
+    """
+    try:
+        return to_utc(datetime.fromisoformat(text.strip()))
+    except (ValueError, OverflowError):
+        words = "must be an ISO 8601 moment such as 2023-11-14T00:00:00Z"
+        raise InputError(Fault("start", words, shown(text))) from None

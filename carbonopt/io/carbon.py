@@ -165,7 +165,7 @@ def _require_cover(chosen: Sequence[CarbonSeries], time: TimeGrid) -> None:
         Fault(
             "start" if begin < series.begin_ns else "slots",
             f"must stay inside the data of zone {series.zone!r}, {utc_text(series.begin_ns)} to"
-            f" {utc_text(series.end_ns)}, unless wrap=True and slots repeat them",
+            f" {utc_text(series.end_ns)}, unless wrap (--wrap) repeats them",
             f"{utc_text(begin)} to {utc_text(end)}",
             file=series.file,
         )

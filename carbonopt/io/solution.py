@@ -26,7 +26,9 @@ class SolutionFile(Section):
     sense: Literal["min", "max"]
     objective: Finite | None = None
     bound: Finite | None = None
-    gap: Annotated[Finite, Field(ge=0)] | None = Field(default=None, description="|objective - bound| / |objective|")
+    gap: Annotated[Finite, Field(ge=0)] | None = Field(
+        default=None, description="|objective - bound| / |objective|; readers recompute it"
+    )
     certificate: dict[str, Any] | None = Field(default=None, description="what proves the bound")
     metrics: dict[Name, Finite | None] = Field(default_factory=dict)
     info: dict[str, Any] = Field(default_factory=dict)

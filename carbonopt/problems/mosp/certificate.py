@@ -120,8 +120,10 @@ def _scaled(objective: CaspianObjective, info: dict[str, Any]) -> tuple[float, f
     """Return upper bounds on omega_k / Zbar_k; 0 where Zbar_k is 0."""
     bars = objective.normalizers
     if bars is None:
-        given = info.get("normalizers") or {}
-        if not all(isinstance(given.get(name), (int, float)) and given[name] >= 0 for name in ("z1", "z2", "z3")):
+        given = info.get("normalizers")
+        if not isinstance(given, dict) or not all(
+            isinstance(given.get(name), (int, float)) and given[name] >= 0 for name in ("z1", "z2", "z3")
+        ):
             raise InputError(Fault("info.normalizers", "must hold z1, z2 and z3, at least 0"))
         bars = (given["z1"], given["z2"], given["z3"])
     weights = (objective.z1, objective.z2, objective.z3)

@@ -13,9 +13,11 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.jsonfile import read_bytes
+from carbonopt.core.memory import require_bytes
 from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace, read_jobs
+from carbonopt.problems.mosp.generate import BYTES_PER_SLOT
 from carbonopt.problems.mosp.instance import (
     Clusters,
     MospInstance,
@@ -78,6 +80,8 @@ def convert(
         For every fault of the files, and if no job fits into the horizon.
     UnsupportedError
         For options out of range.
+    TooLargeError
+        If the slots would not fit into memory.
     """
     _require(carbon, time_unit, slot_hours=slot_hours, load=load, capacity=capacity)
     assert carbon is not None
@@ -88,6 +92,7 @@ def convert(
     keep = arrival + duration <= horizon
     if not keep.any():
         raise InputError(Fault("jobs", f"no job ends within {horizon} slots", file=str(jobs)))
+    require_bytes(f"{horizon} slots of {slot_hours:g} h", BYTES_PER_SLOT * float(horizon) * len(carbon))
     signal = read_carbon(
         *carbon,
         zones=None if zones is None else zones.split(","),

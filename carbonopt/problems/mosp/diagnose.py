@@ -14,7 +14,6 @@ from carbonopt.core.report import Diagnosis, Finding
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.elastic import add_shortage
-from carbonopt.milp.program import require_memory
 from carbonopt.problems.mosp.bounds import lagrangian_bound
 from carbonopt.problems.mosp.heuristics import must_run
 from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
@@ -254,7 +253,6 @@ def _listed(names: tuple[str, ...]) -> str:
 def inspect(instance: MospInstance) -> dict[str, Any]:
     """Return the size of the program, and jobs that can run nowhere."""
     columns, nonzeros = estimate_size(instance)
-    require_memory(f"the program of {instance.name}", columns, nonzeros)
     return {
         "columns_at_most": columns,
         "nonzeros_at_most": nonzeros,

@@ -10,9 +10,9 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_of, shown
+from carbonopt.core.memory import require_bytes
 from carbonopt.core.time import TimeGrid, format_utc, parse_utc
 from carbonopt.io.synthetic import published_zones, synthetic_carbon
-from carbonopt.milp.program import require_memory
 from carbonopt.problems.mosp.instance import (
     Clusters,
     MospInstance,
@@ -28,6 +28,9 @@ CASPIAN_ARRIVAL_HOURS = 24
 FULL = 0.95
 """Load above which not every job can be expected to fit."""
 REJECTION_PRICE = 10.0
+BYTES_PER_JOB = 600
+BYTES_PER_SLOT = 200
+"""Of an instance in memory and on its way to a file, rounded up; a slot counts once a cluster."""
 LARGEST = 5
 """r ~ U{1..5} GPUs and l ~ U{1..5} slots (Caspian, section 6)."""
 
@@ -115,7 +118,9 @@ def _require(preset: str, jobs: int, clusters: int | None, slots: int, seed: int
             raise UnsupportedError(f"{name} = {shown(size)}: must be at least {least}")
     if not 0 < load <= 10:
         raise UnsupportedError(f"load = {shown(load)}: must be above 0 and at most 10")
-    require_memory(f"an instance of {jobs} jobs and {slots} slots", jobs, (clusters or 3) * slots)
+    require_bytes(
+        f"an instance of {jobs} jobs and {slots} slots", BYTES_PER_JOB * jobs + BYTES_PER_SLOT * (clusters or 3) * slots
+    )
 
 
 def _zones(preset: str, clusters: int | None, carbon: CarbonSignal | None) -> tuple[str, ...]:

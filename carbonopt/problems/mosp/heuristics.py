@@ -15,27 +15,29 @@ EJECTIONS_PER_JOB = 20
 """Ejections after which a repair gives up, per job of the instance."""
 
 
-def earliest_start(instance: MospInstance, value: PlacementValue, seed: int, clean_ties: bool) -> Room:
+def earliest_start(instance: MospInstance, value: PlacementValue, options: Options, clean_ties: bool) -> Room:
     """Start every job, in order of arrival, in the first slot in which it fits somewhere.
 
     Parameters
     ----------
     instance, value
         The problem.
-    seed
-        Draws among clusters that are free equally early.
+    options
+        Its seed draws among clusters that are free equally early, its time limit ends the work.
     clean_ties
         True: take the one on which the run emits least; False: at random (the paper's baseline).
 
     Returns
     -------
     Room
-        With every job that fits; one that fits nowhere does not run.
+        With every job that fits; one that fits nowhere, or comes after the time limit, does not run.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(options.seed)
     room = Room(instance, value)
     carbon = np.cumsum(carbon_kg_per_unit(instance), axis=2)
     for job in np.lexsort((np.arange(len(instance.jobs)), instance.jobs.arrival)):
+        if options.remaining == 0:
+            break
         fits = room.fits(job)
         slots = np.flatnonzero(fits.any(axis=0))
         if not len(slots):
@@ -108,7 +110,7 @@ def price_rounding(
                 room.place(job, int(form.placements.cluster[k]), int(form.placements.start[k]))
             elif k >= 0:
                 left.append(job)
-        insert_all(room, left, rng)
+        insert_all(room, left, rng, options)
         descend(room, rng, options)
         if best is None or _rank(room) < _rank(best):
             best = room
@@ -124,19 +126,19 @@ def best_insertion(instance: MospInstance, value: PlacementValue, options: Optio
     rng = np.random.default_rng(options.seed)
     room = Room(instance, value)
     size = instance.jobs.demand.sum(axis=1) * instance.jobs.duration
-    insert_all(room, list(np.argsort(-size, kind="stable")), rng)
+    insert_all(room, list(np.argsort(-size, kind="stable")), rng, options)
     descend(room, rng, options)
     return room
 
 
-def insert_all(room: Room, jobs: list[int], rng: np.random.Generator) -> None:
+def insert_all(room: Room, jobs: list[int], rng: np.random.Generator, options: Options) -> None:
     """Place `jobs` where they cost least; where none fits, eject others and place those again.
 
-    Gives up, with some jobs unplaced, after `EJECTIONS_PER_JOB` ejections per job.
+    Gives up, with some jobs unplaced, after `EJECTIONS_PER_JOB` ejections per job or when time is up.
     """
     queue = [int(job) for job in jobs]
     budget = EJECTIONS_PER_JOB * len(room.instance.jobs)
-    while queue:
+    while queue and options.remaining > 0:
         job = queue.pop(0)
         place = room.cheapest(job)
         if place is not None:

@@ -38,7 +38,7 @@ class MospJobs(JobTable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "duration", frozen_int(self.duration))
+        object.__setattr__(self, "duration", frozen_int(self.duration, "jobs.duration"))
         object.__setattr__(self, "deadline", frozen_float(self.deadline))
         object.__setattr__(self, "demand", frozen_float(self.demand))
         if self.eligible is not None:

@@ -147,8 +147,8 @@ def _earliest(instance: MospInstance, options: Options, clean_ties: bool) -> Out
     value, info = _value(instance, options)
     if value is None:
         return _out_of_time(info)
-    room = heuristics.earliest_start(instance, value, options.seed, clean_ties)
-    return _heuristic_outcome(room, None, info)
+    room = heuristics.earliest_start(instance, value, options, clean_ties)
+    return _heuristic_outcome(room, None, info, options)
 
 
 def _rounded(
@@ -162,15 +162,17 @@ def _rounded(
     relaxed, form, x = _relaxation(instance, value, options)
     if relaxed.status is Status.INFEASIBLE or x is None:
         return replace(relaxed, schedule=None, info=info | relaxed.info)
-    outcome = _heuristic_outcome(rounding(value, form, x), relaxed.bound, info | relaxed.info)
+    options.report(bound=relaxed.bound)
+    outcome = _heuristic_outcome(rounding(value, form, x), relaxed.bound, info | relaxed.info, options)
     return replace(outcome, certificate=relaxed.certificate)
 
 
-def _heuristic_outcome(room: Room, bound: float | None, info: dict[str, Any]) -> Outcome:
+def _heuristic_outcome(room: Room, bound: float | None, info: dict[str, Any], options: Options) -> Outcome:
+    late = options.remaining == 0
     if not heuristics.is_schedule(room):
         left = [room.instance.jobs.name[i] for i in np.flatnonzero(room.cluster < 0)[:20]]
-        return Outcome(Status.UNKNOWN, None, bound, info=info | {"unplaced_jobs": left})
-    return Outcome(Status.FEASIBLE, room.schedule(), bound, info=info)
+        return Outcome(Status.TIME_LIMIT if late else Status.UNKNOWN, None, bound, info=info | {"unplaced_jobs": left})
+    return Outcome(Status.TIME_LIMIT if late else Status.FEASIBLE, room.schedule(), bound, info=info)
 
 
 def _relaxation(

@@ -75,7 +75,13 @@ def possible_placements(instance: MospInstance, fitting: bool = True) -> Placeme
 
     With `fitting` False also those at which its demand exceeds the capacity, which only fractions of
     a job could use.
+
+    Raises
+    ------
+    TooLargeError
+        If a program with these columns would not fit into memory; nothing is allocated then.
     """
+    require_memory(f"the program of {instance.name}", *estimate_size(instance))
     starts = count_starts(instance)
     pair_job, pair_cluster = np.nonzero(instance.eligible & (starts[:, None] > 0))
     counts = starts[pair_job]
@@ -131,7 +137,6 @@ def build(instance: MospInstance, value: PlacementValue, integer: bool = True) -
     TooLargeError
         If it would not fit into memory; nothing is allocated then.
     """
-    require_memory(f"the program of {instance.name}", *estimate_size(instance))
     placements = possible_placements(instance)
     return _assemble(instance, value, placements, integer)
 
@@ -142,7 +147,6 @@ def build_normalizer(instance: MospInstance, term: PlacementValue) -> MospProgra
     It is the paper's plain LP: here a fraction of a job may use slots in which the whole would not
     fit, since Zbar_k would otherwise depend on what a presolve removes.
     """
-    require_memory(f"the program of {instance.name}", *estimate_size(instance))
     return _assemble(instance, term, possible_placements(instance, fitting=False), integer=False)
 
 
