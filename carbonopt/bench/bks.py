@@ -12,12 +12,15 @@ from carbonopt.core.instance import Instance
 from carbonopt.core.jsonfile import read_json, write_json
 from carbonopt.core.solution import Solution
 
+SOLUTIONS = "solutions"
 IMPROVEMENT = 1e-9
 """Relative change below which a value is not better."""
 
 
 def update(path: Path, instance: Instance, solution: Solution) -> list[str]:
     """Enter a solution's objective and bound where they are better than the best known.
+
+    A better solution is written to the folder ``solutions`` beside `path`, so that anybody can check it.
 
     Parameters
     ----------
@@ -55,6 +58,9 @@ def update(path: Path, instance: Instance, solution: Solution) -> list[str]:
     objective, bound = entry["objective"], entry["bound"]
     if objective and bound and sign * (bound["value"] - objective["value"]) > 1e-6 * max(1.0, abs(bound["value"])):
         raise CarbonoptError(f"{instance.name}: bound {bound} and objective {objective} cross: one is wrong")
+    if "objective" in improved:
+        (path.parent / SOLUTIONS).mkdir(exist_ok=True)
+        solution.write(path.parent / SOLUTIONS / f"{instance.name}.json")
     if improved:
         write_json(path, dict(sorted((known | {instance.name: entry}).items())))
     return improved

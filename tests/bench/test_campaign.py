@@ -48,6 +48,8 @@ def test_best_known_values_only_improve(tmp_path, tiny):
     assert entry["objective"]["value"] == pytest.approx(0.7)
     assert entry["objective"]["method"] == "milp"
     assert entry["bound"]["date"]
+    best = co.read_solution(tmp_path / "solutions" / f"{instance.name}.json")
+    assert co.check(instance, best).objective == entry["objective"]["value"]
 
 
 def test_a_value_that_crosses_a_bound_is_an_error(tmp_path, tiny):
