@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import filecmp
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
