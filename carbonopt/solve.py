@@ -15,6 +15,8 @@ from carbonopt.core.report import Diagnosis
 from carbonopt.core.solution import Outcome, Solution, relative_gap
 from carbonopt.core.status import Status
 
+PROVABLE_GAP = 1e-7
+"""Relative gap that counts as none, whatever is asked for: a solver's tolerances allow no finer proof."""
 CHECKPOINT_SECONDS = 1.0
 """Least time between two checkpoints."""
 
@@ -25,7 +27,7 @@ def solve(
     *,
     time_limit: float | None = 60.0,
     mip_rel_gap: float = 1e-4,
-    mip_abs_gap: float = 1e-9,
+    mip_abs_gap: float = 0.0,
     seed: int = 0,
     threads: int | None = None,
     verbose: bool = False,
@@ -45,7 +47,8 @@ def solve(
     time_limit
         Wall time [s]; None for no limit.
     mip_rel_gap, mip_abs_gap
-        Stop when the gap between objective and proven bound is at most this.
+        Stop when the gap between objective and proven bound is at most one of these. A relative gap
+        of 1e-7 counts as none.
     seed
         Of everything drawn at random.
     threads
@@ -141,9 +144,11 @@ def _judged(instance: Instance, method: str, options: Options, outcome: Outcome)
             status, bound, certificate = Status.ERROR, None, None
         elif on_its_side(sense, objective, bound):  # equal but for rounding
             bound = min(bound, objective) if sense == "min" else max(bound, objective)
-    gap = relative_gap(objective, bound)
-    if gap is not None and status in (Status.FEASIBLE, Status.TIME_LIMIT) and gap <= options.mip_rel_gap:
-        status = Status.OPTIMAL
+    if schedule is not None and status in (Status.OPTIMAL, Status.FEASIBLE, Status.TIME_LIMIT):
+        if _is_closed(objective, bound, options):
+            status = Status.OPTIMAL
+        elif status is Status.OPTIMAL:
+            status = Status.FEASIBLE
     return Solution(
         problem=instance.problem,
         instance=instance.name,
@@ -200,6 +205,14 @@ def diagnose(instance: Instance, *, time_limit: float | None = 60.0, threads: in
     options = Options(time_limit=time_limit, threads=threads)
     found: Diagnosis = problem_of(instance.problem).function("diagnose")(instance, options)
     return found
+
+
+def _is_closed(objective: float | None, bound: float | None, options: Options) -> bool:
+    gap = relative_gap(objective, bound)
+    if objective is None or bound is None:
+        return False
+    closed = gap is not None and gap <= max(options.mip_rel_gap, PROVABLE_GAP)
+    return closed or abs(objective - bound) <= options.mip_abs_gap
 
 
 def _versions() -> dict[str, str]:

@@ -11,7 +11,7 @@ from conftest import ROOT, TINY, load_module
 
 import carbonopt as co
 
-SHIPPED = sorted((ROOT / "instances").glob("*/*-s*.json"))
+SHIPPED = sorted(path for kind in ("tiny", "paper", "bench") for path in (ROOT / "instances" / kind).glob("*.json"))
 OPTIMA = {"shift": 0.1, "crowd": 0.7, "tradeoff": 0.45, "reject": 0.8, "resources": 0.3, "caspian": 2.25}
 
 

@@ -67,7 +67,7 @@ class Options:
 
     time_limit: float | None = 60.0
     mip_rel_gap: float = 1e-4
-    mip_abs_gap: float = 1e-9
+    mip_abs_gap: float = 0.0
     seed: int = 0
     threads: int | None = None
     verbose: bool = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,8 +16,11 @@ from carbonopt.core.errors import CarbonoptError
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp.program import Program
+from carbonopt.milp.run import Run
+from carbonopt.milp.scaling import Scaling, scaling_of
 
-POLL_SECONDS = 0.1
+TOLERANCE = 1e-9
+"""Of feasibility, optimality and integrality, after scaling; HiGHS takes 1e-10 at the least."""
 
 _STATUS = {
     highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
@@ -47,6 +49,9 @@ class Result:
         Change of the objective per unit of each row's right-hand side; LPs only.
     info
         Nodes and iterations.
+    tolerance
+        By how much reduced costs may be wrong [units of the objective]: a tree's bound is proven only
+        up to this, times the number of columns that can be at 1 together.
     """
 
     status: Status
@@ -55,6 +60,7 @@ class Result:
     bound: float | None = None
     row_dual: FloatArray | None = None
     info: dict[str, Any] = field(default_factory=dict)
+    tolerance: float = 0.0
 
 
 def solve(
@@ -63,6 +69,7 @@ def solve(
     start: FloatArray | None = None,
     schedule_of: Callable[[FloatArray], Any] | None = None,
     lp_solver: str = "choose",
+    typical_cost: float | None = None,
 ) -> Result:
     """Solve a program with HiGHS.
 
@@ -78,6 +85,8 @@ def solve(
         Turns column values into what progress reports hand out as the incumbent.
     lp_solver
         HiGHS's option ``solver`` for LPs, e.g. ``simplex`` or ``ipm``.
+    typical_cost
+        Size of the costs that the optimum is made of, where the largest cost says little about it.
 
     Returns
     -------
@@ -88,26 +97,16 @@ def solve(
         warnings.warn(warning, stacklevel=2)
     arrays = program.arrays()
     is_mip = bool(arrays.integer.any())
-    factor = _cost_factor(arrays.cost)
-    highs = _configured(options, lp_solver if not is_mip else "choose", factor)
-    _pass(highs, program, factor)
+    scaling = scaling_of(arrays, typical_cost)
+    highs = _configured(options, lp_solver if not is_mip else "choose", scaling.cost)
+    _pass(highs, program, scaling)
     if start is not None and is_mip:
         solution = highspy.HighsSolution()
         solution.col_value = np.asarray(start, dtype=np.float64)
         highs.setSolution(solution)
-    run = _Run(highs, options, schedule_of if is_mip else None, factor)
+    run = Run(highs, options, schedule_of if is_mip else None, scaling.cost)
     run.to_the_end()
-    return _result(highs, is_mip, run.stopped_by_user, factor)
-
-
-def _cost_factor(cost: FloatArray) -> float:
-    """Return the power of 2 that brings the largest cost to 1 or above, 1 if it is there already.
-
-    Tolerances are absolute (1e-7): with costs of the order 1e-5, as Caspian's Z1 has, the LP optimum
-    came out 6e-6 too low.
-    """
-    largest = float(np.abs(cost).max(initial=0.0))
-    return float(2.0 ** -np.floor(np.log2(largest))) if 0 < largest < 1 else 1.0
+    return _result(highs, program, scaling, is_mip, run.stopped_by_user)
 
 
 def _configured(options: Options, lp_solver: str, factor: float) -> Any:
@@ -121,6 +120,9 @@ def _configured(options: Options, lp_solver: str, factor: float) -> Any:
         "random_seed": options.seed,
         "solver": lp_solver,
         "time_limit": max(options.remaining, 1e-3),
+        "primal_feasibility_tolerance": TOLERANCE,
+        "dual_feasibility_tolerance": TOLERANCE,
+        "mip_feasibility_tolerance": TOLERANCE,
     }
     if options.threads is not None:
         settings["threads"] = options.threads
@@ -132,7 +134,7 @@ def _configured(options: Options, lp_solver: str, factor: float) -> Any:
     return highs
 
 
-def _pass(highs: Any, program: Program, factor: float = 1.0) -> None:
+def _pass(highs: Any, program: Program, scaling: Scaling) -> None:
     arrays = program.arrays()
     sense = highspy.ObjSense.kMinimize if program.sense == "min" else highspy.ObjSense.kMaximize
     status = highs.passModel(
@@ -142,93 +144,25 @@ def _pass(highs: Any, program: Program, factor: float = 1.0) -> None:
         int(highspy.MatrixFormat.kColwise),
         int(sense),
         0.0,
-        arrays.cost * factor,
+        arrays.cost * scaling.cost,
         arrays.lower,
         arrays.upper,
-        arrays.row_lower,
-        arrays.row_upper,
+        arrays.row_lower * scaling.rows,
+        arrays.row_upper * scaling.rows,
         arrays.starts,
         arrays.rows,
-        arrays.values,
+        arrays.values * scaling.rows[arrays.rows],
         arrays.integer.astype(np.int32),
     )
     if status == highspy.HighsStatus.kError:
         raise CarbonoptError(f"HiGHS refuses the program {program.name}")
 
 
-class _Run:
-    """One run in a thread of its own, so that Ctrl-C and progress reach the calling thread."""
-
-    def __init__(
-        self, highs: Any, options: Options, schedule_of: Callable[[FloatArray], Any] | None, factor: float
-    ) -> None:
-        self.highs = highs
-        self.options = options
-        self.schedule_of = schedule_of
-        self.factor = factor
-        self.stopped_by_user = False
-        self.failure: BaseException | None = None
-        self.incumbent: FloatArray | None = None
-        self.state: dict[str, float | None] = {"objective": None, "bound": None}
-        self.finished = threading.Event()
-
-    def to_the_end(self) -> None:
-        callbacks = (self.highs.cbMipInterrupt, self.highs.cbSimplexInterrupt, self.highs.cbIpmInterrupt)
-        for callback in callbacks:
-            callback += self._on_interrupt_check
-        if self.schedule_of is not None:
-            self.highs.cbMipImprovingSolution += self._on_improvement
-        thread = threading.Thread(target=self._work, daemon=True)
-        thread.start()
-        while not self.finished.is_set():
-            try:
-                self.finished.wait(POLL_SECONDS)
-                self._poll()
-            except KeyboardInterrupt:  # the first asks the solver to stop: what it has is still wanted
-                if self.stopped_by_user:
-                    raise
-                self.stopped_by_user = True
-        thread.join()
-        if self.failure is not None:
-            raise self.failure
-
-    def _work(self) -> None:
-        try:
-            self.highs.run()
-        except BaseException as error:  # reaches the caller in to_the_end
-            self.failure = error
-        finally:
-            self.finished.set()
-
-    def _poll(self) -> None:
-        if self.options.callback is None:
-            return
-        values, self.incumbent = self.incumbent, None
-        make = None
-        if values is not None and self.schedule_of is not None:
-            make = _bind(self.schedule_of, values)
-        self.options.report(**self.state, incumbent=make)
-
-    def _on_interrupt_check(self, event: Any) -> None:
-        if self.stopped_by_user:
-            event.data_in.user_interrupt = True
-        bound = event.data_out.mip_dual_bound
-        if bound and np.isfinite(bound):
-            self.state["bound"] = float(bound) / self.factor
-
-    def _on_improvement(self, event: Any) -> None:
-        self.incumbent = np.array(event.data_out.mip_solution, dtype=np.float64)
-        self.state["objective"] = float(event.data_out.objective_function_value) / self.factor
-
-
-def _bind(function: Callable[[FloatArray], Any], values: FloatArray) -> Callable[[], Any]:
-    return lambda: function(values)
-
-
-def _result(highs: Any, is_mip: bool, stopped_by_user: bool, factor: float) -> Result:
+def _result(highs: Any, program: Program, scaling: Scaling, is_mip: bool, stopped_by_user: bool) -> Result:
     model_status, info, solution = highs.getModelStatus(), highs.getInfo(), highs.getSolution()
-    if model_status == highspy.HighsModelStatus.kModelEmpty:
-        return Result(Status.OPTIMAL, np.zeros(0), 0.0, 0.0, np.zeros(highs.getNumRow()))
+    if program.columns == 0:  # HiGHS calls it empty, and does not look at the rows
+        return _without_columns(program)
+    factor = scaling.cost
     status = _STATUS.get(model_status, Status.ERROR)
     if stopped_by_user and status is not Status.OPTIMAL:
         status = Status.INTERRUPTED
@@ -251,16 +185,24 @@ def _result(highs: Any, is_mip: bool, stopped_by_user: bool, factor: float) -> R
         values=np.array(solution.col_value) if has_values else None,
         objective=float(info.objective_function_value) / factor if has_values else None,
         bound=bound,
-        row_dual=np.array(solution.row_dual) / factor if solution.dual_valid and not is_mip else None,
+        row_dual=np.array(solution.row_dual) * scaling.rows / factor if solution.dual_valid and not is_mip else None,
+        tolerance=TOLERANCE / factor,
         info=notes,
     )
+
+
+def _without_columns(program: Program) -> Result:
+    arrays = program.arrays()
+    if ((arrays.row_lower > 0) | (arrays.row_upper < 0)).any():
+        return Result(Status.INFEASIBLE)
+    return Result(Status.OPTIMAL, np.zeros(0), 0.0, 0.0, np.zeros(program.rows))
 
 
 def export(program: Program, path: str | os.PathLike[str]) -> None:
     """Write a program as LP or MPS (told by the suffix), with the names of blocks and members."""
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    _pass(highs, program)
+    _pass(highs, program, Scaling(1.0, np.ones(program.rows)))
     for block in program.variables.values():
         for position, label in enumerate(block.labels(), start=block.start):
             highs.passColName(position, label)

@@ -14,7 +14,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, prefix_sums
 from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
-from carbonopt.problems.mosp.objective import PlacementValue
+from carbonopt.problems.mosp.objective import PlacementValue, prefix_rounding
 from carbonopt.problems.mosp.program import possible_placements
 
 SAFETY = 1e-12
@@ -45,11 +45,13 @@ def lagrangian_bound(instance: MospInstance, value: PlacementValue, prices: Floa
     for r in range(len(instance.resources)):
         used = prefix[cluster, r, end] - prefix[cluster, r, start]
         cost += instance.jobs.demand[job, r] * used
-    least = np.full(len(instance.jobs), _cost_of_not_running(instance))
+    least = np.full(len(instance.jobs), np.inf)
     np.minimum.at(least, job, cost)
+    least -= value.rounding() + instance.jobs.demand @ prefix_rounding(prefix)
+    least = np.minimum(least, _cost_of_not_running(instance))
     if not np.isfinite(least).all():
         return None
-    paid = float((prices * instance.clusters.capacity).sum())
+    paid = float((prices * instance.clusters.limit).sum())
     allowance = SAFETY * (float(np.abs(least).sum()) + paid)
     return sign * (float(least.sum()) - paid - allowance)
 
@@ -57,6 +59,19 @@ def lagrangian_bound(instance: MospInstance, value: PlacementValue, prices: Floa
 def free_bound(instance: MospInstance, value: PlacementValue) -> float | None:
     """Return the bound at prices 0: every job where it costs least, capacity ignored."""
     return lagrangian_bound(instance, value, np.zeros_like(instance.clusters.capacity))
+
+
+def typical_cost(instance: MospInstance, value: PlacementValue) -> float | None:
+    """Return what a job costs in the free bound on average: the size of what the optimum is made of."""
+    bound = free_bound(instance, value)
+    return None if not bound else abs(bound) / len(instance.jobs)
+
+
+def weakened(sense: str, bound: float | None, allowance: float) -> float | None:
+    """Return `bound` moved to its safe side by `allowance`."""
+    if bound is None:
+        return None
+    return bound - allowance if sense == "min" else bound + allowance
 
 
 def tighter(sense: str, first: float | None, second: float | None) -> float | None:

@@ -20,6 +20,8 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import Fault, InputError
 from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective, MospInstance
 
+LARGEST_PRICE = 1e30
+"""Per unit and slot; far above any use, far below where sums overflow."""
 _INF = np.inf
 
 
@@ -52,7 +54,7 @@ def proven_bound(instance: MospInstance, certificate: dict[str, Any], info: dict
     least = [_least_cost(instance, unit_cost, i, info) for i in range(len(instance.jobs))]
     if not all(map(math.isfinite, least)):
         return None
-    paid = _up(math.fsum(_up(prices * instance.clusters.capacity).ravel()))
+    paid = _up(math.fsum(_up(prices * instance.clusters.limit).ravel()))
     lower = float(_down(_down(math.fsum(least)) - paid))
     return lower if instance.sense == "min" else -lower
 
@@ -62,11 +64,13 @@ def _prices(instance: MospInstance, certificate: dict[str, Any]) -> FloatArray:
         raise InputError(Fault("certificate.kind", "must be 'lagrangian'", repr(certificate.get("kind"))))
     shape = instance.clusters.capacity.shape
     try:
-        prices = np.array(certificate.get("prices"), dtype=np.float64)
-    except (TypeError, ValueError):
-        prices = np.zeros(0)
-    if prices.shape != shape or not (np.isfinite(prices) & (prices >= 0)).all():
-        words = f"must be finite numbers, at least 0, for {shape[0]} clusters x {shape[1]} resources x {shape[2]} slots"
+        given = np.array(certificate.get("prices"))
+    except ValueError:  # ragged
+        given = np.zeros(0)
+    prices = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
+    if prices.shape != shape or not ((prices >= 0) & (prices <= LARGEST_PRICE)).all():
+        size = f"{shape[0]} clusters x {shape[1]} resources x {shape[2]} slots"
+        words = f"must be numbers from 0 to {LARGEST_PRICE:g} for {size}"
         raise InputError(Fault("certificate.prices", words))
     return prices
 
@@ -96,7 +100,7 @@ def _least_cost(instance: MospInstance, unit_cost: FloatArray, i: int, info: dic
     run, room = np.zeros((*unit_cost.shape[:2], len(starts))), np.full((*unit_cost.shape[:2], len(starts)), _INF)
     for offset in range(length):
         run = _down(run + unit_cost[:, :, starts + offset])
-        room = np.minimum(room, instance.clusters.capacity[:, :, starts + offset])
+        room = np.minimum(room, instance.clusters.limit[:, :, starts + offset])
     cost = _time_cost(instance, i, starts + length, info)[None, :]
     for r in range(len(demand)):
         cost = _down(cost + _down(demand[r] * run[:, r]))
@@ -122,7 +126,7 @@ def _scaled(objective: CaspianObjective, info: dict[str, Any]) -> tuple[float, f
     if bars is None:
         given = info.get("normalizers")
         if not isinstance(given, dict) or not all(
-            isinstance(given.get(name), (int, float)) and given[name] >= 0 for name in ("z1", "z2", "z3")
+            type(given.get(name)) in (int, float) and 0 <= given[name] <= LARGEST_PRICE for name in ("z1", "z2", "z3")
         ):
             raise InputError(Fault("info.normalizers", "must hold z1, z2 and z3, at least 0"))
         bars = (given["z1"], given["z2"], given["z3"])

@@ -17,10 +17,8 @@ from carbonopt.core.errors import shown
 from carbonopt.core.report import Report, Violation
 from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective, MospInstance
 
-FEASIBILITY_TOLERANCE = 1e-6
-"""Largest excess over a capacity that is not called a violation [units], beyond rounding."""
-ROUNDING = 1e-12
-"""Allowance for sums in double precision, relative to the capacity."""
+NORMALIZER_TOLERANCE = 1e-6
+"""By how much a schedule may exceed a normalizer that an LP solver found, relative."""
 COLUMNS = ("job", "cluster", "start")
 LARGEST_SLOT = 2**53
 
@@ -63,7 +61,7 @@ def check(instance: MospInstance, schedule: dict[str, Any], info: dict[str, Any]
     metrics = _metrics(instance, runs, load)
     normalizers, faults = _normalizers(instance, info or {})
     violations += faults
-    if normalizers is not None:
+    if normalizers is not None and instance.objective.to_dict()["normalizers"] is None:
         violations += _normalizer_faults(metrics, normalizers)
     return Report(tuple(violations), _objective(instance, metrics, normalizers), metrics)
 
@@ -128,13 +126,14 @@ def _placement(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
 
 def _load(instance: MospInstance, runs: _Runs) -> FloatArray:
     """Return the used units of each cluster, resource and slot, shape (M, R, T); runs are cut at the horizon."""
-    slots = instance.time.slots
-    steps = np.zeros((len(instance.clusters), slots + 1, len(instance.resources)))
-    start = np.clip(runs.start, 0, slots)
-    end = np.clip(runs.start + instance.jobs.duration[runs.job], 0, slots)
-    np.add.at(steps, (runs.cluster, start), instance.jobs.demand[runs.job])
-    np.subtract.at(steps, (runs.cluster, end), instance.jobs.demand[runs.job])
-    return np.asarray(steps.cumsum(axis=1)[:, :slots].transpose(0, 2, 1))
+    jobs, slots = instance.jobs, instance.time.slots
+    start, end = np.clip(runs.start, 0, slots), np.clip(runs.start + jobs.duration[runs.job], 0, slots)
+    length = np.maximum(0, end - start)
+    row = np.repeat(np.arange(len(start)), length)  # one entry for each slot of each run
+    slot = np.arange(len(row)) - np.repeat(np.cumsum(length) - length - start, length)
+    load = np.zeros((len(instance.clusters), slots, len(instance.resources)))
+    np.add.at(load, (runs.cluster[row], slot), jobs.demand[runs.job[row]])
+    return np.asarray(load.transpose(0, 2, 1))
 
 
 def _capacity(instance: MospInstance, runs: _Runs, load: FloatArray) -> Iterator[Violation]:
@@ -142,7 +141,7 @@ def _capacity(instance: MospInstance, runs: _Runs, load: FloatArray) -> Iterator
     capacity = instance.clusters.capacity
     excess = load - capacity
     ends = runs.start + instance.jobs.duration[runs.job]
-    for j, r, t in np.argwhere(excess > FEASIBILITY_TOLERANCE + ROUNDING * capacity):
+    for j, r, t in np.argwhere(load > instance.clusters.limit):
         running = runs.job[(runs.cluster == j) & (runs.start <= t) & (t < ends)]
         users = [instance.jobs.name[i] for i in running if instance.jobs.demand[i, r] > 0]
         named = ", ".join(users[:5]) + (f" and {len(users) - 5} more" if len(users) > 5 else "")
@@ -207,10 +206,13 @@ def _normalizers(instance: MospInstance, info: dict[str, Any]) -> tuple[tuple[fl
 
 
 def _normalizer_faults(metrics: dict[str, Any], normalizers: tuple[float, ...]) -> Iterator[Violation]:
-    """Zbar_k is the largest Z_k that any schedule reaches, so no schedule may exceed it."""
+    """Zbar_k is the largest Z_k that any schedule reaches, so no schedule may exceed it.
+
+    Normalizers that the instance fixes are part of the objective's definition, and may be any numbers.
+    """
     for name, bar in zip(("z1", "z2", "z3"), normalizers, strict=True):
         excess = metrics[name] - bar
-        if excess > FEASIBILITY_TOLERANCE * max(1e-9, abs(bar)):
+        if excess > NORMALIZER_TOLERANCE * abs(bar):
             text = f"{name} = {metrics[name]:.9g} is above its normalizer {bar:.9g}, which is not the optimum"
             yield Violation("normalizer", text, amount=float(excess))
 

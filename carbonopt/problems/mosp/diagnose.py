@@ -15,6 +15,7 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.elastic import add_shortage
 from carbonopt.problems.mosp.bounds import lagrangian_bound
+from carbonopt.problems.mosp.check import check
 from carbonopt.problems.mosp.heuristics import must_run
 from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
 from carbonopt.problems.mosp.objective import PlacementValue
@@ -28,8 +29,8 @@ from carbonopt.problems.mosp.program import (
 
 SHOWN = 8
 """Names that a message lists before it counts the rest."""
-PROVEN_SHORTAGE = 1e-6
-"""Unit-slots above which a shortage is one and not rounding."""
+PROVEN_SHORTAGE = 1e-8
+"""Above this a shortage is one and not rounding, relative to the largest demand (a job) or to the capacity."""
 
 
 def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
@@ -77,7 +78,7 @@ def _stuck_jobs(instance: MospInstance) -> Iterator[Finding]:
             if short:
                 r, most = short[0]
                 resource, need = instance.resources[r], jobs.demand[i, r]
-                text = f"needs {need:g} {resource}, the largest cluster that may run it has {most:g}"
+                text = f"needs {need:.10g} {resource}, the largest cluster that may run it has {most:.10g}"
                 yield Finding(f"job {name!r} {text}", (name,), named, (), resource, float(need), float(most))
             else:
                 text = f"finds no {jobs.duration[i]} slots in a row with room for it alone on any cluster"
@@ -110,13 +111,14 @@ def _shortage(instance: MospInstance, options: Options) -> Diagnosis:
     """Find the least total shortage of capacity, as an LP and then in integers."""
     nothing = _nothing(instance)
     form = build(instance, nothing, integer=False)
-    add_shortage(form.program, form.capacity)
+    unit = _unit(instance)
+    add_shortage(form.program, form.capacity, unit)
     result = highs.solve(form.program, options)
     if result.row_dual is not None:
-        prices = np.clip(-result.row_dual[form.capacity.slice], 0.0, 1.0).reshape(form.capacity.shape)
+        prices = np.clip(-result.row_dual[form.capacity.slice].reshape(form.capacity.shape), 0.0, 1 / unit)
         missing = lagrangian_bound(instance, nothing, prices)
-        if missing is not None and missing > PROVEN_SHORTAGE:
-            findings = tuple(_explain(instance, prices)) or (_total(missing),)
+        if missing is not None and missing > PROVEN_SHORTAGE * len(instance.jobs):
+            findings = tuple(_explain(instance, prices * unit)) or (_total(missing),)
             return Diagnosis(False, "duals of the elastic LP: less capacity than any schedule needs", findings)
     if result.status is not Status.OPTIMAL:
         return Diagnosis(None, "the time limit ended the elastic LP")
@@ -125,21 +127,30 @@ def _shortage(instance: MospInstance, options: Options) -> Diagnosis:
 
 def _integer_shortage(instance: MospInstance, nothing: PlacementValue, options: Options) -> Diagnosis:
     form = build(instance, nothing)
-    shortage = add_shortage(form.program, form.capacity)
-    result = highs.solve(form.program, replace(options, mip_abs_gap=PROVEN_SHORTAGE, started=options.started))
-    missing = None if result.values is None else result.values[shortage.slice].reshape(shortage.shape)
-    if missing is not None and missing.max(initial=0.0) <= PROVEN_SHORTAGE:
-        return Diagnosis(True, "a schedule was found")
+    unit = _unit(instance)
+    shortage = add_shortage(form.program, form.capacity, unit)
+    least = PROVEN_SHORTAGE * len(instance.jobs)
+    result = highs.solve(form.program, replace(options, mip_abs_gap=least / 2))
+    if result.values is not None and not check(instance, form.schedule(result.values, instance)).violations:
+        return Diagnosis(True, "a schedule was found and checked")
+    missing = None if result.values is None else unit * result.values[shortage.slice].reshape(shortage.shape)
     findings = () if missing is None else tuple(_repairs(instance, missing))
-    if result.bound is not None and result.bound > PROVEN_SHORTAGE:
-        return Diagnosis(
-            False, "search tree of the elastic MILP: fractions of jobs would fit, whole jobs do not", findings
-        )
+    if result.bound is not None and result.bound > least:
+        proof = "search tree of the elastic MILP: fractions of jobs would fit, whole jobs do not"
+        return Diagnosis(False, proof, findings)
+    if result.status is Status.OPTIMAL:
+        return Diagnosis(None, "what is missing is too little for the solver's tolerances", findings)
     return Diagnosis(None, "the time limit ended the elastic MILP", findings)
 
 
+def _unit(instance: MospInstance) -> FloatArray:
+    """Return the largest demand for each resource, 1 where there is none, shape (1, R, 1)."""
+    largest = instance.jobs.demand.max(axis=0, initial=0.0)
+    return np.where(largest > 0, largest, 1.0)[None, :, None]
+
+
 def _total(missing: float) -> Finding:
-    return Finding(f"at least {missing:g} unit-slots of capacity are missing")
+    return Finding(f"capacity is missing: at least {missing:g} slots of the largest demand")
 
 
 def _explain(instance: MospInstance, prices: FloatArray) -> Iterator[Finding]:
@@ -149,11 +160,11 @@ def _explain(instance: MospInstance, prices: FloatArray) -> Iterator[Finding]:
     they go, than is there. Fractional prices are rounded first, where the proof survives that.
     """
     best = max((prices > limit for limit in (0.0, 0.25, 0.5, 0.75)), key=lambda rows: _excess(instance, rows))
-    if _excess(instance, best) <= PROVEN_SHORTAGE:
+    if _excess(instance, best) <= 0:
         best = prices > 0
     for rows, jobs, needed in _components(instance, best):
         available = float(instance.clusters.capacity[rows].sum())
-        if needed.sum() > available + PROVEN_SHORTAGE:
+        if needed.sum() > available * (1 + PROVEN_SHORTAGE):
             yield _told(instance, rows, jobs, float(needed.sum()), available)
 
 
@@ -173,7 +184,7 @@ def _use(instance: MospInstance, rows: BoolArray, placements: Placements) -> Flo
 
 def _excess(instance: MospInstance, rows: BoolArray) -> float:
     least = _least_use(instance, rows, possible_placements(instance))
-    return float(least.sum() - instance.clusters.capacity[rows].sum())
+    return float(least.sum() - (1 + PROVEN_SHORTAGE) * instance.clusters.capacity[rows].sum())
 
 
 def _components(instance: MospInstance, rows: BoolArray) -> Iterator[tuple[BoolArray, IntArray, FloatArray]]:
@@ -216,22 +227,22 @@ def _told(instance: MospInstance, rows: BoolArray, jobs: IntArray, needed: float
     who = f"jobs {_listed(named)} need" if len(named) > 1 else f"job {_listed(named)} needs"
     width = slots[0][1] - slots[0][0] + 1
     if len(slots) > 1:
-        text = f"{who} at least {needed:g} {unit}-slots in {where}, {available:g} are there"
+        text = f"{who} at least {needed:.10g} {unit}-slots in {where}, {available:.10g} are there"
     elif width > 1:
-        total = f" ({needed:g} against {available:g} {unit}-slots)"
-        text = f"{who} {needed / width:g} {unit} in {where}, {available / width:g} are there{total}"
+        total = f" ({needed:.10g} against {available:.10g} {unit}-slots)"
+        text = f"{who} {needed / width:.10g} {unit} in {where}, {available / width:.10g} are there{total}"
     else:
-        text = f"{who} {needed:g} {unit} in {where}, {available:g} are there"
+        text = f"{who} {needed:.10g} {unit} in {where}, {available:.10g} are there"
     return Finding(text, named, tuple(clusters), tuple(slots), unit, needed, available)
 
 
 def _repairs(instance: MospInstance, missing: FloatArray) -> Iterator[Finding]:
     """Tell where the least shortage lies: capacity that would make the instance feasible."""
-    for j, r in np.argwhere((missing > PROVEN_SHORTAGE).any(axis=2)):
-        for first, last in _stretches(np.flatnonzero(missing[j, r] > PROVEN_SHORTAGE)):
+    for j, r in np.argwhere((missing > PROVEN_SHORTAGE * _unit(instance)).any(axis=2)):
+        for first, last in _stretches(np.flatnonzero(missing[j, r] > PROVEN_SHORTAGE * _unit(instance)[0, r])):
             cluster, resource = instance.clusters.name[j], instance.resources[r]
             most = missing[j, r, first : last + 1].max()
-            text = f"{most:g} more {resource} in {_slots(first, last)} of {cluster} would help to fit whole jobs"
+            text = f"{most:.10g} more {resource} in {_slots(first, last)} of {cluster} would help to fit whole jobs"
             yield Finding(text, (), (cluster,), ((first, last),), resource)
 
 

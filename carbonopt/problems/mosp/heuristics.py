@@ -204,7 +204,7 @@ def _cost(room: Room, job: int, cluster: int, start: int) -> float:
 
 def _fits_at(room: Room, job: int, cluster: int, start: int) -> bool:
     end = start + int(room.instance.jobs.duration[job])
-    free = room.free[cluster, :, start:end] + room.rounding[cluster, :, start:end]
+    free = room.free[cluster, :, start:end]
     return bool((free >= room.instance.jobs.demand[job][:, None]).all())
 
 

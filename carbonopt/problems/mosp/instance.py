@@ -14,6 +14,9 @@ from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import JobTable
 from carbonopt.problems.mosp import validate
 
+CAPACITY_ROUNDING = 1e-9
+"""Excess of a load over a capacity that counts as rounding, relative to the capacity; the same everywhere."""
+
 
 @dataclass(frozen=True, eq=False)
 class MospJobs(JobTable):
@@ -76,6 +79,11 @@ class Clusters:
 
     def __len__(self) -> int:
         return len(self.name)
+
+    @property
+    def limit(self) -> FloatArray:
+        """Load that counts as within capacity, shape as `capacity`: real demands do not add up exactly."""
+        return self.capacity * (1 + CAPACITY_ROUNDING)
 
     def over(self, slots: int) -> Clusters:
         """Return the clusters with their capacity spelled out over `slots`."""

@@ -17,7 +17,8 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.mosp import heuristics
-from carbonopt.problems.mosp.bounds import free_bound, lagrangian_bound, tighter
+from carbonopt.problems.mosp.bounds import free_bound, lagrangian_bound, tighter, typical_cost, weakened
+from carbonopt.problems.mosp.check import check
 from carbonopt.problems.mosp.instance import CaspianObjective, MospInstance
 from carbonopt.problems.mosp.objective import PlacementValue, placement_value, single_term
 from carbonopt.problems.mosp.program import MospProgram, build, build_normalizer, estimate_size
@@ -72,14 +73,20 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
         options,
         start=None if best is None else _columns_of(form, best),
         schedule_of=lambda values: form.schedule(values, instance),
+        typical_cost=typical_cost(instance, value),
     )
     info |= result.info
-    if result.status is Status.INFEASIBLE:
+    if result.status is Status.INFEASIBLE and best is None:
         return Outcome(Status.INFEASIBLE, info=info)
     schedule = None if best is None else best.schedule()
     if result.values is not None and (best is None or _improves(form, result.values, best)):
-        schedule = form.schedule(result.values, instance)
-    return Outcome(result.status, schedule, tighter(value.sense, result.bound, bound), info=info)
+        found = form.schedule(result.values, instance)
+        if not check(instance, found, info).violations:  # a whole job may not fit where almost all of it does
+            schedule = found
+    allowance = 2 * result.tolerance * len(instance.jobs) + float(value.rounding().sum())
+    tree = weakened(value.sense, result.bound, allowance)
+    status = Status.UNKNOWN if result.status is Status.OPTIMAL and schedule is None else result.status
+    return Outcome(status, schedule, tighter(value.sense, tree, bound), info=info)
 
 
 def _report_best(rooms: list[Room], bound: float | None, options: Options) -> Room | None:
@@ -96,6 +103,8 @@ def _first_rounding(
     """Round the LP within a share of the time; return what came of it and the better bound."""
     share = replace(options, callback=None, time_limit=options.elapsed + START_SHARE * options.remaining)
     relaxed, form, x = _relaxation(instance, value, share)
+    if relaxed.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
     rooms = [] if x is None else [heuristics.price_rounding(instance, value, form, x, share, rounds=4)]
     return rooms, tighter(value.sense, bound, relaxed.bound)
 
@@ -181,7 +190,8 @@ def _relaxation(
     """Solve the LP; its bound is recomputed from the duals, so that it stands without the solver."""
     form = build(instance, value, integer=False)
     solver = "ipm" if form.program.columns > INTERIOR_POINT_COLUMNS else "choose"
-    result = highs.solve(form.program, options, lp_solver=solver)
+    cost = typical_cost(instance, value)
+    result = highs.solve(form.program, options, lp_solver=solver, typical_cost=cost)
     if result.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, info=result.info), form, None
     bound, prices = free_bound(instance, value), np.zeros_like(instance.clusters.capacity)
@@ -231,6 +241,8 @@ def normalizers(instance: MospInstance, options: Options) -> tuple[float, float,
 def _largest(instance: MospInstance, term: PlacementValue, options: Options) -> float | None:
     form = build_normalizer(instance, term)
     result = highs.solve(form.program, replace(options, callback=None), lp_solver="ipm")
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
     if result.status is not Status.OPTIMAL or result.objective is None:
         return None
     return max(0.0, result.objective)

@@ -62,11 +62,24 @@ class PlacementValue:
             return self.tardiness / (1 + late) + self.completion / (1 + completion)
         return self.tardiness * late + self.completion * completion
 
+    def rounding(self) -> FloatArray:
+        """Return by how much rounding may falsify any placement's value, shape (N,).
+
+        A difference of prefix sums is as wrong as the sums are large, not as it is itself.
+        """
+        return self.demand @ prefix_rounding(self.unit_prefix)
+
     def table(self, job: int, starts: IntArray) -> FloatArray:
         """Return the value of one job at every cluster and each of `starts`, shape (M, len(starts))."""
         end = starts + self.duration[job]
         used = np.tensordot(self.unit_prefix[:, :, end] - self.unit_prefix[:, :, starts], self.demand[job], axes=(1, 0))
         return np.asarray(used + self.of_time(np.full(len(starts), job), starts))
+
+
+def prefix_rounding(prefix: FloatArray) -> FloatArray:
+    """Return a bound on the rounding error of differences of `prefix` (M, R, T + 1), for each resource."""
+    steps = 4.0 * prefix.shape[2] * np.finfo(np.float64).eps
+    return np.asarray(steps * np.abs(prefix).max(axis=(0, 2)))
 
 
 def carbon_kg_per_unit(instance: MospInstance) -> FloatArray:

@@ -100,7 +100,7 @@ def _fits_alone(instance: MospInstance, job: IntArray, cluster: IntArray, start:
     duration, demand = instance.jobs.duration[job], instance.jobs.demand[job]
     fits = np.ones(len(job), dtype=np.bool_)
     for r in range(len(instance.resources)):
-        capacity = instance.clusters.capacity[:, r]
+        capacity = instance.clusters.limit[:, r]
         if (capacity == capacity[:, :1]).all():
             fits &= demand[:, r] <= capacity[cluster, 0]
             continue

@@ -10,10 +10,6 @@ from carbonopt.problems.mosp.instance import MospInstance
 from carbonopt.problems.mosp.objective import PlacementValue
 from carbonopt.problems.mosp.schedule import as_schedule
 
-ROUNDING = 1e-9
-RELATIVE_ROUNDING = 1e-12
-"""Excess that sums of real demands may show without being one: in units, and relative to the capacity."""
-
 
 class Room:
     """A partial schedule and the capacity that it leaves.
@@ -29,8 +25,7 @@ class Room:
     def __init__(self, instance: MospInstance, value: PlacementValue) -> None:
         self.instance = instance
         self.value = value
-        self.free: FloatArray = np.array(instance.clusters.capacity)
-        self.rounding = ROUNDING + RELATIVE_ROUNDING * self.free
+        self.free: FloatArray = np.array(instance.clusters.limit)
         self.cluster: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.start: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.eligible = instance.eligible
@@ -43,7 +38,7 @@ class Room:
     def fits(self, job: int) -> BoolArray:
         """Return where `job` fits now, shape (M, number of `starts`)."""
         starts, duration = self.starts(job), int(self.instance.jobs.duration[job])
-        lacking = (self.free + self.rounding < self.instance.jobs.demand[job][:, None]).any(axis=1)
+        lacking = (self.free < self.instance.jobs.demand[job][:, None]).any(axis=1)
         blocked = np.zeros((len(lacking), lacking.shape[1] + 1), dtype=np.int64)
         np.cumsum(lacking, axis=1, out=blocked[:, 1:])
         free = blocked[:, starts + duration] == blocked[:, starts]

@@ -48,7 +48,7 @@ def exact_bound(instance, prices):
             g = instance.carbon.g_per_kwh[instance.carbon.index(clusters.zone[j])]
             for t in range(jobs.arrival[i], instance.time.slots - jobs.duration[i] + 1):
                 run = range(t, t + int(jobs.duration[i]))
-                if any(clusters.capacity[j, 0, s] < jobs.demand[i, 0] for s in run):
+                if any(clusters.limit[j, 0, s] < jobs.demand[i, 0] for s in run):
                     continue
                 demand, watts = Fraction(jobs.demand[i, 0]), Fraction(clusters.watts_per_unit[j, 0])
                 carbon = sum(Fraction(g[s]) for s in run) * demand * watts / 10**6
@@ -59,7 +59,7 @@ def exact_bound(instance, prices):
                 cost += Fraction(objective.tardiness_slots) * late + Fraction(objective.completion_slots) * end
                 best = cost if best is None else min(best, cost)
         total += best
-    flat = zip(prices.ravel(), clusters.capacity.ravel(), strict=True)
+    flat = zip(prices.ravel(), clusters.limit.ravel(), strict=True)
     return total - sum(Fraction(p) * Fraction(c) for p, c in flat)
 
 
