@@ -11,10 +11,15 @@ from carbonopt.core.instance import Instance
 from carbonopt.core.options import Schedule
 from carbonopt.core.registry import problem_of
 from carbonopt.core.report import Report, Violation
-from carbonopt.core.solution import Solution
+from carbonopt.core.solution import Solution, relative_gap
+from carbonopt.core.status import Status
 
 AGREEMENT = 1e-6
 """Largest relative difference between two evaluations of one number that is called rounding."""
+PROVABLE_GAP = 1e-7
+"""Relative gap that counts as none, whatever is asked for: a solver's tolerances allow no finer proof."""
+LARGEST_ASKED_GAP = 0.1
+"""A gap above this that a file says was asked for makes nothing an optimum."""
 LEAST_SCALE = 1e-6
 """Size below which numbers are compared absolutely."""
 CERTIFICATE_SLACK = 1e-9
@@ -41,32 +46,38 @@ def check(instance: Instance, solution: Solution) -> Report:
     -------
     Report
         Every violated constraint by name, job, cluster, slot and amount; also violations named
-        ``instance`` (made for other data), ``sense``, ``objective``, ``metrics``, ``bound`` and ``certificate``
-        (claims that are not so).
+        ``instance`` (made for other data), ``sense``, ``status``, ``objective``, ``metrics``,
+        ``bound`` and ``certificate`` (claims that are not so).
     """
     identity = tuple(_identity_faults(instance, solution))
-    proven, certificate = _recheck_certificate(instance, solution)
+    proven, assumes, certificate = _recheck_certificate(instance, solution)
     if solution.columns is None:
-        return Report((*identity, *certificate), None, proven_bound=proven)
+        faults = (*identity, *_empty_claims(solution), *certificate)
+        return Report(faults, None, proven_bound=proven, assumes=assumes)
     report = evaluate(instance, solution.columns, solution.info)
     claims = _claim_faults(instance, solution, report)
-    return replace(report, violations=(*identity, *report.violations, *claims, *certificate), proven_bound=proven)
+    violations = (*identity, *report.violations, *claims, *certificate)
+    return replace(report, violations=violations, proven_bound=proven, assumes=assumes)
 
 
-def _recheck_certificate(instance: Instance, solution: Solution) -> tuple[float | None, list[Violation]]:
+def _recheck_certificate(
+    instance: Instance, solution: Solution
+) -> tuple[float | None, tuple[str, ...], list[Violation]]:
     """Recompute the bound that the certificate proves, and compare it with the claimed one."""
     if solution.certificate is None or solution.instance_sha256 != instance.sha256:
-        return None, []
+        return None, (), []
     verify = problem_of(instance.problem).function("proven_bound")
     try:
-        proven: float | None = verify(instance, solution.certificate, solution.info)
+        proven, assumes = verify(instance, solution.certificate, solution.info)
     except InputError as error:
-        return None, [Violation("certificate", line) for line in error.lines()]
-    claimed = solution.bound
-    if claimed is None or (proven is not None and _not_above(instance.sense, claimed, proven)):
-        return proven, []
-    text = f"the file claims a bound of {claimed:.9g}, the prices prove {proven if proven is None else f'{proven:.9g}'}"
-    return proven, [Violation("certificate", text)]
+        return None, (), [Violation("certificate", line) for line in error.lines()]
+    claimed, stated, text = solution.bound, solution.certificate.get("bound"), None
+    if isinstance(stated, (int, float)) and claimed is not None and not _agree(stated, claimed):
+        text = f"it states a bound of {stated:.9g}, the solution {claimed:.9g}"
+    elif claimed is not None and (proven is None or not _not_above(instance.sense, claimed, proven)):
+        shown_bound = "none" if proven is None else f"{proven:.9g}"
+        text = f"the file claims a bound of {claimed:.9g}, the prices prove {shown_bound}"
+    return proven, assumes, [] if text is None else [Violation("certificate", text)]
 
 
 def _not_above(sense: str, claimed: float, proven: float) -> bool:
@@ -92,15 +103,40 @@ def _claim_faults(instance: Instance, solution: Solution, report: Report) -> Ite
         if not _same_metric(value, report.metrics.get(name)):
             text = f"the file claims {name} = {value}, the schedule's is {report.metrics.get(name)}"
             yield Violation("metrics", text)
+    if solution.status is Status.INFEASIBLE:
+        yield Violation("status", "the file claims that there is no schedule, and holds one")
     if bound is not None and found is not None and not on_its_side(instance.sense, bound, found):
         text = f"the claimed bound {bound:.9g} is beaten by the schedule's {found:.9g}"
         yield Violation("bound", text, amount=abs(bound - found))
+    elif solution.status is Status.OPTIMAL and found is not None and not _closes(solution, found):
+        text = "no bound" if bound is None else f"a bound of {bound:.9g}"
+        yield Violation("status", f"the file claims an optimum on the ground of {text}")
+
+
+def _empty_claims(solution: Solution) -> Iterator[Violation]:
+    """Yield what is claimed of a schedule that is not there."""
+    if solution.objective is not None:
+        yield Violation("objective", f"the file claims {solution.objective:.9g} without a schedule")
+    if solution.metrics:
+        yield Violation("metrics", "the file claims metrics without a schedule")
 
 
 def _same_metric(claimed: Any, found: Any) -> bool:
     if isinstance(claimed, (int, float)) and isinstance(found, (int, float)):
         return _agree(claimed, found)
     return bool(claimed == found)
+
+
+def _closes(solution: Solution, objective: float) -> bool:
+    """Return whether the claimed bound closes the gap that the file says was asked for."""
+    gap = relative_gap(objective, solution.bound)
+    if gap is None or solution.bound is None:
+        return False
+    relative, absolute = (solution.options.get(name) for name in ("mip_rel_gap", "mip_abs_gap"))
+    asked = relative if isinstance(relative, (int, float)) else 0.0
+    if isinstance(absolute, (int, float)) and objective:
+        asked = max(asked, absolute / abs(objective))
+    return gap <= max(min(asked, LARGEST_ASKED_GAP), PROVABLE_GAP)
 
 
 def _agree(first: float, second: float) -> bool:

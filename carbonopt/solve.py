@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from carbonopt.check import check, evaluate, on_its_side
+from carbonopt.check import PROVABLE_GAP, check, evaluate, on_its_side
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.options import Options, Progress, Schedule
@@ -15,8 +15,6 @@ from carbonopt.core.report import Diagnosis
 from carbonopt.core.solution import Outcome, Solution, relative_gap
 from carbonopt.core.status import Status
 
-PROVABLE_GAP = 1e-7
-"""Relative gap that counts as none, whatever is asked for: a solver's tolerances allow no finer proof."""
 CHECKPOINT_SECONDS = 1.0
 """Least time between two checkpoints."""
 
@@ -78,7 +76,7 @@ def solve(
         If the method's program would not fit into memory.
     """
     problem = problem_of(instance.problem)
-    keeper = _Keeper(callback)
+    keeper = _Keeper(callback, instance.sense)
     start = None if initial_solution is None else _checked_start(instance, initial_solution)
     options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
     name = problem.function("choose")(instance) if method == "auto" else method
@@ -95,8 +93,9 @@ def solve(
 class _Keeper:
     """Keeps the last incumbent and bound that a method reported, for when it is interrupted."""
 
-    def __init__(self, callback: Callable[[Progress], None] | None) -> None:
+    def __init__(self, callback: Callable[[Progress], None] | None, sense: str) -> None:
         self.callback = callback
+        self.tightest = max if sense == "min" else min
         self.save: Callable[[Outcome], None] | None = None
         self.saved_at = -CHECKPOINT_SECONDS
         self.unsaved = False
@@ -106,7 +105,8 @@ class _Keeper:
     def __call__(self, progress: Progress) -> None:
         self.unsaved = self.unsaved or progress.incumbent is not None
         self.incumbent = progress.incumbent or self.incumbent
-        self.bound = self.bound if progress.bound is None else progress.bound
+        known = [bound for bound in (self.bound, progress.bound) if bound is not None]
+        self.bound = self.tightest(known) if known else None
         due = progress.seconds - self.saved_at >= CHECKPOINT_SECONDS
         if self.save is not None and self.unsaved and due:
             self.save(self.outcome(None))

@@ -53,7 +53,8 @@ def times(data: dict, i: int, t: int) -> tuple[float, float]:
 
 def cost(data: dict, i: int, j: int, t: int) -> float:
     """Weighted carbon [kg], tardiness [slots] and completion [slots] of job i on cluster j from slot t."""
-    w, hours, (tardiness, completion) = data["objective"]["weights"], data["time"]["slot_hours"], times(data, i, t)
+    w, hours = data["objective"]["weights"], data["time"].get("slot_hours", 1.0)
+    tardiness, completion = times(data, i, t)
     kg = sum(units * watts / 1000 * hours * grams / 1000 for units, _, grams, watts in usage(data, i, j, t))
     return w["carbon_kg"] * kg + w["tardiness_slots"] * tardiness + w["completion_slots"] * completion
 
@@ -70,7 +71,7 @@ def merits(data: dict, i: int, j: int, t: int) -> tuple[float, float, float]:
 def feasible(data: dict, relax: bool = False) -> pyo.ConcreteModel:
     """Build the model without an objective: constraints (5), (6) and, unless relaxed, (7)."""
     jobs, clusters, horizon = data["jobs"], data["clusters"]["name"], data["time"]["slots"]
-    demand, length, eligible = jobs["demand"], jobs["duration"], jobs["eligible"]
+    demand, length, eligible = jobs["demand"], jobs["duration"], jobs.get("eligible")
     must_run = data["objective"]["kind"] == "carbon" and data["objective"].get("rejection_price") is None
     m = pyo.ConcreteModel(data["name"])
     m.I, m.J, m.R, m.T = range(len(jobs["name"])), range(len(clusters)), list(demand), range(horizon)
@@ -133,7 +134,8 @@ def optimize(m: pyo.ConcreteModel, time_limit: float | None = None) -> str:
 def solve(data: dict, relax: bool = False, time_limit: float | None = None) -> dict:
     """Solve for at most time_limit [s] after the build; relaxed, `share` is the part of the job placed there."""
     m = build(data, relax)
-    status, unknowns = optimize(m, time_limit), list(m.component_data_objects(pyo.Var))
+    unknowns = list(m.component_data_objects(pyo.Var))
+    status = optimize(m, time_limit) if data["jobs"]["name"] else "optimal"
     found = status == "optimal" or (status == "time_limit" and not relax and all(v.value is not None for v in unknowns))
     for v in unknowns if found and not relax else []:
         v.set_value(round(v.value))

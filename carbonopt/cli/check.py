@@ -50,6 +50,7 @@ def _summary(solution: Solution, report: Report) -> dict[str, Any]:
         "objective": report.objective,
         "bound": solution.bound,
         "proven_bound": report.proven_bound,
+        "assumes": list(report.assumes),
         "metrics": report.metrics,
         "violations": [vars(violation) for violation in report.violations],
     }
@@ -69,5 +70,6 @@ def _print(path: Path, solution: Solution, report: Report) -> None:
     text = f"{path}: {value if solution.has_solution else 'holds no schedule'} (status {solution.status})"
     if solution.bound is not None:
         proof = "recomputed from its certificate" if report.proven_bound is not None else "claimed, without certificate"
+        proof += "".join(f", given the file's {name}" for name in report.assumes)
         text += f", bound {console.number(solution.bound, 9)} ({proof})"
     print(text)

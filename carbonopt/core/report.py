@@ -48,12 +48,15 @@ class Report:
         Named quantities with units in their names.
     proven_bound
         The bound that the solution's certificate proves, recomputed; None without one.
+    assumes
+        What the proof takes from the solution file without checking it, e.g. ``normalizers``.
     """
 
     violations: tuple[Violation, ...]
     objective: float | None
     metrics: dict[str, Any] = field(default_factory=dict)
     proven_bound: float | None = None
+    assumes: tuple[str, ...] = ()
 
     @property
     def feasible(self) -> bool:

@@ -93,7 +93,9 @@ class TestSeveralFiles:
 
     def test_a_solution_without_schedule_and_certificate_is_exit_code_1(self, folder: Path) -> None:
         content = json.loads(Path("solution.json").read_text())
-        Path("none.json").write_text(json.dumps(content | {"schedule": None, "bound": 0.01}))
+        Path("none.json").write_text(
+            json.dumps(content | {"schedule": None, "bound": 0.01, "objective": None, "metrics": {}})
+        )
         done = run("check", "good.json", "none.json")
         assert done.exit_code == 1
         assert done.stdout == (

@@ -227,3 +227,11 @@ def _run(path: Path, *options: str) -> dict[str, Any]:
     """What the file prints when it runs on its own, outside the repository's import path."""
     command = [sys.executable, str(MODEL), str(path), *options]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, cwd=path.parent).stdout)
+
+
+def test_no_jobs_and_fields_that_may_be_left_out() -> None:
+    data = reference.random_instance(0, "carbon")
+    data["jobs"] = {"name": [], "arrival": [], "duration": [], "deadline": [], "demand": data["jobs"]["demand"]}
+    data["jobs"]["demand"] = {resource: [] for resource in data["jobs"]["demand"]}
+    del data["time"]["slot_hours"]
+    assert model.solve(data)["objective"] == 0

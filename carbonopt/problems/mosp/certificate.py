@@ -25,7 +25,9 @@ LARGEST_PRICE = 1e30
 _INF = np.inf
 
 
-def proven_bound(instance: MospInstance, certificate: dict[str, Any], info: dict[str, Any]) -> float | None:
+def proven_bound(
+    instance: MospInstance, certificate: dict[str, Any], info: dict[str, Any]
+) -> tuple[float | None, tuple[str, ...]]:
     """Return the bound that a certificate proves.
 
     Parameters
@@ -40,9 +42,11 @@ def proven_bound(instance: MospInstance, certificate: dict[str, Any], info: dict
 
     Returns
     -------
-    float or None
+    bound : float or None
         A valid lower (for a maximisation: upper) bound on the objective of every schedule; None if
         some job that must run can run nowhere.
+    assumes : tuple of str
+        ``normalizers`` where they are those that the solution file claims.
 
     Raises
     ------
@@ -53,10 +57,12 @@ def proven_bound(instance: MospInstance, certificate: dict[str, Any], info: dict
     unit_cost = _down(prices + _unit_cost(instance, info))
     least = [_least_cost(instance, unit_cost, i, info) for i in range(len(instance.jobs))]
     if not all(map(math.isfinite, least)):
-        return None
+        return None, ()
     paid = _up(math.fsum(_up(prices * instance.clusters.limit).ravel()))
     lower = float(_down(_down(math.fsum(least)) - paid))
-    return lower if instance.sense == "min" else -lower
+    objective = instance.objective
+    claimed = isinstance(objective, CaspianObjective) and objective.normalizers is None
+    return lower if instance.sense == "min" else -lower, ("normalizers",) if claimed else ()
 
 
 def _prices(instance: MospInstance, certificate: dict[str, Any]) -> FloatArray:

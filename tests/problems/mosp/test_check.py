@@ -93,3 +93,22 @@ def test_claims_are_compared_with_the_truth(tiny):
         ({"instance_sha256": "f" * 64}, "instance"),
     ):
         assert constraint in names(co.check(tiny["crowd"], replace(solution, **change)))
+
+
+def test_claims_without_ground(tiny):
+    from dataclasses import replace
+
+    solution = co.solve(tiny["crowd"], "milp")
+    for change in (
+        {"status": co.Status.INFEASIBLE},
+        {"bound": 0.1},
+        {"bound": 0.1, "options": {"mip_rel_gap": 99}},
+        {"bound": None},
+    ):
+        assert "status" in names(co.check(tiny["crowd"], replace(solution, **change)))
+    assert "sense" in names(co.check(tiny["crowd"], replace(solution, sense="max")))
+    empty = replace(solution, columns=None)
+    assert names(co.check(tiny["crowd"], empty)) == ["objective", "metrics"]
+    lp = co.solve(tiny["crowd"], "lp")
+    stated = replace(lp, certificate=lp.certificate | {"bound": 1e6})
+    assert "certificate" in names(co.check(tiny["crowd"], stated))
