@@ -1,35 +1,23 @@
 """models/mosp_pyomo.py against brute force, by hand, and against the package."""
 
 import gzip
-import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from conftest import ROOT, load_module
 
-ROOT = Path(__file__).parents[2]
 MODEL = ROOT / "models" / "mosp_pyomo.py"
 KINDS = ["carbon", "caspian"]
 
 pytest.importorskip("pyomo")
 
 
-def _load_module(path: Path) -> ModuleType:
-    """Import a file that belongs to no package."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-model = _load_module(MODEL)
-reference = _load_module(ROOT / "tests" / "reference" / "brute_force.py")
+model = load_module(MODEL)
+reference = load_module(ROOT / "tests" / "reference" / "brute_force.py")
 
 
 def _exactly(value: float | tuple[float, ...] | None) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, prefix_sums
-from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.instance import MospInstance
 from carbonopt.problems.mosp.objective import PlacementValue, prefix_rounding
 from carbonopt.problems.mosp.program import possible_placements
 
@@ -48,7 +48,7 @@ def lagrangian_bound(instance: MospInstance, value: PlacementValue, prices: Floa
     least = np.full(len(instance.jobs), np.inf)
     np.minimum.at(least, job, cost)
     least -= value.rounding() + instance.jobs.demand @ prefix_rounding(prefix)
-    least = np.minimum(least, _cost_of_not_running(instance))
+    least = np.minimum(least, instance.objective.absence_price)
     if not np.isfinite(least).all():
         return None
     paid = float((prices * instance.clusters.limit).sum())
@@ -79,10 +79,3 @@ def tighter(sense: str, first: float | None, second: float | None) -> float | No
     if first is None or second is None:
         return second if first is None else first
     return max(first, second) if sense == "min" else min(first, second)
-
-
-def _cost_of_not_running(instance: MospInstance) -> float:
-    if not isinstance(instance.objective, CarbonObjective):
-        return 0.0
-    price = instance.objective.rejection_price
-    return float("inf") if price is None else price

@@ -98,13 +98,12 @@ def price_rounding(
     """
     rng = np.random.default_rng(options.seed)
     job_of, weight = form.placements.job, np.maximum(x[form.x.slice], 0.0)
-    size = (instance.jobs.demand.sum(axis=1) * instance.jobs.duration).astype(float)
     best: Room | None = None
     for number in range(rounds):
         drawn = _draw(job_of, weight, len(instance.jobs), rng if number else None)
         room = Room(instance, value)
         left = []
-        for job in np.argsort(-size, kind="stable"):
+        for job in _by_size(instance):
             k = drawn[job]
             if k >= 0 and _fits_at(room, job, int(form.placements.cluster[k]), int(form.placements.start[k])):
                 room.place(job, int(form.placements.cluster[k]), int(form.placements.start[k]))
@@ -122,11 +121,10 @@ def price_rounding(
 
 
 def best_insertion(instance: MospInstance, value: PlacementValue, options: Options) -> Room:
-    """Insert jobs, large ones first, each where it costs least, then move single jobs while that helps."""
+    """Insert jobs, each where it costs least, then move single jobs while that helps."""
     rng = np.random.default_rng(options.seed)
     room = Room(instance, value)
-    size = instance.jobs.demand.sum(axis=1) * instance.jobs.duration
-    insert_all(room, list(np.argsort(-size, kind="stable")), rng, options)
+    insert_all(room, list(_by_size(instance)), rng, options)
     descend(room, rng, options)
     return room
 
@@ -141,7 +139,7 @@ def insert_all(room: Room, jobs: list[int], rng: np.random.Generator, options: O
     while queue and options.remaining > 0:
         job = queue.pop(0)
         place = room.cheapest(job)
-        if place is not None:
+        if place is not None and place[2] < room.instance.objective.absence_price:
             room.place(job, place[0], place[1])
         elif must_run(room.instance) and budget > 0:
             ejected = _force(room, job, rng)
@@ -172,18 +170,28 @@ def report(room: Room, options: Options) -> None:
         options.report(incumbent=room.schedule)
 
 
+def _by_size(instance: MospInstance) -> IntArray:
+    """Return the jobs in the order in which they are placed.
+
+    Large ones first, since they find no room later; small ones first where jobs may stay out, since
+    a small job's absence costs as much as a large one's.
+    """
+    size = (instance.jobs.demand.sum(axis=1) * instance.jobs.duration).astype(float)
+    return np.argsort(-size if must_run(instance) else size, kind="stable")
+
+
 def must_run(instance: MospInstance) -> bool:
     """Return whether a schedule without one of the jobs is infeasible."""
-    return instance.objective.kind == "carbon" and instance.objective.to_dict()["rejection_price"] is None
+    return instance.objective.absence_price == np.inf
 
 
 def total_cost(room: Room) -> float:
-    """Return the objective, negated under a maximisation; rejected jobs at their price."""
+    """Return the objective, negated under a maximisation; absent jobs at their price, if they have one."""
     placed = room.placed
     sign = 1.0 if room.value.sense == "min" else -1.0
-    price = room.instance.objective.to_dict().get("rejection_price") or 0.0
     run = float(sign * room.value.of(placed, room.cluster[placed], room.start[placed]).sum())
-    return run + price * (len(room.instance.jobs) - len(placed))
+    absent, price = len(room.instance.jobs) - len(placed), room.instance.objective.absence_price
+    return run + (absent * price if np.isfinite(price) else 0.0)
 
 
 def is_schedule(room: Room) -> bool:

@@ -113,6 +113,11 @@ class CarbonObjective:
     kind: ClassVar[str] = "carbon"
     sense: ClassVar[str] = "min"
 
+    @property
+    def absence_price(self) -> float:
+        """Cost of a job that does not run; infinite where every job must."""
+        return float("inf") if self.rejection_price is None else self.rejection_price
+
     def to_dict(self) -> dict[str, Any]:
         """Return the objective as the file holds it."""
         weights = {name: getattr(self, name) for name in ("carbon_kg", "tardiness_slots", "completion_slots")}
@@ -139,6 +144,7 @@ class CaspianObjective:
 
     kind: ClassVar[str] = "caspian"
     sense: ClassVar[str] = "max"
+    absence_price: ClassVar[float] = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the objective as the file holds it."""

@@ -29,6 +29,8 @@ MILP_COLUMNS = 60_000
 """`auto` solves programs up to this size exactly."""
 LP_COLUMNS = 600_000
 """`auto` rounds the LP up to this size; above it the LP alone takes minutes."""
+START_COLUMNS = 200_000
+"""Up to this size `milp` starts from a rounding of the LP, if that is found in `START_SHARE` of the time."""
 START_SHARE = 0.4
 """Of the time that is left, what `milp` spends at most on finding a schedule to start from."""
 INTERIOR_POINT_COLUMNS = 100_000
@@ -64,7 +66,7 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
     rooms.append(heuristics.best_insertion(instance, value, options))
     bound = free_bound(instance, value)
     best = _report_best(rooms, bound, options)
-    if form.program.columns <= MILP_COLUMNS and options.remaining > 0:
+    if form.program.columns <= START_COLUMNS and options.remaining > 0:
         rounded, bound = _first_rounding(instance, value, options, bound)
         rooms += rounded
         best = _report_best(rooms, bound, options)

@@ -18,7 +18,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.milp.program import Block, Program, require_memory
-from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.instance import MospInstance
 from carbonopt.problems.mosp.objective import PlacementValue
 from carbonopt.problems.mosp.schedule import as_schedule
 
@@ -155,23 +155,16 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
     program = Program(instance.name, sense=value.sense)
     cost = value.of(job, cluster, start)
     x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer, at=(job, cluster, start))
-    required, price = _rejection(instance)
+    price = instance.objective.absence_price
     placement = program.add_rows(  # (6)
-        "placement", len(instance.jobs), lower=float(required), upper=1
+        "placement", len(instance.jobs), lower=float(price > 0), upper=1
     )
     program.add_entries(placement.start + job, x.index, 1.0)
-    if price is not None:
+    if 0 < price < np.inf:
         rejected = program.add_variables("rejected", len(instance.jobs), upper=1, cost=price)
         program.add_entries(placement.index, rejected.index, 1.0)
     capacity = _add_capacity(program, instance, x, placements)  # (5)
     return MospProgram(program, placements, x, placement, capacity)
-
-
-def _rejection(instance: MospInstance) -> tuple[bool, float | None]:
-    """Return whether every placement row is an equation, and the price of rejection."""
-    if isinstance(instance.objective, CarbonObjective):
-        return True, instance.objective.rejection_price
-    return False, None
 
 
 def _add_capacity(program: Program, instance: MospInstance, x: Block, placements: Placements) -> Block:
