@@ -127,12 +127,15 @@ def lp(instance: MospInstance, options: Options) -> Outcome:
 
 
 def lp_rounding(instance: MospInstance, options: Options) -> Outcome:
-    """Round the LP optimum to where it places the jobs, and improve by single moves."""
+    """Round the LP optimum to where it places the jobs, and improve by single moves.
+
+    An insertion comes first, so that there is a schedule even if the LP takes all the time.
+    """
 
     def rounded(value: PlacementValue, form: MospProgram, x: FloatArray) -> Room:
         return heuristics.price_rounding(instance, value, form, x, options)
 
-    return _rounded(instance, options, rounded)
+    return _rounded(instance, options, rounded, insert_first=True)
 
 
 def caspian_rounding(instance: MospInstance, options: Options) -> Outcome:
@@ -166,15 +169,22 @@ def _rounded(
     instance: MospInstance,
     options: Options,
     rounding: Callable[[PlacementValue, MospProgram, FloatArray], Room],
+    insert_first: bool = False,
 ) -> Outcome:
     value, info = _value(instance, options)
     if value is None:
         return _out_of_time(info)
+    rooms = [heuristics.best_insertion(instance, value, options)] if insert_first else []
+    best = _report_best(rooms, None, options)
     relaxed, form, x = _relaxation(instance, value, options)
-    if relaxed.status is Status.INFEASIBLE or x is None:
-        return replace(relaxed, schedule=None, info=info | relaxed.info)
-    options.report(bound=relaxed.bound)
-    outcome = _heuristic_outcome(rounding(value, form, x), relaxed.bound, info | relaxed.info, options)
+    info |= relaxed.info
+    if x is not None:
+        options.report(bound=relaxed.bound)
+        rooms.append(rounding(value, form, x))
+        best = _report_best(rooms, relaxed.bound, options) or rooms[-1]
+    if best is None:
+        return replace(relaxed, schedule=None, info=info)
+    outcome = _heuristic_outcome(best, relaxed.bound, info, options)
     return replace(outcome, certificate=relaxed.certificate)
 
 
