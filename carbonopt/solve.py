@@ -9,6 +9,7 @@ from typing import Any
 from carbonopt.check import PROVABLE_GAP, check, evaluate, on_its_side
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
+from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.options import Options, Progress, Schedule
 from carbonopt.core.registry import load, problem_of
 from carbonopt.core.report import Diagnosis
@@ -72,10 +73,14 @@ def solve(
     UnsupportedError
         If the problem has no such method, an option is out of range, or the initial solution is not
         a feasible solution of this instance.
+    InputError
+        If the log file cannot be written.
     TooLargeError
         If the method's program would not fit into memory.
     """
     problem = problem_of(instance.problem)
+    if log_file is not None:
+        require_writable(log_file)
     keeper = _Keeper(callback, instance.sense)
     start = None if initial_solution is None else _checked_start(instance, initial_solution)
     options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)

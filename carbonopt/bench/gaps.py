@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+COLUMNS = ["instance", "method", "status", "objective", "bound", "best_bound", "gap_to_best_bound", "wall_seconds"]
+
+
 def with_best_bounds(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Return one row a run, with ``best_bound`` of its instance and ``gap_to_best_bound``."""
     import pandas as pd
@@ -34,14 +37,15 @@ def with_best_bounds(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
         }
         for record in records
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def by_method(table: pd.DataFrame) -> pd.DataFrame:
-    """Return runs, solved runs, median and worst gap, and median seconds of each method."""
+    """Return runs, runs with a schedule, proven optima, median and worst gap, and median seconds by method."""
     groups = table.groupby("method", sort=False)
     result = groups["wall_seconds"].agg(runs="size", median_seconds="median")
-    result["solved"] = groups["objective"].count()
+    result["with_schedule"] = groups["objective"].count()
+    result["optimal"] = groups["status"].agg(lambda column: int((column == "optimal").sum()))
     result["median_gap"] = groups["gap_to_best_bound"].median()
     result["worst_gap"] = groups["gap_to_best_bound"].max()
     return result.reset_index()

@@ -82,7 +82,7 @@ def _compare_file(
         _print(instance.name, solutions, bound)
     if any(s.status is Status.INTERRUPTED for s in solutions):
         return console.INTERRUPTED
-    return 0 if any(s.has_solution for s in solutions) else 1
+    return 0 if any(s.has_solution or s.bound is not None for s in solutions) else 1
 
 
 def _print(name: str, solutions: list[Solution], bound: float | None) -> None:

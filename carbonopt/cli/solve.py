@@ -109,6 +109,8 @@ def _print(solution: Solution) -> None:
         console.say(
             f"the solver failed ({solution.info.get('highs_status', 'no reason given')}); the schedule is sound"
         )
+    if solution.status is Status.TIME_LIMIT and not solution.has_solution:
+        console.say("no schedule within the time limit: raise --time-limit, or try --method greedy-clean")
     if solution.status is Status.INFEASIBLE:
         console.say("no schedule exists; `carbonopt diagnose` says why")
     elif not solution.has_solution and solution.status in (Status.UNKNOWN, Status.TIME_LIMIT):

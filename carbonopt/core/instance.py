@@ -72,6 +72,9 @@ class Instance(ABC):
         }
         return {key: plain(value) for key, value in content.items()}
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.features()})"
+
     @cached_property
     def sha256(self) -> str:
         """SHA-256 of the content without name and provenance: equal data, equal hash, in any file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import highspy
@@ -49,9 +49,6 @@ class Result:
         Change of the objective per unit of each row's right-hand side; LPs only.
     info
         Nodes and iterations.
-    tolerance
-        By how much reduced costs may be wrong [units of the objective]: a tree's bound is proven only
-        up to this, times the number of columns that can be at 1 together.
     """
 
     status: Status
@@ -60,7 +57,6 @@ class Result:
     bound: float | None = None
     row_dual: FloatArray | None = None
     info: dict[str, Any] = field(default_factory=dict)
-    tolerance: float = 0.0
 
 
 def solve(
@@ -70,6 +66,7 @@ def solve(
     schedule_of: Callable[[FloatArray], Any] | None = None,
     lp_solver: str = "choose",
     typical_cost: float | None = None,
+    bound_error: tuple[int, float] = (0, 0.0),
 ) -> Result:
     """Solve a program with HiGHS.
 
@@ -87,6 +84,10 @@ def solve(
         HiGHS's option ``solver`` for LPs, e.g. ``simplex`` or ``ipm``.
     typical_cost
         Size of the costs that the optimum is made of, where the largest cost says little about it.
+    bound_error
+        How many columns can be at 1 together, and by how much the costs of a point may be wrong in
+        all. The tree's bound is weakened by the solver's tolerance for each of the columns, and by
+        the latter: reduced costs may be wrong by that much.
 
     Returns
     -------
@@ -104,9 +105,12 @@ def solve(
         solution = highspy.HighsSolution()
         solution.col_value = np.asarray(start, dtype=np.float64)
         highs.setSolution(solution)
-    run = Run(highs, options, schedule_of if is_mip else None, scaling.cost)
+    slack = 2 * TOLERANCE / scaling.cost * bound_error[0] + bound_error[1]
+    slack = -slack if program.sense == "min" else slack
+    run = Run(highs, options, schedule_of if is_mip else None, scaling.cost, slack)
     run.to_the_end()
-    return _result(highs, program, scaling, is_mip, run.stopped_by_user)
+    result = _result(highs, program, scaling, is_mip, run.stopped_by_user)
+    return result if result.bound is None else replace(result, bound=result.bound + slack)
 
 
 def _configured(options: Options, lp_solver: str, factor: float) -> Any:
@@ -186,7 +190,6 @@ def _result(highs: Any, program: Program, scaling: Scaling, is_mip: bool, stoppe
         objective=float(info.objective_function_value) / factor if has_values else None,
         bound=bound,
         row_dual=np.array(solution.row_dual) * scaling.rows / factor if solution.dual_valid and not is_mip else None,
-        tolerance=TOLERANCE / factor,
         info=notes,
     )
 

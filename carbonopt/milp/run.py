@@ -18,12 +18,18 @@ class Run:
     """One run in a thread of its own, so that Ctrl-C and progress reach the calling thread."""
 
     def __init__(
-        self, highs: Any, options: Options, schedule_of: Callable[[FloatArray], Any] | None, factor: float
+        self,
+        highs: Any,
+        options: Options,
+        schedule_of: Callable[[FloatArray], Any] | None,
+        factor: float,
+        slack: float,
     ) -> None:
         self.highs = highs
         self.options = options
         self.schedule_of = schedule_of
         self.factor = factor
+        self.slack = slack
         self.stopped_by_user = False
         self.failure: BaseException | None = None
         self.incumbent: FloatArray | None = None
@@ -79,7 +85,7 @@ class Run:
             event.data_in.user_interrupt = True
         bound = event.data_out.mip_dual_bound
         if bound and np.isfinite(bound):
-            self.state["bound"] = float(bound) / self.factor
+            self.state["bound"] = float(bound) / self.factor + self.slack
 
     def _on_improvement(self, event: Any) -> None:
         self.incumbent = np.array(event.data_out.mip_solution, dtype=np.float64)

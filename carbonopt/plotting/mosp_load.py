@@ -44,10 +44,10 @@ def plot_mosp_load(instance: MospInstance, solution: Solution, resource: str | N
         intensity = instance.carbon.g_per_kwh[instance.carbon.index(instance.clusters.zone[j])]
         right.stairs(intensity, edges, baseline=None, color="tab:red", label="carbon intensity")
         right.set_ylabel("gCO2eq/kWh", color="tab:red")
-        right.set_ylim(0, None)
+        right.set_ylim(0, 1.1 * max(intensity.max(), TICK))
     axes[-1].set_xlabel(f"slot of {instance.time.slot_hours:g} h")
-    axes[0].set_title(f"{solution.method}: {solution.metrics.get('carbon_kg', 0.0):.4g} kgCO2eq")
-    axes[0].legend(loc="upper right", fontsize="small")
+    axes[0].set_title(f"{instance.name}, {solution.method}: {solution.metrics.get('carbon_kg', 0.0):.4g} kgCO2eq")
+    axes[0].legend(loc="lower right", fontsize="small")
     return axes
 
 

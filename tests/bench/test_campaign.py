@@ -60,3 +60,7 @@ def test_a_value_that_crosses_a_bound_is_an_error(tmp_path, tiny):
     update(path, tiny["crowd"], replace(solution, bound=0.75))
     with pytest.raises(CarbonoptError, match="cross"):
         update(path, tiny["crowd"], co.solve(tiny["crowd"], "milp"))
+
+
+def test_no_finished_run_is_an_empty_table():
+    assert by_method(with_best_bounds([])).empty

@@ -67,13 +67,6 @@ def typical_cost(instance: MospInstance, value: PlacementValue) -> float | None:
     return None if not bound else abs(bound) / len(instance.jobs)
 
 
-def weakened(sense: str, bound: float | None, allowance: float) -> float | None:
-    """Return `bound` moved to its safe side by `allowance`."""
-    if bound is None:
-        return None
-    return bound - allowance if sense == "min" else bound + allowance
-
-
 def tighter(sense: str, first: float | None, second: float | None) -> float | None:
     """Return the tighter of two bounds, either of which may be None."""
     if first is None or second is None:

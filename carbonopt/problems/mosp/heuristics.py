@@ -38,6 +38,7 @@ def earliest_start(instance: MospInstance, value: PlacementValue, options: Optio
     for job in np.lexsort((np.arange(len(instance.jobs)), instance.jobs.arrival)):
         if options.remaining == 0:
             break
+        options.report()
         fits = room.fits(job)
         slots = np.flatnonzero(fits.any(axis=0))
         if not len(slots):
@@ -135,6 +136,7 @@ def insert_all(room: Room, jobs: list[int], rng: np.random.Generator, options: O
     Gives up, with some jobs unplaced, after `EJECTIONS_PER_JOB` ejections per job or when time is up.
     """
     queue = [int(job) for job in jobs]
+    options.report()
     budget = EJECTIONS_PER_JOB * len(room.instance.jobs)
     while queue and options.remaining > 0:
         job = queue.pop(0)

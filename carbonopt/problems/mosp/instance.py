@@ -186,7 +186,7 @@ def make_objective(
     return CarbonObjective(weights[0], weights[1], weights[2], rejection_price)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MospInstance(Instance):
     """When and on which cluster each job starts.
 

@@ -17,11 +17,11 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.mosp import heuristics
-from carbonopt.problems.mosp.bounds import free_bound, lagrangian_bound, tighter, typical_cost, weakened
+from carbonopt.problems.mosp.bounds import free_bound, lagrangian_bound, tighter, typical_cost
 from carbonopt.problems.mosp.check import check
 from carbonopt.problems.mosp.instance import CaspianObjective, MospInstance
 from carbonopt.problems.mosp.objective import PlacementValue, placement_value, single_term
-from carbonopt.problems.mosp.program import MospProgram, build, build_normalizer, estimate_size
+from carbonopt.problems.mosp.program import MospProgram, build, build_normalizer, estimate_size, refuse_if_too_large
 from carbonopt.problems.mosp.room import Room
 from carbonopt.problems.mosp.schedule import from_schedule
 
@@ -76,6 +76,7 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
         start=None if best is None else _columns_of(form, best),
         schedule_of=lambda values: form.schedule(values, instance),
         typical_cost=typical_cost(instance, value),
+        bound_error=(len(instance.jobs), float(value.rounding().sum())),
     )
     info |= result.info
     if result.status is Status.INFEASIBLE and best is None:
@@ -85,10 +86,8 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
         found = form.schedule(result.values, instance)
         if not check(instance, found, info).violations:  # a whole job may not fit where almost all of it does
             schedule = found
-    allowance = 2 * result.tolerance * len(instance.jobs) + float(value.rounding().sum())
-    tree = weakened(value.sense, result.bound, allowance)
     status = Status.UNKNOWN if result.status is Status.OPTIMAL and schedule is None else result.status
-    return Outcome(status, schedule, tighter(value.sense, tree, bound), info=info)
+    return Outcome(status, schedule, tighter(value.sense, result.bound, bound), info=info)
 
 
 def _report_best(rooms: list[Room], bound: float | None, options: Options) -> Room | None:
@@ -171,6 +170,7 @@ def _rounded(
     rounding: Callable[[PlacementValue, MospProgram, FloatArray], Room],
     insert_first: bool = False,
 ) -> Outcome:
+    refuse_if_too_large(instance)
     value, info = _value(instance, options)
     if value is None:
         return _out_of_time(info)

@@ -70,6 +70,17 @@ def estimate_size(instance: MospInstance) -> tuple[int, int]:
     return int(columns.sum()), int(nonzeros)
 
 
+def refuse_if_too_large(instance: MospInstance) -> None:
+    """Refuse an instance whose program would not fit into memory.
+
+    Raises
+    ------
+    TooLargeError
+        With the estimate; nothing has been allocated then.
+    """
+    require_memory(f"the program of {instance.name}", *estimate_size(instance))
+
+
 def possible_placements(instance: MospInstance, fitting: bool = True) -> Placements:
     """Return every (job, cluster, start) at which a job could run on its own.
 
@@ -81,7 +92,7 @@ def possible_placements(instance: MospInstance, fitting: bool = True) -> Placeme
     TooLargeError
         If a program with these columns would not fit into memory; nothing is allocated then.
     """
-    require_memory(f"the program of {instance.name}", *estimate_size(instance))
+    refuse_if_too_large(instance)
     starts = count_starts(instance)
     pair_job, pair_cluster = np.nonzero(instance.eligible & (starts[:, None] > 0))
     counts = starts[pair_job]
@@ -157,7 +168,7 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
     x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer, at=(job, cluster, start))
     price = instance.objective.absence_price
     placement = program.add_rows(  # (6)
-        "placement", len(instance.jobs), lower=float(price > 0), upper=1
+        "placement", len(instance.jobs), lower=1 if price > 0 else -np.inf, upper=1
     )
     program.add_entries(placement.start + job, x.index, 1.0)
     if 0 < price < np.inf:

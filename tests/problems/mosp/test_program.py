@@ -90,3 +90,15 @@ def test_too_large_is_refused_before_anything_is_built(monkeypatch, tiny):
         co.solve(tiny["crowd"], "milp")
     table = co.compare(tiny["crowd"], ["milp", "greedy-clean"])
     assert table["status"].tolist() == ["error", "feasible"]
+
+
+def test_where_jobs_may_stay_out_placement_has_one_side(tiny, tmp_path):
+    program = co.formulate(tiny["caspian"])
+    assert program.arrays().row_lower.max() == -np.inf
+    program.to_lp(tmp_path / "z.lp")
+    assert "placement(0):" in (tmp_path / "z.lp").read_text()
+
+
+def test_a_log_file_that_cannot_be_written_is_an_error(tiny, tmp_path):
+    with pytest.raises(co.InputError, match="cannot be written"):
+        co.solve(tiny["crowd"], "milp", log_file=tmp_path / "none" / "x.log")

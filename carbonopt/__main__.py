@@ -1,0 +1,5 @@
+"""`python -m carbonopt`."""
+
+from carbonopt.cli.main import main
+
+main()
