@@ -113,5 +113,5 @@ def _print(solution: Solution) -> None:
         console.say("no schedule within the time limit: raise --time-limit, or try --method greedy-clean")
     if solution.status is Status.INFEASIBLE:
         console.say("no schedule exists; `carbonopt diagnose` says why")
-    elif not solution.has_solution and solution.status in (Status.UNKNOWN, Status.TIME_LIMIT):
+    elif not solution.has_solution and solution.status is Status.UNKNOWN:
         console.say("no schedule was found, which proves nothing; `carbonopt diagnose` looks for a reason")
