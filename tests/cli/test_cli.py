@@ -135,6 +135,20 @@ def test_an_interrupt_leaves_a_solution_that_check_accepts(tmp_path, number, met
 
 
 @pytest.mark.slow
+def test_ctrl_c_during_the_lp_of_a_rounding_is_an_interrupt(tmp_path):
+    """The LP of this instance takes half a minute, the insertion before it less than a second."""
+    target, large = tmp_path / "s.json", ROOT / "instances/bench/mosp-bench070-j1000-t048-z10-s01.json"
+    process = start("solve", large, "--method", "lp-rounding", "-o", target, "--time-limit", 60)
+    wait_for(target)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert co.read_solution(target).status == "interrupted"
+    assert run("check", large, target).exit_code == 0
+
+
+@pytest.mark.slow
 def test_a_kill_leaves_the_last_incumbent(tmp_path):
     target = tmp_path / "s.json"
     process = start("solve", BENCH, "--method", "milp", "-o", target, "--time-limit", 60)

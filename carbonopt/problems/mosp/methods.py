@@ -86,7 +86,11 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
         found = form.schedule(result.values, instance)
         if not check(instance, found, info).violations:  # a whole job may not fit where almost all of it does
             schedule = found
-    status = Status.UNKNOWN if result.status is Status.OPTIMAL and schedule is None else result.status
+    status = result.status
+    if status is Status.OPTIMAL and schedule is None:
+        status = Status.UNKNOWN
+    elif status is Status.INFEASIBLE:  # refuted by the schedule at hand
+        status = Status.FEASIBLE
     return Outcome(status, schedule, tighter(value.sense, result.bound, bound), info=info)
 
 
@@ -177,6 +181,8 @@ def _rounded(
     rooms = [heuristics.best_insertion(instance, value, options)] if insert_first else []
     best = _report_best(rooms, None, options)
     relaxed, form, x = _relaxation(instance, value, options)
+    if relaxed.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
     info |= relaxed.info
     if x is not None:
         options.report(bound=relaxed.bound)
