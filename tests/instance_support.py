@@ -45,9 +45,9 @@ RAW: Raw = {
 REMOVED = object()
 
 
-def change(changes: dict[Place, Any]) -> Raw:
-    """Return the instance with other values at some paths."""
-    raw = deepcopy(RAW)
+def tamper(raw: Raw, changes: dict[Place, Any]) -> Raw:
+    """Return a copy of `raw` with other values at some paths."""
+    raw = deepcopy(raw)
     for path, value in changes.items():
         place = raw
         for key in path[:-1]:
@@ -57,6 +57,11 @@ def change(changes: dict[Place, Any]) -> Raw:
         else:
             place[path[-1]] = value
     return raw
+
+
+def change(changes: dict[Place, Any]) -> Raw:
+    """Return the instance with other values at some paths."""
+    return tamper(RAW, changes)
 
 
 def lines(raw: Raw) -> list[str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
-from instance_support import RAW, REMOVED, Place, Raw, change
+from instance_support import RAW, REMOVED, Place, Raw, change, tamper
 
 import carbonopt as co
 from carbonopt.core.errors import InputError
@@ -35,19 +34,6 @@ def caspian_raw() -> Raw:
 def plain(solution: co.Solution) -> Raw:
     content: Raw = json.loads(json.dumps(solution.to_dict()))
     return content
-
-
-def tamper(raw: Raw, changes: dict[Place, Any]) -> Raw:
-    raw = deepcopy(raw)
-    for path, value in changes.items():
-        place = raw
-        for key in path[:-1]:
-            place = place[key]
-        if value is REMOVED:
-            del place[path[-1]]
-        else:
-            place[path[-1]] = value
-    return raw
 
 
 def violations(raw: Raw, changes: dict[Place, Any], instance: co.Instance = INSTANCE) -> list[str]:
