@@ -14,16 +14,19 @@ def generate(problem: str, **parameters: Any) -> Instance:
     Parameters
     ----------
     problem
-        E.g. ``mosp``.
+        ``mosp`` or ``elastic``.
     **parameters
-        Of the problem's generator, e.g. ``preset="caspian", jobs=200, seed=1``; see
-        `carbonopt.problems.mosp.generate.generate`.
+        Of the problem's generator, e.g. ``jobs=200, seed=1``; see
+        `carbonopt.problems.mosp.generate.generate` and `carbonopt.problems.elastic.generate.generate`.
 
     Examples
     --------
     >>> instance = generate("mosp", preset="caspian", jobs=20, seed=1)
     >>> instance.name, len(instance.jobs), instance.clusters.name
     ('mosp-caspian-j0020-t048-z3-s01', 20, ('CA-ON', 'JP-KN', 'DE'))
+    >>> instance = generate("elastic", capacity=20, utilisation=0.6, profiles="gpu-mix", model="fluid")
+    >>> instance.name, round(instance.provenance["utilisation"], 2)
+    ('elastic-synthetic-j0212-t272-AU-SA-s01', 0.6)
     """
     instance: Instance = problem_of(problem).function("generate")(**parameters)
     return instance

@@ -11,6 +11,7 @@ from carbonopt.core.errors import UnsupportedError, one_of
 
 PROBLEMS: dict[str, str] = {
     "mosp": "carbonopt.problems.mosp",
+    "elastic": "carbonopt.problems.elastic",
 }
 
 
@@ -27,13 +28,16 @@ class Method:
     exact
         Whether it ends in a proven optimum, given time and memory.
     bound_only
-        Whether it returns a bound and no schedule.
+        Whether it may return a bound and no schedule.
+    needs
+        What it needs of an instance, where it does not take every one; it refuses others.
     """
 
     function: str
     summary: str
     exact: bool = False
     bound_only: bool = False
+    needs: str = ""
 
 
 @dataclass(frozen=True)

@@ -71,10 +71,10 @@ class TestFile:
     @pytest.mark.parametrize(
         ("raw", "line"),
         [
-            ({}, "problem: is missing: must be 'mosp'"),
-            ({"problem": "elastik"}, "problem = 'elastik': is unknown: must be 'mosp'"),
-            ({"problem": None}, "problem = null: is unknown: must be 'mosp'"),
-            ({"problem": ["mosp"]}, "problem = ['mosp']: is unknown: must be 'mosp'"),
+            ({}, "problem: is missing: must be 'mosp' or 'elastic'"),
+            ({"problem": "elastik"}, "problem = 'elastik': is unknown: must be 'mosp' or 'elastic'"),
+            ({"problem": None}, "problem = null: is unknown: must be 'mosp' or 'elastic'"),
+            ({"problem": ["mosp"]}, "problem = ['mosp']: is unknown: must be 'mosp' or 'elastic'"),
             ({"problem": "mosp", "schedule": {}}, "is a solution file, must be an instance file"),
         ],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
-from carbonopt.core.jsonfile import read_bytes
+from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.memory import require_bytes
 from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
+from carbonopt.io.convert import ROUNDING_SLOTS, arrival_slots, content_hashes, require_sources, source_of
 from carbonopt.io.jobs import JobTrace, read_jobs
 from carbonopt.problems.mosp.generate import BYTES_PER_SLOT
 from carbonopt.problems.mosp.instance import (
@@ -26,8 +25,6 @@ from carbonopt.problems.mosp.instance import (
 )
 
 DEFAULT_WEIGHTS = (1.0, 0.1, 0.0)
-ROUNDING_SLOTS = 1e-9
-"""A time this close above a slot's edge is at the edge: 3600 s is one hour, not two slots."""
 
 
 def convert(
@@ -83,7 +80,7 @@ def convert(
     TooLargeError
         If the slots would not fit into memory.
     """
-    _require(carbon, time_unit, slot_hours=slot_hours, load=load, capacity=capacity)
+    require_sources(carbon, time_unit, slot_hours=slot_hours, load=load, capacity=capacity)
     assert carbon is not None
     assert time_unit is not None
     trace = read_jobs(jobs, time_unit)
@@ -125,26 +122,14 @@ def convert(
     )
 
 
-def _require(carbon: Sequence[Path] | None, time_unit: str | None, **positive: float | None) -> None:
-    if not carbon:
-        raise UnsupportedError("--carbon is missing: name at least one carbon-intensity file")
-    if time_unit is None:
-        raise UnsupportedError(
-            "--time-unit is missing: must be seconds, minutes or hours (traces do not say, and a guess could be wrong)"
-        )
-    for option, value in positive.items():
-        if value is not None and not 0 < value < float("inf"):
-            raise UnsupportedError(f"{option} = {shown(value)}: must be above 0")
-
-
 def _slotted(
     trace: JobTrace, slot_hours: float, short_hours: float, short_wait: float, long_wait: float
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return arrival, duration and longest wait in slots: the first two rounded up, the last down."""
-    arrival = np.ceil(trace.arrival_hours / slot_hours - ROUNDING_SLOTS).astype(np.int64)
+    arrival = arrival_slots(trace, slot_hours).astype(np.int64)
     duration = np.maximum(1, np.ceil(trace.length_hours / slot_hours - ROUNDING_SLOTS)).astype(np.int64)
     hours = np.where(trace.length_hours <= short_hours, short_wait, long_wait)
-    return np.maximum(0, arrival), duration, np.floor(hours / slot_hours).astype(np.int64)
+    return arrival, duration, np.floor(hours / slot_hours).astype(np.int64)
 
 
 def _units(arrival: IntArray, duration: IntArray, cpus: FloatArray, load: float, zones: int) -> float:
@@ -156,15 +141,14 @@ def _units(arrival: IntArray, duration: IntArray, cpus: FloatArray, load: float,
 
 def _name(jobs: Path, count: int, slots: int, signal: CarbonSignal) -> str:
     zone = signal.zones[0] if len(signal.zones) == 1 else f"z{len(signal.zones)}"
-    source = jobs.name.split(".")[0].replace("-", "_")
-    return f"mosp-{source}-j{count:04d}-t{slots:03d}-{zone}-s00"
+    return f"mosp-{source_of(jobs)}-j{count:04d}-t{slots:03d}-{zone}-s00"
 
 
 def _provenance(files: list[Path], dropped: int, trace: JobTrace, slot_hours: float) -> dict[str, Any]:
     rounded = np.maximum(1, np.ceil(trace.length_hours / slot_hours - ROUNDING_SLOTS)) * slot_hours
     return {
         "converter": "carbonopt convert mosp",
-        "files": {path.name: hashlib.sha256(read_bytes(path)).hexdigest() for path in files},
+        "files": content_hashes(files),
         "dropped_jobs": dropped,
         "trace_cpu_hours": float(trace.length_hours @ trace.cpus),
         "rounded_cpu_hours": float(rounded @ trace.cpus),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +11,11 @@ import numpy.typing as npt
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, one_of, shown
 from carbonopt.core.jobs import duplicate_faults
+from carbonopt.core.validate import Axes, outside, wrong_shapes
 
 if TYPE_CHECKING:
     from carbonopt.problems.mosp.instance import Clusters, MospJobs, Objective
 
-Axes = Mapping[str, tuple[str, ...]]
 JOB_AXES: Axes = {
     "arrival": ("job",),
     "duration": ("job",),
@@ -31,22 +31,22 @@ CLUSTER_AXES: Axes = {
 
 def job_faults(jobs: MospJobs) -> list[Fault]:
     """Return what is wrong with the job table alone."""
-    faults = list(_wrong_shapes("jobs", jobs, JOB_AXES))
+    faults = list(wrong_shapes("jobs", jobs, JOB_AXES))
     if faults:
         return faults
     faults = [*jobs.length_faults(), *duplicate_faults("jobs.name", jobs.name)]
-    faults += _outside("jobs.arrival", jobs.arrival, jobs.arrival < 0, "must be at least 0")
-    faults += _outside("jobs.duration", jobs.duration, jobs.duration < 1, "must be at least 1 slot")
-    faults += _outside("jobs.deadline", jobs.deadline, ~(jobs.deadline >= 0), "must be at least 0")
-    faults += _outside("jobs.demand", jobs.demand, ~(jobs.demand >= 0), "must be at least 0")
+    faults += outside("jobs.arrival", jobs.arrival, jobs.arrival < 0, "must be at least 0")
+    faults += outside("jobs.duration", jobs.duration, jobs.duration < 1, "must be at least 1 slot")
+    faults += outside("jobs.deadline", jobs.deadline, ~(jobs.deadline >= 0), "must be at least 0")
+    faults += outside("jobs.demand", jobs.demand, ~(jobs.demand >= 0), "must be at least 0")
     for field, values in (("jobs.deadline", jobs.deadline), ("jobs.demand", jobs.demand)):
-        faults += _outside(field, values, np.isposinf(values), "must be finite")
+        faults += outside(field, values, np.isposinf(values), "must be finite")
     return faults
 
 
 def cluster_faults(clusters: Clusters) -> list[Fault]:
     """Return what is wrong with the clusters alone."""
-    faults = list(_wrong_shapes("clusters", clusters, CLUSTER_AXES))
+    faults = list(wrong_shapes("clusters", clusters, CLUSTER_AXES))
     if faults:
         return faults
     count = len(clusters.name)
@@ -62,7 +62,7 @@ def cluster_faults(clusters: Clusters) -> list[Fault]:
     for field in ("capacity", "watts_per_unit"):
         values = getattr(clusters, field)
         bad = ~(values >= 0) | np.isposinf(values)
-        faults += _outside(f"clusters.{field}", values, bad, "must be finite and at least 0")
+        faults += outside(f"clusters.{field}", values, bad, "must be finite and at least 0")
     return faults
 
 
@@ -93,22 +93,6 @@ def cross_faults(
         if objective.kind == "caspian" and clusters is not None and carbon is not None:
             faults += _caspian_faults(carbon, clusters, resources)
     return faults
-
-
-def _wrong_shapes(section: str, table: object, axes: Axes) -> Iterator[Fault]:
-    """Yield the columns that do not have the axes that they should have."""
-    for field, allowed in axes.items():
-        column = getattr(table, field)
-        if column is not None and column.ndim not in {len(names.split(", ")) for names in allowed}:
-            words = " or ".join(f"({names})" for names in allowed)
-            yield Fault(f"{section}.{field}", f"must have axes {words}", f"shape {column.shape}")
-
-
-def _outside(field: str, values: npt.NDArray[np.generic], bad: npt.NDArray[np.bool_], words: str) -> Iterator[Fault]:
-    for position in np.argwhere(bad):
-        *outer, row = (int(part) for part in position)
-        path = field + "".join(f"[{part}]" for part in outer)
-        yield Fault(path, words, shown(values[tuple(position)].item()), row)
 
 
 def _resource_axis(resources: tuple[str, ...], field: str, values: npt.NDArray[np.float64]) -> list[Fault]:

@@ -1,0 +1,1 @@
+"""Algorithms that know no problem: greedy over a polymatroid, its flow oracle, compiled loops."""

@@ -1,0 +1,104 @@
+"""`carbonopt convert mosp` and `carbonopt convert elastic`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from carbonopt.cli import console, make
+from carbonopt.core.registry import problem_of
+
+Jobs = Annotated[Path, typer.Option("--jobs", help="Job trace: CSV with arrival_time, length, cpus.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    text = "Make an instance from carbon files and a job trace: all its jobs, as they are."
+    make.group(app, "convert", text, mosp, elastic)
+
+
+def mosp(
+    jobs: Jobs,
+    carbon: make.CarbonFiles = None,
+    time_unit: make.TimeUnit = None,
+    zones: make.Zones = None,
+    start: make.Start = None,
+    slots: make.Horizon = None,
+    slot_hours: make.SlotHours = 1.0,
+    wrap: make.Wrap = False,
+    capacity: Annotated[
+        float | None, typer.Option("--capacity", help="CPUs of each cluster; by default from --load.")
+    ] = None,
+    load: Annotated[float, typer.Option("--load", help="Work over capacity while jobs arrive.")] = 0.7,
+    watts: Annotated[float, typer.Option("--watts", min=0.0, max=make.LARGEST, help="Power of a used CPU.")] = 10.0,
+    short_hours: make.ShortHours = 2.0,
+    short_wait_hours: Annotated[float, make.hours("--short-wait-hours", "Wait of short jobs.")] = 6.0,
+    long_wait_hours: Annotated[float, make.hours("--long-wait-hours", "Wait of long jobs.")] = 24.0,
+    objective: make.Objective = "carbon",
+    weights: make.Weights = None,
+    name: make.Name = None,
+    output: make.Output = None,
+    json_output: console.Json = False,
+) -> None:
+    """One cluster in each zone.
+
+    Run times are rounded up to slots, arrivals to the next slot; deadlines are arrival + run time +
+    wait.
+    """
+    arguments = dict(locals())
+    arguments["weights"] = make.numbers("--weights", weights)
+    _convert("mosp", arguments)
+
+
+def elastic(
+    jobs: Jobs,
+    carbon: make.CarbonFiles = None,
+    time_unit: make.TimeUnit = None,
+    zone: make.Zone = None,
+    start: make.Start = None,
+    slots: make.Horizon = None,
+    slot_hours: make.SlotHours = 1.0,
+    wrap: make.Wrap = False,
+    capacity: Annotated[
+        float | None, typer.Option("--capacity", help="Servers of the cluster; by default from --load.")
+    ] = None,
+    load: Annotated[
+        float, typer.Option("--load", help="Work on the least servers over capacity while jobs arrive.")
+    ] = 0.5,
+    profiles: make.Profiles = "mix",
+    k_max: make.KMax = None,
+    watts: make.ServerWatts = None,
+    model: make.Model = "integer",
+    seed: Annotated[int, typer.Option("--seed", help="Of the draw of profiles.")] = 1,
+    min_length_hours: Annotated[float, make.hours("--min-length-hours", "Leave out jobs shorter than this.")] = 0.0,
+    short_hours: make.ShortHours = 2.0,
+    medium_hours: make.MediumHours = 12.0,
+    short_slack_hours: make.ShortSlack = 6.0,
+    medium_slack_hours: make.MediumSlack = 24.0,
+    long_slack_hours: make.LongSlack = 48.0,
+    slack_hours: make.Slack = None,
+    name: make.Name = None,
+    output: make.Output = None,
+    json_output: console.Json = False,
+) -> None:
+    """One cluster, jobs that scale.
+
+    Arrivals are rounded up to the next slot, lengths are not rounded. Each job draws a profile; the
+    trace's CPUs are not used.
+    """
+    _convert("elastic", dict(locals()))
+
+
+def _convert(problem: str, arguments: dict[str, Any]) -> None:
+    output, json_output = arguments.pop("output"), arguments.pop("json_output")
+    instance = problem_of(problem).function("convert")(**arguments)
+    target = make.write(instance, output)
+    counts = {key: instance.provenance.get(key, 0) for key in ("dropped_jobs", "short_jobs_left_out")}
+    note = f"{len(instance.jobs)} jobs"
+    for count, what in zip(counts.values(), ("past the horizon", "too short"), strict=True):
+        note += f", {count} {what} left out" if count else ""
+    facts = {key: count for key, count in counts.items() if key in instance.provenance}
+    names = {"instance": instance.name, "sha256": instance.sha256}
+    console.print_written(target, json_output, note, **names, jobs=len(instance.jobs), **facts)

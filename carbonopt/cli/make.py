@@ -1,0 +1,119 @@
+"""What `generate` and `convert` share: one subcommand a problem, options, and the file that is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from carbonopt.cli import console
+from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.instance import Instance
+from carbonopt.core.time import parse_utc
+
+LARGEST = 1e6
+"""Hours and watts above which a number is a slip of the pen."""
+
+
+class Problems(TyperGroup):
+    """Subcommands named after problems."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the subcommand that the first argument names."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"unknown problem {args[0]!r}: must be {one_of(self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
+
+
+def group(app: typer.Typer, name: str, text: str, *functions: Any) -> None:
+    """Add the command `name` to `app`, with a subcommand for each of `functions`."""
+    problems = typer.Typer(cls=Problems, help=text, no_args_is_help=True, subcommand_metavar="PROBLEM [OPTIONS]")
+    for function in functions:
+        console.command(problems, function)
+    app.add_typer(problems, name=name)
+
+
+def _moment(text: str | None) -> str | None:
+    try:
+        return text if text is None or parse_utc(text) else None
+    except (ValueError, OverflowError):
+        raise typer.BadParameter(f"{text!r} is not an ISO 8601 moment, e.g. 2022-06-01T00:00Z") from None
+
+
+CarbonFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--carbon", help="Carbon-intensity CSV (Electricity Maps, datetime/zone, or Caspian's); repeatable."),
+]
+Zones = Annotated[str | None, typer.Option("--zones", help="Zones to use, separated by commas.")]
+Zone = Annotated[str | None, typer.Option("--zone", "--zones", help="Zone of the cluster.")]
+Start = Annotated[
+    str | None, typer.Option("--start", callback=_moment, help="Beginning of slot 0, e.g. 2022-06-01T00:00Z.")
+]
+SlotHours = Annotated[float, typer.Option("--slot-hours", help="Length of a slot.")]
+Wrap = Annotated[bool, typer.Option("--wrap", help="Repeat the carbon files where they end.")]
+TimeUnit = Annotated[str | None, typer.Option("--time-unit", help="Of the trace: seconds, minutes or hours.")]
+DrawSeed = Annotated[int, typer.Option("--seed", help="Of every draw.")]
+Horizon = Annotated[int | None, typer.Option("--slots", min=1, help="Horizon; by default as long as the jobs need.")]
+Name = Annotated[str | None, typer.Option("--name", help="Of the instance.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File; by default <name>.json.")]
+
+Objective = Annotated[str, typer.Option("--objective", help="carbon or caspian.")]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", help="Three numbers separated by commas: kg, late slots, completion (or omega 1-3)."),
+]
+
+Profiles = Annotated[
+    str,
+    typer.Option(
+        "--profiles",
+        help="How jobs scale: mix, gpu-mix, no-scaling, classes or measured CSV files with shares, e.g."
+        ' "cpu-high:3,a.csv:1".',
+    ),
+]
+KMax = Annotated[int | None, typer.Option("--k-max", min=1, help="Most servers of a job; cuts the profiles.")]
+ServerWatts = Annotated[
+    float | None,
+    typer.Option(
+        "--watts", min=0.0, max=LARGEST, help="Of a server of the modelled classes; by default 100 (CPU), 300 (GPU)."
+    ),
+]
+Model = Annotated[str, typer.Option("--model", help="integer or fluid.")]
+
+
+def hours(option: str, text: str) -> Any:
+    """Return an option that takes hours."""
+    return typer.Option(option, min=0.0, max=LARGEST, help=text)
+
+
+ShortHours = Annotated[float, hours("--short-hours", "Longest short job.")]
+MediumHours = Annotated[float, hours("--medium-hours", "Longest medium job.")]
+ShortSlack = Annotated[float, hours("--short-slack-hours", "Slack of short jobs.")]
+MediumSlack = Annotated[float, hours("--medium-slack-hours", "Slack of medium jobs.")]
+LongSlack = Annotated[float, hours("--long-slack-hours", "Slack of longer jobs.")]
+Slack = Annotated[float | None, hours("--slack-hours", "Slack of all jobs, whatever their length.")]
+
+
+def write(instance: Instance, output: Path | None) -> Path:
+    """Write an instance to `output`, to a file in it if it is a folder, or by its name here."""
+    name = Path(f"{instance.name}.json")
+    target = console.output_for(output, [], name, "json") or name
+    instance.write(target)
+    return target
+
+
+def require_unused(needed: str, used: dict[str, bool], what: str = "carbon files") -> None:
+    """Refuse options that say how to read files that are not given."""
+    for option, is_used in used.items():
+        if is_used:
+            raise UnsupportedError(f"{option} says how to read {what}: it needs {needed}")
+
+
+def numbers(option: str, text: str | None) -> tuple[float, ...] | None:
+    """Return the numbers of an option that takes several."""
+    try:
+        return None if text is None else tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UnsupportedError(f"{option} {text!r}: must be numbers separated by commas") from None

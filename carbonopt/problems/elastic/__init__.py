@@ -1,0 +1,50 @@
+"""CarbonFlex's elastic allocation: how many servers each elastic job gets in each slot."""
+
+from carbonopt.core.registry import Method, Problem
+
+_ROOM = "carbonopt.problems.elastic"
+
+PROBLEM = Problem(
+    name="elastic",
+    title="elastic server allocation on one cluster (CarbonFlex)",
+    methods={
+        "price": Method(
+            f"{_ROOM}.methods:price",
+            "slot prices: exact for the fluid model, plans by column generation for the integer one",
+        ),
+        "milp": Method(f"{_ROOM}.methods:milp", "the whole program with HiGHS", exact=True),
+        "carbonflex-greedy": Method(f"{_ROOM}.methods:carbonflex_greedy", "the paper's Algorithm 1, corrected"),
+        "carbonflex-greedy-printed": Method(
+            f"{_ROOM}.methods:carbonflex_greedy_printed", "Algorithm 1 as the paper prints it"
+        ),
+        "carbonflex-greedy-fluid": Method(
+            f"{_ROOM}.methods:carbonflex_greedy_fluid", "Algorithm 1 with units pro rata", needs="model 'fluid'"
+        ),
+        "polymatroid-greedy": Method(
+            f"{_ROOM}.unit_gain:polymatroid_greedy",
+            "slot by slot with max flow as independence oracle: optimal, and proves infeasibility",
+            exact=True,
+            needs="unit gain: every unit does 1 slot of work for the same energy, whole lengths and capacities",
+        ),
+        "lp-rounding": Method(f"{_ROOM}.rounding:lp_rounding", "the fluid optimum, rounded to whole servers"),
+        "lp": Method(
+            f"{_ROOM}.methods:lp",
+            "the whole LP with HiGHS: the fluid optimum, a bound for the integer model",
+            bound_only=True,
+        ),
+    },
+    functions={
+        "read": f"{_ROOM}.file:from_dict",
+        "schema": f"{_ROOM}.file:ElasticFile",
+        "choose": f"{_ROOM}.methods:choose",
+        "check": f"{_ROOM}.check:check",
+        "proven_bound": f"{_ROOM}.certificate:proven_bound",
+        "formulate": f"{_ROOM}.methods:formulate",
+        "diagnose": f"{_ROOM}.diagnose:diagnose",
+        "inspect": f"{_ROOM}.diagnose:inspect",
+        "generate": f"{_ROOM}.generate:generate",
+        "convert": f"{_ROOM}.convert:convert",
+        "plot": "carbonopt.plotting.elastic_load:plot_elastic_load",
+    },
+    compared=("price", "carbonflex-greedy", "carbonflex-greedy-printed", "lp-rounding", "lp"),
+)

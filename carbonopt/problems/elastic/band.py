@@ -1,0 +1,145 @@
+"""The part of the fluid program that can matter at given prices, over whole levels.
+
+A level k of a job in a slot is its first k units together. Shares z_jtk of a slot at each level, with
+sum_k z_jtk <= 1, say the same as nested units (share = y_u - y_{u+1}), and need no precedence:
+
+    min  sum CI_t E_k z_jtk   s.t.  sum P_k z_jtk >= l_j,  sum W_k z_jtk <= M_t,  sum_k z_jtk <= 1
+
+A *band* holds the levels whose reduced cost at the prices is within delta of the best of their job
+and slot. Its optimum is the whole program's if no level outside has a negative reduced cost, which
+the Lagrangian bound at its duals shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from carbonopt.algorithms.compiled import compiled
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Schedule
+from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.objective import unit_carbon
+
+LEAST_SHARE = 1e-12
+"""A share of a slot below this is left out of a schedule."""
+
+
+class Levels(NamedTuple):
+    """Cumulative carbon [g], work [slots at k_min] and servers of each level: (P, T, U), (P, U), (P, U)."""
+
+    carbon: FloatArray
+    work: FloatArray
+    servers: FloatArray
+
+
+class Band(NamedTuple):
+    """Columns z_jtk, sorted by job, slot, level, in compressed form.
+
+    `first_pair` (N + 1) points from jobs into the pairs (job, slot), `slot` (Q) is the slot of each
+    pair, `first_column` (Q + 1) points from pairs into `level` (C), which counts from 0.
+    """
+
+    first_pair: IntArray
+    slot: IntArray
+    first_column: IntArray
+    level: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class FluidProgram:
+    """An instance as the band and the interior point see it; without `carbon`, levels cost nothing."""
+
+    instance: ElasticInstance
+    carbon: bool = True
+
+    @cached_property
+    def levels(self) -> Levels:
+        """The levels of all profiles."""
+        units = self.instance.units
+        return Levels(
+            np.cumsum(unit_carbon(self.instance) * self.carbon, axis=2),
+            np.cumsum(units.gain, axis=1),
+            np.cumsum(units.servers, axis=1),
+        )
+
+    @cached_property
+    def pairs(self) -> float:
+        """Number of (job, slot) pairs."""
+        return float((self.instance.jobs.window_end - self.instance.jobs.arrival).sum())
+
+    def band(self, prices: FloatArray, mu: FloatArray, delta: float) -> Band:
+        """Return the levels within `delta` [g] of the best at slot prices (T,) and break prices (N,)."""
+        jobs = self.instance.jobs
+        data = (jobs.arrival, jobs.window_end, self.instance.profile_of_job, self.instance.units.count)
+        empty = np.zeros(0, dtype=np.int64)
+        select = _select.choose(100 * self.pairs)
+        pairs, columns = select(*data, *self.levels, prices, mu, delta, empty, empty, empty, empty)
+        sizes = (len(jobs) + 1, pairs, pairs + 1, columns)
+        band = Band(*(np.zeros(size, dtype=np.int64) for size in sizes))
+        select(*data, *self.levels, prices, mu, delta, *band)
+        return band
+
+    def job_of_pair(self, band: Band) -> IntArray:
+        """Return the job of each pair, shape (Q,)."""
+        return np.repeat(np.arange(len(band.first_pair) - 1), np.diff(band.first_pair))
+
+    def schedule(self, band: Band, share: FloatArray) -> Schedule:
+        """Return the fluid schedule that shares of the band's levels stand for."""
+        pair = np.repeat(np.arange(len(band.slot)), np.diff(band.first_column))
+        kept = np.flatnonzero(share > LEAST_SHARE)
+        job, slot = self.job_of_pair(band)[pair[kept]], band.slot[pair[kept]]
+        k_min = self.instance.units.servers[self.instance.profile_of_job[job], 0].astype(np.int64)
+        names = np.array(self.instance.jobs.name, dtype=object)
+        return {
+            "job": names[job].tolist(),
+            "slot": slot.tolist(),
+            "servers": (band.level[kept] + k_min).tolist(),
+            "share": np.minimum(share[kept], 1.0).tolist(),
+        }
+
+
+@compiled
+def _select(
+    arrival: IntArray,
+    end: IntArray,
+    profile: IntArray,
+    count: IntArray,
+    carbon: FloatArray,
+    work: FloatArray,
+    servers: FloatArray,
+    prices: FloatArray,
+    mu: FloatArray,
+    delta: float,
+    first_pair: IntArray,
+    slot: IntArray,
+    first_column: IntArray,
+    level: IntArray,
+) -> tuple[int, int]:
+    """Count the band's pairs and columns, and fill its arrays where they are not empty."""
+    fill = len(first_pair) > 0
+    pairs, columns = 0, 0
+    for j in range(len(arrival)):
+        p = profile[j]
+        if fill:
+            first_pair[j] = pairs
+        for t in range(arrival[j], end[j]):
+            best = 0.0
+            for k in range(count[p]):
+                best = min(best, carbon[p, t, k] + prices[t] * servers[p, k] - mu[j] * work[p, k])
+            before = columns
+            for k in range(count[p]):
+                if carbon[p, t, k] + prices[t] * servers[p, k] - mu[j] * work[p, k] <= best + delta:
+                    if fill:
+                        level[columns] = k
+                    columns += 1
+            if columns > before:
+                if fill:
+                    slot[pairs], first_column[pairs] = t, before
+                pairs += 1
+    if fill:
+        first_pair[len(arrival)], first_column[pairs] = pairs, columns
+    return pairs, columns

@@ -1,0 +1,185 @@
+"""What the jobs do at given slot prices: the Lagrangian bound of the fluid model, and its subgradient.
+
+With prices lambda_t >= 0 on the capacities, the program falls apart into one fractional covering
+knapsack a job: do l_j of work at least cost, where a unit costs CI_t e_u + lambda_t w_u in slot t.
+Weak duality bounds every schedule from below:
+
+    sum_j cost_j(lambda) - sum_t lambda_t M_t
+
+The units of one profile in one slot enter by the lower hull of (work, cost) over its levels: a
+*ladder* of steps with rising cost per work. A job takes the steps of its window in the order of this
+ratio; the ratio at which its work is done is its break price mu_j.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.algorithms.compiled import compiled
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.objective import unit_carbon
+
+FLOAT_ERROR = 1e-12
+"""By how much the sums of a bound may be wrong, relative: subtracted from it."""
+STEPS_PER_UNIT = 300
+"""Rough number of loop steps for each unit of an instance, in about a hundred pricings."""
+
+
+class Pricer:
+    """Prices all jobs of an instance again and again; remembers their break prices as a start.
+
+    Parameters
+    ----------
+    instance
+        N jobs, T slots.
+    shortage_price
+        Cost of a slot of work that is not done [g], which keeps the bound finite where a job cannot
+        complete; None: far above what any slot costs. The bound holds for any value.
+    carbon
+        False to leave carbon out: the bound is then on the work that cannot be done, times the price.
+
+    Attributes
+    ----------
+    mu
+        Break price of each job at the last prices [g per slot of work], shape (N,).
+    evaluations
+        How often jobs were priced.
+    """
+
+    def __init__(self, instance: ElasticInstance, shortage_price: float | None = None, carbon: bool = True) -> None:
+        jobs, units = instance.jobs, instance.units
+        self.instance = instance
+        self.carbon = unit_carbon(instance) if carbon else np.zeros_like(unit_carbon(instance))
+        used = self.carbon[:, :, 0].max(initial=0.0) / max(units.gain[:, 0].min(initial=1.0), 1e-9)
+        self.shortage_price = shortage_price if shortage_price is not None else 1e3 * max(float(used), 1.0)
+        self.limit = instance.cluster.limit
+        self.mu = np.full(len(jobs), float(np.median(self.carbon[:, :, 0])) if self.carbon.size else 0.0)
+        self.evaluations = 0
+        self._steps = float((jobs.window_end - jobs.arrival) @ units.count[instance.profile_of_job]) * STEPS_PER_UNIT
+        shape = self.carbon.shape
+        self._ratio, self._gain, self._servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._count = np.zeros(shape[:2], dtype=np.int64)
+        width = int((jobs.window_end - jobs.arrival).max(initial=1))
+        self._room = np.zeros(width * shape[2])
+        self._places = np.zeros((2, width * shape[2]), dtype=np.int64)
+
+    def __call__(self, prices: FloatArray) -> tuple[float, FloatArray]:
+        """Return the bound [g] at `prices` [g per server and slot], shape (T,), and load less capacity.
+
+        The second is a supergradient of the bound [servers], shape (T,).
+        """
+        self.evaluations += 1
+        instance, units = self.instance, self.instance.units
+        cost = self.carbon + prices[None, :, None] * units.servers[:, None, :]
+        _ladders.choose(self._steps)(
+            cost, units.gain, units.servers, units.count, self._ratio, self._gain, self._servers, self._count
+        )
+        load = np.zeros(instance.time.slots)
+        jobs = instance.jobs
+        value = _cover.choose(self._steps)(
+            jobs.arrival, jobs.window_end, instance.profile_of_job, jobs.required, self.shortage_price,
+            self._ratio, self._gain, self._servers, self._count, self.mu, load, self._room, self._places,
+        )  # fmt: skip
+        paid = float((prices * self.limit).sum())
+        return value - paid - FLOAT_ERROR * (value + paid), load - self.limit
+
+
+@compiled
+def _ladders(
+    cost: FloatArray,
+    gain: FloatArray,
+    servers: FloatArray,
+    count: IntArray,
+    ratio: FloatArray,
+    step_gain: FloatArray,
+    step_servers: FloatArray,
+    steps: IntArray,
+) -> None:
+    """Merge units into the lower hull of (work, cost) of each profile and slot."""
+    for p in range(cost.shape[0]):
+        for t in range(cost.shape[1]):
+            k = 0
+            for u in range(count[p]):
+                c, g, w = cost[p, t, u], gain[p, u], servers[p, u]
+                while k > 0 and c < ratio[p, t, k - 1] * g:
+                    k -= 1
+                    c += ratio[p, t, k] * step_gain[p, t, k]
+                    g += step_gain[p, t, k]
+                    w += step_servers[p, t, k]
+                ratio[p, t, k], step_gain[p, t, k], step_servers[p, t, k] = c / g, g, w
+                k += 1
+            steps[p, t] = k
+
+
+@compiled
+def _cover(
+    arrival: IntArray,
+    end: IntArray,
+    profile: IntArray,
+    required: FloatArray,
+    shortage_price: float,
+    ratio: FloatArray,
+    gain: FloatArray,
+    servers: FloatArray,
+    steps: IntArray,
+    mu: FloatArray,
+    load: FloatArray,
+    near: FloatArray,
+    place: IntArray,
+) -> float:
+    """Cover each job's work at least cost; return the cost, set `mu`, add to `load`.
+
+    A pass over the window adds up the steps below a bracket around the last break price, and collects
+    those inside; the bracket moves until the break is inside, which mostly it is at once.
+    """
+    total = 0.0
+    for j in range(len(arrival)):
+        p, need = profile[j], required[j]
+        width = 0.03 * mu[j] + 1e-9
+        low, high = mu[j] - width, mu[j] + width
+        below, inside, n = 0.0, 0.0, 0
+        while True:
+            below, inside, n = 0.0, 0.0, 0
+            for t in range(arrival[j], end[j]):
+                k = 0
+                while k < steps[p, t] and ratio[p, t, k] <= low:
+                    below += gain[p, t, k]
+                    k += 1
+                while k < steps[p, t] and ratio[p, t, k] <= high:
+                    near[n], place[0, n], place[1, n] = ratio[p, t, k], t, k
+                    inside += gain[p, t, k]
+                    n += 1
+                    k += 1
+            width *= 4.0
+            if below >= need and low >= 0.0:
+                high = low
+                low = high - width
+            elif below + inside < need and high < shortage_price:
+                low = high
+                high = min(low + width, shortage_price)
+            else:
+                break
+        cost, left, last = 0.0, need - below, -1
+        order = np.argsort(near[:n])
+        for q in range(n):
+            i = order[q]
+            t, k = place[0, i], place[1, i]
+            part = 1.0 if gain[p, t, k] <= left else left / gain[p, t, k]
+            cost += part * near[i] * gain[p, t, k]
+            load[t] += part * servers[p, t, k]
+            left -= part * gain[p, t, k]
+            last = i
+            if part < 1.0 or left <= 0.0:
+                left = 0.0
+                break
+        mu[j] = shortage_price if left > 0.0 or last < 0 else near[last]
+        cost += max(left, 0.0) * shortage_price
+        for t in range(arrival[j], end[j]):
+            for k in range(steps[p, t]):
+                if ratio[p, t, k] > low:
+                    break
+                cost += ratio[p, t, k] * gain[p, t, k]
+                load[t] += servers[p, t, k]
+        total += cost
+    return total

@@ -1,0 +1,129 @@
+"""From an interior optimum to one with few fractions: the simplex method on what is still open.
+
+Where many jobs are indifferent between slots, the interior point leaves thousandths of a slot
+everywhere. Shares that are all but 0 or 1 are set; the open ones are solved again as a linear program,
+chunk by chunk of slots, whose vertices have about one fraction a job. A chunk that does not work out
+stays as it was, so the result is never worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
+from carbonopt.milp.program import Program
+from carbonopt.problems.elastic.band import Band, FluidProgram
+
+SET = 1e-7
+"""A share this close to 0 or 1 is set to it."""
+LEAST_OPEN = 1e-12
+"""A share this close to 0 or 1 is no share, and not open."""
+CHUNK = 30_000
+"""Open shares of one linear program."""
+SHORTAGE_FACTOR = 100.0
+
+
+class Purifier:
+    """The shares of a band, and what they leave of work, slots and capacity."""
+
+    def __init__(self, program: FluidProgram, band: Band, share: FloatArray, mu: FloatArray) -> None:
+        instance = program.instance
+        self.program, self.instance, self.share = program, instance, np.clip(share, 0.0, 1.0)
+        self.pair = np.repeat(np.arange(len(band.slot)), np.diff(band.first_column))
+        self.job, self.slot = program.job_of_pair(band)[self.pair], band.slot[self.pair]
+        profile, levels = instance.profile_of_job[self.job], program.levels
+        self.carbon = levels.carbon[profile, self.slot, band.level]
+        self.work, self.servers = levels.work[profile, band.level], levels.servers[profile, band.level]
+        self.pairs = len(band.slot)
+        self.shortage_price = SHORTAGE_FACTOR * float(mu.max(initial=1.0))
+
+    def run(self, options: Options) -> FloatArray:
+        """Return shares of the same band with few fractions, shape (C,)."""
+        before = self.share.copy()
+        self.share[self.share < SET] = 0.0
+        whole = self.share > 1 - SET
+        self.share[whole] = 1.0
+        load = np.bincount(self.slot, self.share * self.servers, self.instance.time.slots)
+        full = (load > self.instance.cluster.capacity)[self.slot]
+        self.share = np.where(whole & full, np.minimum(before, 1 - LEAST_OPEN), self.share)
+        self._restore_closed_jobs(before)
+        for chunk in self._chunks(before):
+            if options.remaining <= 0:
+                return before
+            self._solve(chunk, options)
+        self._return_crumbs(before)
+        return self.share if self._sound() else before
+
+    def _restore_closed_jobs(self, before: FloatArray) -> None:
+        """Leave a job as it was if setting shares changed its work, and it has none open to make up for it."""
+        is_open = (self.share > 0) & (self.share < 1)
+        has_open = np.bincount(self.job, is_open, len(self.instance.jobs)) > 0
+        done = np.bincount(self.job, self.share * self.work, len(self.instance.jobs))
+        wrong = ~has_open & (done < self.instance.jobs.required)
+        self.share = np.where(wrong[self.job], before, self.share)
+
+    def _return_crumbs(self, before: FloatArray) -> None:
+        """Give jobs that a chunk left a little short the shares back that had been set to 0."""
+        done = np.bincount(self.job, self.share * self.work, len(self.instance.jobs))
+        short = done < self.instance.jobs.required
+        crumbs = short[self.job] & (before < SET) & (self.share == 0)
+        self.share = np.where(crumbs, before, self.share)
+
+    def _chunks(self, before: FloatArray) -> Iterator[IntArray]:
+        """Yield the open shares slot by slot, in portions of about `CHUNK`; all of a slot together."""
+        is_open = np.flatnonzero((self.share > 0) & (self.share < 1) & (before > LEAST_OPEN))
+        by_slot = is_open[np.argsort(self.slot[is_open], kind="stable")]
+        edges = np.flatnonzero(np.diff(self.slot[by_slot])) + 1
+        start = 0
+        for edge in [*edges.tolist(), len(by_slot)]:
+            if edge - start >= CHUNK or edge == len(by_slot):
+                if edge > start:
+                    yield by_slot[start:edge]
+                start = edge
+
+    def _solve(self, chunk: IntArray, options: Options) -> None:
+        """Replace the shares of `chunk` by a vertex that does the same work at no more carbon."""
+        jobs, job = np.unique(self.job[chunk], return_inverse=True)
+        slots, slot = np.unique(self.slot[chunk], return_inverse=True)
+        pairs, pair = np.unique(self.pair[chunk], return_inverse=True)
+        old = self.share[chunk]
+        self.share[chunk] = 0.0
+        work = self.instance.jobs.length - np.bincount(self.job, self.share * self.work, len(self.instance.jobs))
+        load = np.bincount(self.slot, self.share * self.servers, self.instance.time.slots)
+        idle = 1.0 - np.bincount(self.pair, self.share, self.pairs)
+        room = self.instance.cluster.capacity - load
+        needed = np.bincount(job, old * self.work[chunk], len(jobs))
+        last = self._last_chunk(chunk, jobs)
+        target = np.where(last, work[jobs], np.minimum(work[jobs], needed))
+        program = Program("chunk")
+        z = program.add_variables("z", len(chunk), upper=1.0, cost=self.carbon[chunk])
+        short = program.add_variables("short", len(jobs), cost=self.shortage_price)
+        rows = program.add_rows("work", len(jobs), lower=target)
+        program.add_entries(rows.start + job, z.index, self.work[chunk])
+        program.add_entries(rows.index, short.index, 1.0)
+        rows = program.add_rows("capacity", len(slots), upper=np.maximum(room[slots], 0.0))
+        program.add_entries(rows.start + slot, z.index, self.servers[chunk])
+        rows = program.add_rows("one", len(pairs), upper=np.maximum(idle[pairs], 0.0))
+        program.add_entries(rows.start + pair, z.index, 1.0)
+        result = highs.solve(program, options)
+        self.share[chunk] = old
+        if result.status is Status.OPTIMAL and result.values is not None:
+            self.share[chunk] = np.clip(result.values[z.slice], 0.0, 1.0)
+
+    def _last_chunk(self, chunk: IntArray, jobs: IntArray) -> FloatArray:
+        """Return for each job whether no share of it is open after this chunk: it must make up for all."""
+        later = (self.share > 0) & (self.share < 1) & (self.slot > self.slot[chunk].max())
+        return np.asarray(np.bincount(self.job, later, len(self.instance.jobs))[jobs] == 0)
+
+    def _sound(self) -> bool:
+        """Return whether work, capacity and convexity hold to the checker's allowances."""
+        done = np.bincount(self.job, self.share * self.work, len(self.instance.jobs))
+        load = np.bincount(self.slot, self.share * self.servers, self.instance.time.slots)
+        filled = np.bincount(self.pair, self.share, self.pairs)
+        sound = (done >= self.instance.jobs.required).all() and (load <= self.instance.cluster.limit).all()
+        return bool(sound and (filled <= 1 + 1e-9).all())
