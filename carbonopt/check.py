@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import isinf
 from typing import Any
 
 from carbonopt.core.errors import InputError
@@ -51,9 +52,11 @@ def check(instance: Instance, solution: Solution) -> Report:
     """
     identity = tuple(_identity_faults(instance, solution))
     proven, assumes, certificate = _recheck_certificate(instance, solution)
+    impossible = proven is not None and isinf(proven)
+    proven = None if impossible else proven
     if solution.columns is None:
         faults = (*identity, *_empty_claims(solution), *certificate)
-        return Report(faults, None, proven_bound=proven, assumes=assumes)
+        return Report(faults, None, proven_bound=proven, proven_infeasible=impossible, assumes=assumes)
     report = evaluate(instance, solution.columns, solution.info)
     claims = _claim_faults(instance, solution, report)
     violations = (*identity, *report.violations, *claims, *certificate)
@@ -72,7 +75,9 @@ def _recheck_certificate(
     except InputError as error:
         return None, (), [Violation("certificate", line) for line in error.lines()]
     claimed, stated, text = solution.bound, solution.certificate.get("bound"), None
-    if isinstance(stated, (int, float)) and claimed is not None and not _agree(stated, claimed):
+    if solution.status is Status.INFEASIBLE and not (proven is not None and isinf(proven)):
+        text = "it does not prove that there is no schedule"
+    elif isinstance(stated, (int, float)) and claimed is not None and not _agree(stated, claimed):
         text = f"it states a bound of {stated:.9g}, the solution {claimed:.9g}"
     elif claimed is not None and (proven is None or not _not_above(instance.sense, claimed, proven)):
         shown_bound = "none" if proven is None else f"{proven:.9g}"

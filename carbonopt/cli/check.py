@@ -37,7 +37,8 @@ def check(
             console.print_json({"file": str(path), "instance": instance.name, **_summary(solution, report)})
         else:
             _print(path, solution, report)
-        return 0 if report.feasible and (solution.has_solution or report.proven_bound is not None) else 1
+        proof = report.proven_bound is not None or report.proven_infeasible
+        return 0 if report.feasible and (solution.has_solution or proof) else 1
 
     console.each_file(solution_files, work)
 
@@ -50,6 +51,7 @@ def _summary(solution: Solution, report: Report) -> dict[str, Any]:
         "objective": report.objective,
         "bound": solution.bound,
         "proven_bound": report.proven_bound,
+        "proven_infeasible": report.proven_infeasible,
         "assumes": list(report.assumes),
         "metrics": report.metrics,
         "violations": [vars(violation) for violation in report.violations],
@@ -68,6 +70,8 @@ def _print(path: Path, solution: Solution, report: Report) -> None:
         return
     value = f"feasible, objective {console.number(report.objective, 9)}"
     text = f"{path}: {value if solution.has_solution else 'holds no schedule'} (status {solution.status})"
+    if report.proven_infeasible:
+        text += ": none exists (recomputed from its certificate)"
     if solution.bound is not None:
         proof = "recomputed from its certificate" if report.proven_bound is not None else "claimed, without certificate"
         proof += "".join(f", given the file's {name}" for name in report.assumes)

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from carbonopt.cli import console
+from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 
@@ -85,15 +86,19 @@ def _compare_file(
     return 0 if any(s.has_solution or s.bound is not None for s in solutions) else 1
 
 
+def _metric(name: str, value: float | None) -> str:
+    return console.percent(value) if name.endswith("_share") else console.number(value)
+
+
 def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
     sense = solutions[0].sense
-    columns = ["method", "status", "carbon kg", "deadlines met", "objective", "own bound", "gap", "seconds"]
+    shown = problem_of(solutions[0].problem).shown
+    columns = ["method", "status", *shown.values(), "objective", "own bound", "gap", "seconds"]
     rows = [
         [
             s.method,
             str(s.status),
-            console.number(s.metrics.get("carbon_kg")),
-            console.percent(s.metrics.get("deadlines_met_share")),
+            *(_metric(name, s.metrics.get(name)) for name in shown),
             console.number(s.objective, 7),
             console.number(s.bound, 7),
             console.percent(relative_gap(s.objective, bound)),

@@ -11,7 +11,7 @@ from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError, one_line
 from carbonopt.core.jsonfile import require_writable
 
-UNDRAWABLE = ("instance", "format", "horizon", "release")
+UNDRAWABLE = ("instance", "format", "horizon", "release", "scale")
 """Violations with which a schedule is not one of this instance, or is off the axes."""
 
 
@@ -26,7 +26,7 @@ def plot(
     output: Annotated[Path, typer.Option("--output", "-o", help="Image file (.png, .svg, .pdf).")],
     json_output: console.Json = False,
 ) -> None:
-    """Draw a schedule: load of each cluster over time, against its capacity and carbon intensity."""
+    """Draw a schedule: load over time, against capacity and carbon intensity."""
     import carbonopt as co
     from carbonopt.plotting.figure import save
 

@@ -110,7 +110,8 @@ def _print(solution: Solution) -> None:
             f"the solver failed ({solution.info.get('highs_status', 'no reason given')}); the schedule is sound"
         )
     if solution.status is Status.TIME_LIMIT and not solution.has_solution:
-        console.say("no schedule within the time limit: raise --time-limit, or try --method greedy-clean")
+        quick = problem_of(solution.problem).quick
+        console.say(f"no schedule within the time limit: raise --time-limit, or try --method {quick}")
     if solution.status is Status.INFEASIBLE:
         console.say("no schedule exists; `carbonopt diagnose` says why")
     elif not solution.has_solution and solution.status is Status.UNKNOWN:

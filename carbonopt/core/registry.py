@@ -56,6 +56,10 @@ class Problem:
         ``module:function`` of each role: ``read``, ``check``, ``choose``, ``formulate``, ...
     compared
         Methods that `compare` runs unless told otherwise.
+    shown
+        Metrics that tables of `compare` show, with the heads of their columns.
+    quick
+        A heuristic that ends in no time, for whoever has none.
     """
 
     name: str
@@ -63,6 +67,8 @@ class Problem:
     methods: Mapping[str, Method]
     functions: Mapping[str, str]
     compared: tuple[str, ...]
+    shown: Mapping[str, str]
+    quick: str
 
     def function(self, role: str) -> Callable[..., Any]:
         """Return the function that plays `role`.

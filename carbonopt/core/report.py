@@ -48,6 +48,8 @@ class Report:
         Named quantities with units in their names.
     proven_bound
         The bound that the solution's certificate proves, recomputed; None without one.
+    proven_infeasible
+        Whether the certificate proves that there is no schedule.
     assumes
         What the proof takes from the solution file without checking it, e.g. ``normalizers``.
     """
@@ -56,6 +58,7 @@ class Report:
     objective: float | None
     metrics: dict[str, Any] = field(default_factory=dict)
     proven_bound: float | None = None
+    proven_infeasible: bool = False
     assumes: tuple[str, ...] = ()
 
     @property

@@ -41,10 +41,13 @@ PROBLEM = Problem(
         "proven_bound": f"{_ROOM}.certificate:proven_bound",
         "formulate": f"{_ROOM}.methods:formulate",
         "diagnose": f"{_ROOM}.diagnose:diagnose",
+        "extend": f"{_ROOM}.extend:extend",
         "inspect": f"{_ROOM}.diagnose:inspect",
         "generate": f"{_ROOM}.generate:generate",
         "convert": f"{_ROOM}.convert:convert",
         "plot": "carbonopt.plotting.elastic_load:plot_elastic_load",
     },
     compared=("price", "carbonflex-greedy", "carbonflex-greedy-printed", "lp-rounding", "lp"),
+    shown={"carbon_kg": "carbon kg", "mean_servers": "mean servers", "mean_delay_slots": "mean delay"},
+    quick="carbonflex-greedy",
 )

@@ -29,14 +29,15 @@ def ascend(pricer: Pricer, iterations: int, options: Options, start: FloatArray 
     options
         The ascent ends when the time is out.
     start
-        Prices to start from [g per server and slot], shape (T,); None: zero.
+        Prices to start from [g per server and slot], shape (T,); None: zero, but for slots without
+        capacity, where a price costs nothing.
 
     Returns
     -------
     ndarray
         The best prices found, shape (T,), at least 0.
     """
-    prices = np.zeros(pricer.instance.time.slots) if start is None else start
+    prices = pricer.closed_slot_prices() if start is None else start
     best, best_prices, gap, stalled = -np.inf, prices, FIRST_GAP, 0
     direction = np.zeros_like(prices)
     for _ in range(iterations):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from carbonopt.algorithms.compiled import compiled
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.problems.elastic.instance import ElasticInstance
 from carbonopt.problems.elastic.objective import unit_carbon
@@ -74,7 +74,8 @@ class FluidProgram:
     def band(self, prices: FloatArray, mu: FloatArray, delta: float) -> Band:
         """Return the levels within `delta` [g] of the best at slot prices (T,) and break prices (N,)."""
         jobs = self.instance.jobs
-        data = (jobs.arrival, jobs.window_end, self.instance.profile_of_job, self.instance.units.count)
+        is_open = self.instance.cluster.capacity > 0
+        data = (jobs.arrival, jobs.window_end, self.instance.profile_of_job, self.instance.units.count, is_open)
         empty = np.zeros(0, dtype=np.int64)
         select = _select.choose(100 * self.pairs)
         pairs, columns = select(*data, *self.levels, prices, mu, delta, empty, empty, empty, empty)
@@ -108,6 +109,7 @@ def _select(
     end: IntArray,
     profile: IntArray,
     count: IntArray,
+    is_open: BoolArray,
     carbon: FloatArray,
     work: FloatArray,
     servers: FloatArray,
@@ -127,6 +129,8 @@ def _select(
         if fill:
             first_pair[j] = pairs
         for t in range(arrival[j], end[j]):
+            if not is_open[t]:
+                continue
             best = 0.0
             for k in range(count[p]):
                 best = min(best, carbon[p, t, k] + prices[t] * servers[p, k] - mu[j] * work[p, k])

@@ -122,9 +122,10 @@ def fluid_optimum(instance: ElasticInstance, options: Options, primal: bool = Tr
         typical = mu[mu < pricer.shortage_price]
         shortage_price = min(factor * float(typical.max(initial=1e-6)), pricer.shortage_price)
         point = InteriorPoint(program, band, result.prices, mu, shortage_price).solve(INTERIOR_TOLERANCE, options)
-        bound, _ = pricer(point.prices)
+        prices = np.maximum(point.prices, pricer.closed_slot_prices())
+        bound, _ = pricer(prices)
         if bound > result.bound:
-            result.bound, result.prices, mu = bound, point.prices, pricer.mu.copy()
+            result.bound, result.prices, mu = bound, prices, pricer.mu.copy()
             result.work_prices = mu
         options.report(bound=result.bound)
         result.info = {
@@ -173,9 +174,10 @@ def least_shortage(instance: ElasticInstance, options: Options) -> FluidResult:
             break
         band = program.band(result.prices, mu, width)
         point = InteriorPoint(program, band, result.prices, mu, 1.0).solve(INTERIOR_TOLERANCE, options)
-        value, _ = pricer(point.prices)
+        prices = np.maximum(point.prices, pricer.closed_slot_prices())
+        value, _ = pricer(prices)
         if value > result.bound:
-            result.bound, result.prices, mu = value, point.prices, pricer.mu.copy()
+            result.bound, result.prices, mu = value, prices, pricer.mu.copy()
         least = float(point.shortage.sum())
         if point.converged and least <= SHORT * float(instance.jobs.length.sum()):
             result.status = Status.OPTIMAL

@@ -27,6 +27,13 @@ from carbonopt.problems.elastic import interior_kernels as kernels
 from carbonopt.problems.elastic.band import Band, FluidProgram
 
 LARGEST_ITERATION = 200
+START = 0.05
+"""Least convexity dual and reduced cost at the start, over the size of the duals."""
+USUAL_SHARE = 0.05
+"""Share of the shortage price that break prices reach: the size of the duals."""
+LEAST_SHARE = 0.1
+"""Share of its usual size below which an objective counts as 0."""
+PAIR_WORK = ("couple", "weight", "mean_work", "mean_servers", "open_share", "kap", "step0", "conv0")
 CLOSEST = 0.9995
 """Share of the way to the boundary that a step may go, at the most."""
 STEPS_PER_COLUMN = 2000
@@ -85,29 +92,44 @@ class InteriorPoint:
             shortage_price,
         )
         self.fast = STEPS_PER_COLUMN * columns
-        self.scale = max(float(np.median(mu)) if jobs else 1.0, 1e-9)
+        self.scale = max(float(np.median(mu)), USUAL_SHARE * shortage_price, 1e-9)
         width = int((instance.jobs.window_end - instance.jobs.arrival).max(initial=1))
         self.schur, self.pivot = np.zeros((slots, width)), np.zeros(jobs)
-        self.pair_work = {name: np.zeros(pairs) for name in ("couple", "tp", "tw", "kap", "step0", "conv0")}
+        self.pair_work = {name: np.zeros(pairs) for name in PAIR_WORK}
         self.dual_gap, self.idle_gap = np.zeros(columns), np.zeros(pairs)
         self.work, self.load = np.zeros(jobs), np.zeros(slots)
-        self._start(prices, mu)
+        self._first = (prices, mu)
 
-    def _start(self, prices: FloatArray, mu: FloatArray) -> None:
-        """Spread shares evenly, and keep everything that must be positive well above 0."""
-        sizes = np.diff(self.band.first_column)
-        self.idle = 1.0 / (sizes + 1.0)
-        self.share = np.repeat(self.idle, sizes)
-        self.mu = np.maximum(mu, 1e-3 * self.scale)
+    def _start(self, prices: FloatArray, mu: FloatArray, complete: bool = False) -> None:
+        """Start where every row but the work rows holds and products of primal and dual are alike.
+
+        With `complete` the work rows hold as well, by artificials: slower, but it never stalls.
+        """
+        pair = np.repeat(np.arange(len(self.band.slot)), np.diff(self.band.first_column))
+        self.mu = np.clip(mu, 1e-2 * self.scale, 0.9 * self.price_of_shortage)
         self.prices = np.maximum(prices, 1e-2 * self.scale)
-        self.convexity = np.full(len(sizes), 0.1 * self.scale)
-        self.reduced = np.zeros(len(self.share))
+        self.share, self.reduced = np.zeros(len(pair)), np.zeros(len(pair))
+        self.idle, self.convexity = np.zeros(len(self.band.slot)), np.zeros(len(self.band.slot))
         self._residuals()
-        self.reduced = np.maximum(self.dual_gap, 0.1 * self.scale)
-        self.surplus = np.maximum(self.work - self.length, 0.1)
-        self.shortage = np.maximum(self.length - self.work, 0.1)
-        self.shortage_dual = np.maximum(self.price_of_shortage - self.mu, 0.1 * self.scale)
-        self.free = np.maximum(self.capacity - self.load, 0.05 * self.capacity + 1e-3)
+        lowest = np.zeros(len(self.band.slot))
+        np.minimum.at(lowest, pair, self.dual_gap)
+        self.convexity = START * self.scale - lowest
+        self.reduced = self.dual_gap + self.convexity[pair]
+        every = np.bincount(pair, 1 / self.reduced, len(self.band.slot)) + 1 / self.convexity
+        self.share = 1 / self.reduced / every[pair]
+        self._residuals()
+        fits = np.minimum(1.0, 0.9 * self.capacity / np.maximum(self.load, 1e-300))
+        self.share *= fits[self.band.slot][pair]
+        self.idle = np.asarray(1.0 - np.bincount(pair, self.share, len(self.band.slot)))
+        self._residuals()
+        self.free = self.capacity - self.load
+        self.shortage_dual = self.price_of_shortage - self.mu
+        if complete:
+            self.shortage = np.maximum(self.length - self.work, 0.0) + 0.1
+            self.surplus = self.work + self.shortage - self.length
+        else:
+            self.shortage = np.full(len(self.length), 0.01)
+            self.surplus = np.maximum(self.work - self.length, 0.05)
 
     def _run(self, kernel: Any, *args: Any) -> Any:
         return kernel.choose(self.fast)(*args)
@@ -119,6 +141,14 @@ class InteriorPoint:
 
     def solve(self, tolerance: float, options: Options) -> Point:
         """Iterate until primal and dual objective agree to `tolerance` (relative), or the time is out."""
+        self._start(*self._first)
+        point = self._iterate(tolerance, options)
+        if not point.converged and options.remaining > 0:
+            self._start(*self._first, complete=True)
+            point = self._iterate(tolerance, options)
+        return point
+
+    def _iterate(self, tolerance: float, options: Options) -> Point:
         converged, done = False, 0
         complements = self._complements()
         count = sum(len(values) for values, _ in complements)
@@ -130,7 +160,8 @@ class InteriorPoint:
             bound = float((self.mu * self.length).sum() - self.convexity.sum() - (self.prices * self.capacity).sum())
             infeasible = max(np.abs(work_gap).max(), np.abs(load_gap).max(), np.abs(self.idle_gap).max())
             unbalanced = np.abs(self.dual_gap).max() / self.scale
-            if abs(carbon - bound) <= tolerance * abs(carbon) and max(infeasible, unbalanced) <= 1e-9:
+            size = max(abs(carbon), LEAST_SHARE * self.scale * float(self.length.sum()))
+            if abs(carbon - bound) <= tolerance * size and max(infeasible, unbalanced) <= 1e-9:
                 converged = True
                 break
             if options.remaining <= 0 or not self._factorise():
@@ -169,7 +200,7 @@ class InteriorPoint:
         self._run(
             kernels.assemble, self.band, self.levels, self.profile, self.share, self.reduced, self.idle,
             self.convexity, job_weight, slot_weight, self.pivot,
-            work["couple"], work["tp"], work["tw"], work["kap"], self.schur,
+            *(work[name] for name in PAIR_WORK[:6]), self.schur,
         )  # fmt: skip
         self.schur[:, 0] *= 1 + 1e-13
         return bool(self._run(kernels.factorise, self.schur))
@@ -186,7 +217,7 @@ class InteriorPoint:
         d_prices = free_target / self.prices - load_gap
         self._run(
             kernels.right_hand_side, self.band, self.levels, self.profile, self.share, self.reduced,
-            self.convexity, self.pivot, work["couple"], work["tp"], work["tw"], work["kap"], self.dual_gap,
+            self.convexity, self.pivot, *(work[name] for name in PAIR_WORK[:6]), self.dual_gap,
             self.idle_gap, share_target, idle_target, work["step0"], work["conv0"], job_right, d_prices,
         )  # fmt: skip
         self._run(kernels.solve_band, self.schur, d_prices)
@@ -194,8 +225,9 @@ class InteriorPoint:
         d_idle, d_convexity = np.zeros_like(self.idle), np.zeros_like(self.idle)
         self._run(
             kernels.back_substitute, self.band, self.levels, self.profile, self.share, self.reduced, self.pivot,
-            work["couple"], work["tp"], work["tw"], work["kap"], self.dual_gap, self.idle_gap, share_target,
-            work["step0"], work["conv0"], job_right, d_prices, d_mu, d_share, d_reduced, d_idle, d_convexity,
+            work["couple"], work["weight"], work["mean_work"], work["mean_servers"], work["kap"],
+            self.dual_gap, self.idle_gap, share_target, work["step0"], work["conv0"], job_right, d_prices,
+            d_mu, d_share, d_reduced, d_idle, d_convexity,
         )  # fmt: skip
         d_surplus = (surplus_target - self.surplus * d_mu) / self.mu
         d_short = short_gap - d_mu

@@ -1,7 +1,8 @@
 """Loops of the interior point method: one pass over jobs, their slots and their levels each.
 
-Names as in `interior`. `th` are the barrier's weights share / reduced; `tp`, `tw` their sums over a pair
-weighted by work and servers; `kap` couples the levels of a pair through its convexity row.
+Names as in `interior`. `th` are the barrier's weights share / reduced; `weight` is their sum over a pair,
+`mean_work` and `mean_servers` the means under them; `kap` couples the levels of a pair through its
+convexity row, and `open_share` is 1 - kap weight.
 """
 
 from __future__ import annotations
@@ -62,8 +63,10 @@ def assemble(
     slot_weight: FloatArray,
     pivot: FloatArray,
     couple: FloatArray,
-    tp: FloatArray,
-    tw: FloatArray,
+    weight: FloatArray,
+    mean_work: FloatArray,
+    mean_servers: FloatArray,
+    open_share: FloatArray,
     kap: FloatArray,
     schur: FloatArray,
 ) -> None:
@@ -75,22 +78,29 @@ def assemble(
         p = profile[j]
         a = job_weight[j]
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
-            one, by_work, by_servers, pp, pw, ww = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            one, by_work, by_servers = 0.0, 0.0, 0.0
             for i in range(band.first_column[q], band.first_column[q + 1]):
-                k = band.level[i]
-                th, w, s = share[i] / reduced[i], levels.work[p, k], levels.servers[p, k]
+                th = share[i] / reduced[i]
                 one += th
-                by_work += th * w
-                by_servers += th * s
-                pp += th * w * w
-                pw += th * w * s
-                ww += th * s * s
+                by_work += th * levels.work[p, band.level[i]]
+                by_servers += th * levels.servers[p, band.level[i]]
+            mean_work[q], mean_servers[q] = by_work / one, by_servers / one
             omega = convexity[q] / idle[q]
-            kap[q] = omega / (1.0 + omega * one)
-            tp[q], tw[q] = by_work, by_servers
-            a += pp - kap[q] * by_work * by_work
-            couple[q] = pw - kap[q] * by_work * by_servers
-            schur[band.slot[q], 0] += ww - kap[q] * by_servers * by_servers
+            open_share[q] = 1.0 / (1.0 + omega * one)
+            kap[q] = omega * open_share[q]
+            pp = mean_work[q] * mean_work[q] * one * open_share[q]
+            pw = mean_work[q] * mean_servers[q] * one * open_share[q]
+            ww = mean_servers[q] * mean_servers[q] * one * open_share[q]
+            for i in range(band.first_column[q], band.first_column[q + 1]):  # about the means: no cancellation
+                th, k = share[i] / reduced[i], band.level[i]
+                w, m = levels.work[p, k] - mean_work[q], levels.servers[p, k] - mean_servers[q]
+                pp += th * w * w
+                pw += th * w * m
+                ww += th * m * m
+            weight[q] = one
+            a += pp
+            couple[q] = pw
+            schur[band.slot[q], 0] += ww
         pivot[j] = a
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
             factor = couple[q] / a
@@ -143,8 +153,10 @@ def right_hand_side(
     convexity: FloatArray,
     pivot: FloatArray,
     couple: FloatArray,
-    tp: FloatArray,
-    tw: FloatArray,
+    weight: FloatArray,
+    mean_work: FloatArray,
+    mean_servers: FloatArray,
+    open_share: FloatArray,
     kap: FloatArray,
     dual_gap: FloatArray,
     idle_gap: FloatArray,
@@ -165,12 +177,13 @@ def right_hand_side(
                 k = band.level[i]
                 e = (share_target[i] - share[i] * dual_gap[i]) / reduced[i]
                 e0 += e
-                ep += e * levels.work[p, k]
-                ew += e * levels.servers[p, k]
+                ep += e * (levels.work[p, k] - mean_work[q])
+                ew += e * (levels.servers[p, k] - mean_servers[q])
             step0[q] = e0
             conv0[q] = (idle_target[q] - convexity[q] * idle_gap[q]) / convexity[q] * kap[q]
-            right -= ep - tp[q] * (conv0[q] + kap[q] * e0)
-            slot_right[band.slot[q]] += ew - tw[q] * (conv0[q] + kap[q] * e0)
+            common = e0 * open_share[q] - weight[q] * conv0[q]
+            right -= ep + mean_work[q] * common
+            slot_right[band.slot[q]] += ew + mean_servers[q] * common
         job_right[j] = right
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
             slot_right[band.slot[q]] += couple[q] * right / pivot[j]
@@ -185,8 +198,9 @@ def back_substitute(
     reduced: FloatArray,
     pivot: FloatArray,
     couple: FloatArray,
-    tp: FloatArray,
-    tw: FloatArray,
+    weight: FloatArray,
+    mean_work: FloatArray,
+    mean_servers: FloatArray,
     kap: FloatArray,
     dual_gap: FloatArray,
     idle_gap: FloatArray,
@@ -211,7 +225,8 @@ def back_substitute(
         d_mu[j] = step
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
             price = d_prices[band.slot[q]]
-            rise = conv0[q] + kap[q] * (step0[q] + tp[q] * step - tw[q] * price)
+            drawn = weight[q] * (mean_work[q] * step - mean_servers[q] * price)
+            rise = conv0[q] + kap[q] * (step0[q] + drawn)
             d_convexity[q] = rise
             filled = 0.0
             for i in range(band.first_column[q], band.first_column[q + 1]):

@@ -64,6 +64,10 @@ class Pricer:
         self._room = np.zeros(width * shape[2])
         self._places = np.zeros((2, width * shape[2]), dtype=np.int64)
 
+    def closed_slot_prices(self) -> FloatArray:
+        """Return prices that keep jobs out of slots without capacity, and are 0 elsewhere, shape (T,)."""
+        return np.where(self.instance.cluster.capacity > 0, 0.0, self.shortage_price)
+
     def __call__(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return the bound [g] at `prices` [g per server and slot], shape (T,), and load less capacity.
 

@@ -33,4 +33,6 @@ PROBLEM = Problem(
         "plot": "carbonopt.plotting.mosp_load:plot_mosp_load",
     },
     compared=("milp", "lp-rounding", "lp-rounding-caspian", "greedy-clean", "greedy-random", "lp"),
+    shown={"carbon_kg": "carbon kg", "deadlines_met_share": "deadlines met"},
+    quick="greedy-clean",
 )
