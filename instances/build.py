@@ -1,15 +1,20 @@
 """Make every shipped instance, its index and the JSON Schemas: `python instances/build.py`.
 
-Everything is generated from seeds or written out by hand below; nothing is fetched. A test runs this
-and compares with what is committed.
+Everything is generated from seeds here or written out by hand in tiny_<problem>.py; nothing is
+fetched. A test runs this and compares with what is committed.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import tiny_elastic
+import tiny_mosp
 
 import carbonopt as co
 from carbonopt.core.arrays import plain
@@ -18,163 +23,54 @@ from carbonopt.core.registry import PROBLEMS, load, problem_of
 from carbonopt.io.solution import SolutionFile
 
 HERE = Path(__file__).parent
-PAPER_SEEDS = range(1, 6)
-BENCH = [  # jobs, clusters, slots, load
+CASPIAN_SEEDS = range(1, 6)
+MOSP_BENCH = [  # jobs, clusters, slots, load
     (50, 3, 24, 0.7),
     (200, 3, 48, 0.7),
     (1000, 10, 48, 0.7),
     (1000, 3, 48, 1.2),
 ]
+WEEK_SEEDS = range(1, 3)
+ELASTIC_BENCH = [  # jobs, hours in which they arrive, utilisation, model
+    (60, 48, 0.5, "integer"),
+    (60, 48, 0.75, "integer"),
+    (60, 48, 0.88, "integer"),
+    (300, 168, 0.5, "integer"),
+    (300, 168, 0.75, "integer"),
+    (300, 168, 0.88, "integer"),
+    (300, 168, 0.75, "fluid"),
+]
 
 
-def tiny(name: str, why: str, objective: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
-    """Return a hand-written instance; `why` states its optimum and how to see it."""
-    slots = len(parts["g_per_kwh"][0])
-    carbon = {"kind": "carbon", "weights": {"carbon_kg": 1, "tardiness_slots": 0, "completion_slots": 0}}
-    return {
-        "schema_version": 1,
-        "problem": "mosp",
-        "name": name,
-        "provenance": {"source": "written by hand", "answer": why},
-        "time": {"slots": slots, "slot_hours": 1.0, "start": "2023-11-14T00:00:00Z"},
-        "carbon": {"zones": parts["zones"], "g_per_kwh": parts["g_per_kwh"]},
-        "clusters": parts["clusters"],
-        "jobs": {"eligible": None} | parts["jobs"],
-        "objective": objective or carbon | {"rejection_price": None},
-    }
+def tiny() -> Iterator[co.Instance]:
+    """Yield the instances that are written by hand."""
+    for module in (tiny_mosp, tiny_elastic):
+        for raw in module.tiny_instances():
+            yield load(problem_of(raw["problem"]).functions["read"])(raw)
 
 
-def tiny_instances() -> list[dict[str, Any]]:
-    """Return instances whose optimum can be seen by hand; 1 unit draws 1 kW, so g/kWh is g per unit and slot."""
-    return [
-        tiny(
-            "mosp-tiny_shift-j0001-t003-DE-s00",
-            "the job waits for the cleanest slot: 100 g = 0.1 kg",
-            zones=["DE"],
-            g_per_kwh=[[400, 100, 200]],
-            clusters={"name": ["a"], "zone": ["DE"], "capacity": {"gpu": [1]}, "watts_per_unit": {"gpu": [1000]}},
-            jobs={"name": ["x"], "arrival": [0], "duration": [1], "deadline": [3], "demand": {"gpu": [1]}},
-        ),
-        tiny(
-            "mosp-tiny_crowd-j0003-t002-z2-s00",
-            "three unit jobs, one unit in each of two clusters and slots: the dirtiest of the four places,"
-            " 500 g, stays empty: 100 + 200 + 400 = 700 g = 0.7 kg",
-            zones=["CA-ON", "DE"],
-            g_per_kwh=[[100, 200], [500, 400]],
-            clusters={
-                "name": ["clean", "dirty"],
-                "zone": ["CA-ON", "DE"],
-                "capacity": {"gpu": [1, 1]},
-                "watts_per_unit": {"gpu": [1000, 1000]},
-            },
-            jobs={
-                "name": ["x", "y", "z"],
-                "arrival": [0, 0, 0],
-                "duration": [1, 1, 1],
-                "deadline": [2, 2, 2],
-                "demand": {"gpu": [1, 1, 1]},
-            },
-        ),
-        tiny(
-            "mosp-tiny_tradeoff-j0001-t004-DE-s00",
-            "weights 1 kg, 0.1 per late slot, 0: on time costs .5, one slot late .35 + .1 = .45, two slots"
-            " late .3 + .2 = .5: start in slot 2, objective 0.45",
-            objective={
-                "kind": "carbon",
-                "weights": {"carbon_kg": 1, "tardiness_slots": 0.1, "completion_slots": 0},
-                "rejection_price": None,
-            },
-            zones=["DE"],
-            g_per_kwh=[[600, 500, 350, 300]],
-            clusters={"name": ["a"], "zone": ["DE"], "capacity": {"gpu": [1]}, "watts_per_unit": {"gpu": [1000]}},
-            jobs={"name": ["x"], "arrival": [0], "duration": [1], "deadline": [2], "demand": {"gpu": [1]}},
-        ),
-        tiny(
-            "mosp-tiny_reject-j0002-t001-DE-s00",
-            "one unit for two jobs: the job of 1 unit runs (0.3 kg), the other is rejected at 0.5: 0.8",
-            objective={
-                "kind": "carbon",
-                "weights": {"carbon_kg": 1, "tardiness_slots": 0, "completion_slots": 0},
-                "rejection_price": 0.5,
-            },
-            zones=["DE"],
-            g_per_kwh=[[300]],
-            clusters={"name": ["a"], "zone": ["DE"], "capacity": {"gpu": [1]}, "watts_per_unit": {"gpu": [1000]}},
-            jobs={
-                "name": ["x", "y"],
-                "arrival": [0, 0],
-                "duration": [1, 1],
-                "deadline": [1, 1],
-                "demand": {"gpu": [1, 1]},
-            },
-        ),
-        tiny(
-            "mosp-tiny_resources-j0002-t002-z1-s00",
-            "y needs gpus, so only b may run it, and b is too small for both at once: y in slot 0 (100 g a unit:"
-            " 1 gpu + 1 cpu = 0.2 kg) and x, cpu only, on a in slot 0 (0.1 kg): 0.3",
-            zones=["DE"],
-            g_per_kwh=[[100, 300]],
-            clusters={
-                "name": ["a", "b"],
-                "zone": ["DE", "DE"],
-                "capacity": {"cpu": [1, 1], "gpu": [0, 1]},
-                "watts_per_unit": {"cpu": [1000, 1000], "gpu": [1000, 1000]},
-            },
-            jobs={
-                "name": ["x", "y"],
-                "arrival": [0, 0],
-                "duration": [1, 1],
-                "deadline": [2, 2],
-                "demand": {"cpu": [1, 1], "gpu": [0, 1]},
-                "eligible": [["a", "b"], ["b"]],
-            },
-        ),
-        tiny(
-            "mosp-tiny_caspian-j0001-t002-DE-s00",
-            "Z1 prefers slot 1 (1/(1 x 50 x 1000) against 1/(1 x 100 x 1000)), Z3 slot 0 (1/2 against 1/3); with"
-            " Zbar = (2e-5, 1, 1/2) and omega = (1/2, 1, 1) slot 0 gives 1/4 + 1 + 1, slot 1 gives 1/2 + 1 + 2/3: 2.25",
-            objective={"kind": "caspian", "weights": {"z1": 0.5, "z2": 1, "z3": 1}, "normalizers": None},
-            zones=["DE"],
-            g_per_kwh=[[100, 50]],
-            clusters={"name": ["a"], "zone": ["DE"], "capacity": {"gpu": [1]}, "watts_per_unit": {"gpu": [1000]}},
-            jobs={"name": ["x"], "arrival": [0], "duration": [1], "deadline": [2], "demand": {"gpu": [1]}},
-        ),
-        tiny(
-            "mosp-tiny_infeasible-j0003-t007-CA-ON-s00",
-            "three jobs of 32 gpus must all run in slots 4-6, where 32 gpus are: no schedule",
-            zones=["CA-ON"],
-            g_per_kwh=[[30, 30, 30, 30, 30, 30, 30]],
-            clusters={
-                "name": ["CA-ON"],
-                "zone": ["CA-ON"],
-                "capacity": {"gpu": [32]},
-                "watts_per_unit": {"gpu": [200]},
-            },
-            jobs={
-                "name": ["a", "b", "c"],
-                "arrival": [4, 4, 4],
-                "duration": [3, 3, 3],
-                "deadline": [7, 7, 7],
-                "demand": {"gpu": [32, 32, 32]},
-            },
-        ),
-    ]
+def paper() -> Iterator[co.Instance]:
+    """Yield the workloads of the papers: Caspian's two days, CarbonFlex's week on 150 servers."""
+    for objective in ("carbon", "caspian"):
+        for seed in CASPIAN_SEEDS:
+            yield co.generate("mosp", preset="caspian", jobs=200, slots=48, seed=seed, objective=objective)
+    for seed in WEEK_SEEDS:
+        yield _named(co.generate("elastic", capacity=150, utilisation=0.5, seed=seed), "week")
 
 
-def all_instances() -> dict[str, list[co.Instance]]:
-    """Return the instances of each class, made afresh."""
-    from carbonopt.problems.mosp.file import from_dict
+def bench() -> Iterator[co.Instance]:
+    """Yield instances of several sizes and loads."""
+    for jobs, clusters, slots, load_ in MOSP_BENCH:
+        yield co.generate("mosp", preset="bench", jobs=jobs, clusters=clusters, slots=slots, load=load_, seed=1)
+    for jobs, hours, utilisation, model in ELASTIC_BENCH:
+        made = co.generate("elastic", jobs=jobs, arrival_hours=hours, utilisation=utilisation, model=model, seed=1)
+        yield _named(made, f"bench{100 * utilisation:03.0f}" + ("fluid" if model == "fluid" else ""))
 
-    paper = [
-        co.generate("mosp", preset="caspian", jobs=200, slots=48, seed=seed, objective=objective)
-        for objective in ("carbon", "caspian")
-        for seed in PAPER_SEEDS
-    ]
-    bench = [
-        co.generate("mosp", preset="bench", jobs=jobs, clusters=clusters, slots=slots, load=load, seed=1)
-        for jobs, clusters, slots, load in BENCH
-    ]
-    return {"tiny": [from_dict(raw) for raw in tiny_instances()], "paper": paper, "bench": bench}
+
+def _named(instance: co.Instance, source: str) -> co.Instance:
+    """Return the instance with another source in its name."""
+    problem, _, rest = instance.name.split("-", 2)
+    return replace(instance, name=f"{problem}-{source}-{rest}")
 
 
 def schemas() -> dict[str, dict[str, Any]]:
@@ -189,7 +85,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 def build(target: Path) -> None:
     """Write everything below `target`."""
     index: dict[str, Any] = {}
-    for kind, instances in all_instances().items():
+    for kind, instances in {"tiny": tiny(), "paper": paper(), "bench": bench()}.items():
         (target / kind).mkdir(parents=True, exist_ok=True)
         for instance in instances:
             file = f"{kind}/{instance.name}.json"

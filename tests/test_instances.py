@@ -12,10 +12,29 @@ from conftest import ROOT, TINY, load_module
 import carbonopt as co
 
 SHIPPED = sorted(path for kind in ("tiny", "paper", "bench") for path in (ROOT / "instances" / kind).glob("*.json"))
-OPTIMA = {"shift": 0.1, "crowd": 0.7, "tradeoff": 0.45, "reject": 0.8, "resources": 0.3, "caspian": 2.25}
+OPTIMA = {  # mosp in kg, elastic in g
+    "shift": 0.1, "crowd": 0.7, "tradeoff": 0.45, "reject": 0.8, "resources": 0.3, "caspian": 2.25,
+    "rerouting_5_3": 3, "falseinfeasible_none_4": 4, "lastunit_5_4": 4, "lastunit_fluid_3p5_3p5": 3.5,
+    "window_5p9_3": 3, "window_fluid_2p975_2p975": 2.975, "gains_10p2_9p24": 9.24, "printed_none_1": 1,
+    "closedwindow_late_2": 2, "scaling": 5, "rigid_7_5": 5, "network": 4.5, "switching": 8, "slotcapacity": 9,
+}  # fmt: skip
+INFEASIBLE = {"infeasible", "overload", "halves"}
+GREEDY = {  # what Algorithm 1 ends with [g]: the variant that the name of the instance is about
+    "rerouting_5_3": ("carbonflex-greedy", 5),
+    "falseinfeasible_none_4": ("carbonflex-greedy", None),
+    "lastunit_5_4": ("carbonflex-greedy", 5),
+    "lastunit_fluid_3p5_3p5": ("carbonflex-greedy-fluid", 3.5),
+    "window_5p9_3": ("carbonflex-greedy", 5.9),
+    "window_fluid_2p975_2p975": ("carbonflex-greedy-fluid", 2.975),
+    "gains_10p2_9p24": ("carbonflex-greedy-fluid", 10.2),
+    "printed_none_1": ("carbonflex-greedy-printed", None),
+    "closedwindow_late_2": ("carbonflex-greedy-printed", None),
+    "rigid_7_5": ("carbonflex-greedy", 7),
+}
 
 
-def test_shipped_files_are_generated_from_seeds(tmp_path):
+def test_shipped_files_are_generated_from_seeds(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "instances")
     load_module(ROOT / "instances/build.py").build(tmp_path)
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.json"))
     committed = {path.relative_to(ROOT / "instances") for path in (ROOT / "instances").rglob("*.json")}
@@ -26,8 +45,8 @@ def test_shipped_files_are_generated_from_seeds(tmp_path):
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_files_fit_their_schema_and_round_trip(path, tmp_path):
-    schema = json.loads((ROOT / "instances/schema/mosp.schema.json").read_text())
     raw = json.loads(path.read_text())
+    schema = json.loads((ROOT / f"instances/schema/{raw['problem']}.schema.json").read_text())
     jsonschema.validate(raw, schema)
     instance = co.read(path)
     instance.write(tmp_path / "again.json.gz")
@@ -46,13 +65,42 @@ def test_hand_checked_optima(name, tiny):
     assert solution.bound == pytest.approx(OPTIMA[name], abs=1e-6)
 
 
-def test_the_infeasible_one(tiny):
-    solution = co.solve(tiny["infeasible"], "milp")
+@pytest.mark.parametrize("name", INFEASIBLE)
+def test_the_infeasible_ones(name, tiny):
+    solution = co.solve(tiny[name], "milp")
     assert (solution.status, solution.has_solution, solution.bound) == ("infeasible", False, None)
 
 
 def test_every_tiny_instance_is_covered():
-    assert set(TINY) == {*OPTIMA, "infeasible"}
+    assert set(TINY) == {*OPTIMA, *INFEASIBLE}
+    assert len(TINY) == len(list((ROOT / "instances/tiny").glob("*.json"))), "two problems share a short name"
+
+
+@pytest.mark.parametrize("name", GREEDY)
+def test_counterexamples_to_theorem_4_1(name, tiny):
+    """The numbers in the name: what Algorithm 1 ends with, and the optimum."""
+    method, value = GREEDY[name]
+    solution = co.solve(tiny[name], method)
+    assert (solution.objective is None) == (value is None)
+    assert solution.objective == (None if value is None else pytest.approx(value, abs=1e-9))
+    told = ["none" if value is None else f"{value:g}".replace(".", "p"), f"{OPTIMA[name]:g}".replace(".", "p")]
+    assert name.split("_")[-2:] == (["late", told[1]] if name.startswith("closedwindow") else told)
+
+
+def test_why_algorithm_1_as_printed_has_no_schedule(tiny):
+    late = co.solve(tiny["closedwindow_late_2"], "carbonflex-greedy-printed")
+    assert (late.status, late.info["late_jobs"], late.info["objective_as_printed"]) == ("unknown", ["A"], 1)
+    idle = co.solve(tiny["printed_none_1"], "carbonflex-greedy-printed")
+    assert (idle.status, idle.info["unfinished_jobs"]) == ("unknown", ["A"])
+
+
+def test_halves_fit_in_the_fluid_model_alone(tiny):
+    halves = tiny["halves"]
+    assert co.solve(halves.with_model("fluid"), "lp").objective == pytest.approx(1)
+    found = co.diagnose(halves)
+    assert found.feasible is False
+    assert "fluid model has a schedule" in found.proof
+    assert co.solve(tiny["overload"], "price").certificate["kind"] == "shortage"
 
 
 def test_solutions_fit_their_schema(tiny, tmp_path):

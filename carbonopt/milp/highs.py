@@ -21,6 +21,8 @@ from carbonopt.milp.scaling import Scaling, scaling_of
 
 TOLERANCE = 1e-9
 """Of feasibility, optimality and integrality, after scaling; HiGHS takes 1e-10 at the least."""
+LOOSE_TOLERANCE = 1e-7
+"""Of feasibility at an interior point that is only a step on the way."""
 
 _STATUS = {
     highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
@@ -67,6 +69,7 @@ def solve(
     lp_solver: str = "choose",
     typical_cost: float | None = None,
     bound_error: tuple[int, float] = (0, 0.0),
+    interior_tolerance: float | None = None,
 ) -> Result:
     """Solve a program with HiGHS.
 
@@ -88,6 +91,9 @@ def solve(
         How many columns can be at 1 together, and by how much the costs of a point may be wrong in
         all. The tree's bound is weakened by the solver's tolerance for each of the columns, and by
         the latter: reduced costs may be wrong by that much.
+    interior_tolerance
+        Of an LP that is a step on the way: stop the interior point at this relative gap, without a
+        crossover to a vertex. Values and duals are then good to about this tolerance only.
 
     Returns
     -------
@@ -99,7 +105,7 @@ def solve(
     arrays = program.arrays()
     is_mip = bool(arrays.integer.any())
     scaling = scaling_of(arrays, typical_cost)
-    highs = _configured(options, lp_solver if not is_mip else "choose", scaling.cost)
+    highs = _configured(options, lp_solver if not is_mip else "choose", scaling.cost, interior_tolerance)
     _pass(highs, program, scaling)
     if start is not None and is_mip:
         solution = highspy.HighsSolution()
@@ -113,7 +119,7 @@ def solve(
     return result if result.bound is None else replace(result, bound=result.bound + slack)
 
 
-def _configured(options: Options, lp_solver: str, factor: float) -> Any:
+def _configured(options: Options, lp_solver: str, factor: float, interior_tolerance: float | None = None) -> Any:
     highspy.Highs.resetGlobalScheduler(True)  # else a second solve keeps the first one's threads
     highs = highspy.Highs()
     settings: dict[str, Any] = {
@@ -128,6 +134,14 @@ def _configured(options: Options, lp_solver: str, factor: float) -> Any:
         "dual_feasibility_tolerance": TOLERANCE,
         "mip_feasibility_tolerance": TOLERANCE,
     }
+    if interior_tolerance is not None:
+        loose = max(interior_tolerance, LOOSE_TOLERANCE)
+        settings |= {
+            "run_crossover": "off",
+            "ipm_optimality_tolerance": interior_tolerance,
+            "primal_feasibility_tolerance": loose,
+            "dual_feasibility_tolerance": loose,
+        }
     if options.threads is not None:
         settings["threads"] = options.threads
     if options.log_file is not None:

@@ -59,6 +59,16 @@ def test_time_limit_without_incumbent_has_no_values():
     assert result.objective is None
 
 
+def test_an_interior_point_on_the_way_has_good_duals():
+    program = Program("lp")
+    x = program.add_variables("x", 2, cost=[1.0, 3.0])
+    row = program.add_rows("row", 1, lower=2.0)
+    program.add_entries(row.index, x.index, [1.0, 1.0])
+    result = solve(program, Options(), lp_solver="ipm", interior_tolerance=1e-6)
+    assert result.objective == pytest.approx(2.0, rel=1e-4)
+    assert result.row_dual == pytest.approx([1.0], rel=1e-4)
+
+
 def test_a_start_is_an_incumbent_at_once():
     program = hard_knapsack()
     start = np.zeros(program.columns)

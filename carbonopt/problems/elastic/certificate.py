@@ -7,8 +7,11 @@ schedule of the fluid model, and so of the integer one, from below:
 
 with P, E, W the work, energy and servers of a job's first k units. With carbon left out and mu_j <= 1
 the same sum is a lower bound on the work that cannot be done: above 0 it proves that no schedule
-exists. This shares no code with the methods that find prices. Every operation is rounded towards the
-safe side (`numpy.nextafter` after each), so the result holds in real arithmetic.
+exists. For the integer model a bound may instead take each job's cheapest plan of whole servers
+(`certificate_plans`), which is tighter.
+
+This shares no code with the methods that find prices. Every operation is rounded towards the safe side
+(`numpy.nextafter` after each), so the result holds in real arithmetic.
 """
 
 from __future__ import annotations
@@ -17,10 +20,11 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray
-from carbonopt.core.errors import Fault, InputError
+from carbonopt.core.directed import down, up
+from carbonopt.core.errors import Fault, InputError, one_of, shown
+from carbonopt.problems.elastic.certificate_plans import least_cost
 from carbonopt.problems.elastic.instance import ElasticInstance
 
 LARGEST_PRICE = 1e30
@@ -41,7 +45,8 @@ def proven_bound(
     certificate
         ``{"kind": "lagrangian", "prices": [slot], "work_prices": [job], ...}`` in g per server and
         slot, and g per slot of work; or ``{"kind": "shortage", ...}`` with the same prices in slots of
-        work, ``work_prices`` at most 1.
+        work, ``work_prices`` at most 1; or ``{"kind": "lagrangian-plans", "prices": [slot], ...}``, for
+        the integer model.
     info
         Not used.
 
@@ -59,9 +64,12 @@ def proven_bound(
         If it is no such certificate.
     """
     kind = certificate.get("kind")
-    if kind not in ("lagrangian", "shortage"):
-        raise InputError(Fault("certificate.kind", "must be 'lagrangian' or 'shortage'", repr(kind)))
+    kinds = ("lagrangian", "shortage", *(("lagrangian-plans",) if instance.model == "integer" else ()))
+    if kind not in kinds:
+        raise InputError(Fault("certificate.kind", f"must be {one_of(kinds)}", shown(kind)))
     prices = _numbers(certificate, "prices", instance.time.slots, LARGEST_PRICE)
+    if kind == "lagrangian-plans":
+        return _plan_value(instance, prices), ()
     largest = LARGEST_PRICE if kind == "lagrangian" else 1.0
     mu = _numbers(certificate, "work_prices", len(instance.jobs), largest)
     value = _dual_value(instance, prices, mu, kind == "lagrangian")
@@ -72,35 +80,64 @@ def proven_bound(
 
 def _dual_value(instance: ElasticInstance, prices: FloatArray, mu: FloatArray, carbon: bool) -> float:
     jobs = instance.jobs
-    earned = _down(mu * jobs.required)
-    paid = _up(prices * instance.cluster.limit)
+    earned = down(mu * jobs.required)
+    paid = up(prices * instance.cluster.limit)
     tables = [_slot_costs(instance, number, prices, carbon) for number in range(len(instance.profiles))]
     gains = []
     for j, name in enumerate(instance.profile_of_job):
         cost, work = tables[name]
         window = cost[jobs.arrival[j] : jobs.window_end[j]]
-        best = _up(_up(mu[j] * work) - window).max(axis=1, initial=0.0)
+        best = up(up(mu[j] * work) - window).max(axis=1, initial=0.0)
         gains.append(math.fsum(best))
-    total = _down(math.fsum(earned)) - _up(math.fsum(_up(np.array(gains))))
-    return float(_down(_down(total) - _up(math.fsum(paid))))
+    total = down(math.fsum(earned)) - up(math.fsum(up(np.array(gains))))
+    return float(down(down(total) - up(math.fsum(paid))))
+
+
+def _plan_value(instance: ElasticInstance, prices: FloatArray) -> float:
+    """Return the bound from each job's cheapest plan of whole servers."""
+    jobs, least = instance.jobs, []
+    tables = [_unit_costs(instance, number, prices) for number in range(len(instance.profiles))]
+    for j, number in enumerate(instance.profile_of_job):
+        cost, work, free_choice = tables[number]
+        window = cost[jobs.arrival[j] : jobs.window_end[j]]
+        least.append(least_cost(window, work, float(down(jobs.required[j])), free_choice))
+    paid = up(math.fsum(up(prices * instance.cluster.limit)))
+    return float(down(down(math.fsum(least)) - paid))
+
+
+def _unit_costs(instance: ElasticInstance, number: int, prices: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
+    """Return a lower bound on the cost of each unit in each slot, (T, U), its work, and whether order is implied."""
+    profile = instance.profiles[number]
+    kwh = _unit_energy(instance, number)
+    servers = np.array([profile.k_min] + [1] * (len(profile) - 1), dtype=np.float64)
+    intensity = instance.carbon.g_per_kwh[instance.carbon.index(instance.cluster.zone)]
+    cost = down(down(intensity[:, None] * kwh[None, :]) + down(prices[:, None] * servers[None, :]))
+    free_choice = profile.k_min == 1 and bool((np.diff(kwh) >= 0).all())
+    return cost, np.array(profile.marginal_throughput), free_choice
+
+
+def _unit_energy(instance: ElasticInstance, number: int) -> FloatArray:
+    """Return a lower bound on the energy of each unit in a slot [kWh], shape (U,)."""
+    profile, cluster = instance.profiles[number], instance.cluster
+    watts = np.array(profile.marginal_watts)
+    if profile.marginal_gbps is not None:
+        watts = down(watts + down(cluster.network_watts_per_gbps * profile.marginal_gbps))
+    return down(down(watts / 1000) * instance.time.slot_hours)
 
 
 def _slot_costs(
     instance: ElasticInstance, number: int, prices: FloatArray, carbon: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return a lower bound on the cost of each scale in each slot, (T, U), and an upper one on its work, (U,)."""
-    profile, cluster = instance.profiles[number], instance.cluster
-    intensity = instance.carbon.g_per_kwh[instance.carbon.index(cluster.zone)]
-    watts = np.array(profile.marginal_watts)
-    if profile.marginal_gbps is not None:
-        watts = _down(watts + _down(cluster.network_watts_per_gbps * profile.marginal_gbps))
+    profile, kwh = instance.profiles[number], _unit_energy(instance, number)
+    intensity = instance.carbon.g_per_kwh[instance.carbon.index(instance.cluster.zone)]
     cost, work = np.zeros((len(prices), len(profile))), np.zeros(len(profile))
     energy, done = 0.0, 0.0
     for k in range(len(profile)):
-        energy = float(_down(energy + _down(_down(watts[k] / 1000) * instance.time.slot_hours)))
-        done = float(_up(done + profile.marginal_throughput[k]))
-        carbon_of_slot = _down(energy * intensity) if carbon else np.zeros(len(prices))
-        cost[:, k] = _down(carbon_of_slot + _down((profile.k_min + k) * prices))
+        energy = float(down(energy + kwh[k]))
+        done = float(up(done + profile.marginal_throughput[k]))
+        carbon_of_slot = down(energy * intensity) if carbon else np.zeros(len(prices))
+        cost[:, k] = down(carbon_of_slot + down((profile.k_min + k) * prices))
         work[k] = done
     return cost, work
 
@@ -114,11 +151,3 @@ def _numbers(certificate: dict[str, Any], field: str, count: int, largest: float
     if numbers.shape != (count,) or not ((numbers >= 0) & (numbers <= largest)).all():
         raise InputError(Fault(f"certificate.{field}", f"must be {count} numbers from 0 to {largest:g}"))
     return numbers
-
-
-def _down(values: npt.ArrayLike) -> FloatArray:
-    return np.asarray(np.nextafter(values, -_INF))
-
-
-def _up(values: npt.ArrayLike) -> FloatArray:
-    return np.asarray(np.nextafter(values, _INF))

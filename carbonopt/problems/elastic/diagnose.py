@@ -35,10 +35,11 @@ def diagnose(instance: ElasticInstance, options: Options) -> Diagnosis:
         findings = tuple(_findings(instance, proof.shortage_prices, proof.work_prices))
         words = f"a dual solution of the LP: at least {proof.shortage:g} slots of work cannot be done"
         return Diagnosis(False, words, findings)
-    if proof.status is not Status.OPTIMAL:
+    if options.remaining <= 0:
         return Diagnosis(None, "the time ran out")
     if instance.model == "fluid":
-        return Diagnosis(True, "the LP has a solution")
+        solved = proof.status is Status.OPTIMAL
+        return Diagnosis(True, "the LP has a solution") if solved else Diagnosis(None, "rounding leaves it open")
     from carbonopt.problems.elastic.methods import milp
 
     outcome = milp(replace(instance, switching_g_per_server=0.0), options)

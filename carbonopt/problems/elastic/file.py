@@ -12,7 +12,7 @@ from carbonopt.core.errors import Fault
 from carbonopt.core.memory import require_bytes
 from carbonopt.io.columns import carbon_faults, column_faults, duplicate_faults, names_at, part, unknown_faults
 from carbonopt.io.schema import (
-    AboveZero,
+    LARGEST_WHOLE,
     CarbonSection,
     Faults,
     Name,
@@ -65,12 +65,15 @@ class ProfileSection(Section):
         return Profile(name, self.k_min, np.array(self.marginal_throughput), np.array(self.marginal_watts), gbps)
 
 
+_Length = Annotated[float, Field(gt=0, le=LARGEST_WHOLE, allow_inf_nan=False)]
+
+
 class JobSection(Section):
     """Field ``jobs``: one entry a job in every column."""
 
     name: list[Name]
     arrival: list[Whole] = Field(description="first slot in which the job may run")
-    length: list[AboveZero] = Field(description="slots of work at k_min")
+    length: list[_Length] = Field(description="slots of work at k_min")
     slack: list[Whole] = Field(description="slots; the window is [arrival, arrival + ceil(length) + slack)")
     profile: list[Name]
 

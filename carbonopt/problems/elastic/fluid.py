@@ -21,6 +21,7 @@ from carbonopt.core.status import Status
 from carbonopt.problems.elastic.ascent import ascend
 from carbonopt.problems.elastic.band import Band, FluidProgram
 from carbonopt.problems.elastic.bounds import lagrangian, shortage
+from carbonopt.problems.elastic.check import check
 from carbonopt.problems.elastic.greedy import allocate
 from carbonopt.problems.elastic.instance import ElasticInstance
 from carbonopt.problems.elastic.interior import InteriorPoint, Point
@@ -48,7 +49,8 @@ class FluidResult:
     Parameters
     ----------
     status
-        ``optimal``, ``infeasible`` (proven) or ``time_limit``.
+        ``optimal``, ``infeasible`` (proven), ``time_limit``, or ``feasible`` and ``unknown`` where the
+        band would not close.
     prices
         Slot prices of the best bound [g per server and slot], shape (T,).
     bound
@@ -85,7 +87,7 @@ def fluid_price(instance: ElasticInstance, options: Options) -> Outcome:
     first = allocate(instance, "fluid")
     incumbent = first.schedule(instance) if not len(first.unfinished) else None
     if incumbent is not None:
-        options.report(incumbent=lambda: incumbent)
+        options.report(objective=check(instance, incumbent).objective, incumbent=lambda: incumbent)
     found = fluid_optimum(instance, options)
     if found.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
@@ -147,13 +149,15 @@ def fluid_optimum(instance: ElasticInstance, options: Options, primal: bool = Tr
         gap = (carbon - result.bound) / max(abs(carbon), 1e-9)
         exact = EXACT_GAP if len(band.level) <= EXACT_COLUMNS else options.mip_rel_gap
         if gap <= exact or round_ == LARGEST_ROUND:
-            result.status = Status.OPTIMAL if gap <= max(exact, options.mip_rel_gap) else Status.TIME_LIMIT
+            result.status = Status.OPTIMAL if gap <= max(exact, options.mip_rel_gap) else Status.FEASIBLE
             if primal:
                 result.schedule = _schedule(program, band, point, options)
             break
         if primal:
             result.schedule = program.schedule(band, point.share)
         width *= 2
+    if result.status is Status.TIME_LIMIT and options.remaining > 0:
+        result.status = Status.UNKNOWN if result.schedule is None else Status.FEASIBLE
     return result
 
 

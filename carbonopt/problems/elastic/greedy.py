@@ -99,6 +99,8 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
     )  # fmt: skip
     job, slot, unit = taken[:, :count]
     left = np.maximum(left, 0.0)
+    if variant == "fluid":
+        left[left <= jobs.length - jobs.required] = 0.0  # parts that add up but for rounding
     if variant == "corrected":
         kept = _trimmed(instance, job, slot, unit)
         job, slot, unit = job[kept], slot[kept], unit[kept]

@@ -17,6 +17,7 @@ from carbonopt.problems.elastic import validate
 ROUNDING = 1e-9
 """Missing work, and load above a capacity, that count as rounding, relative; the same everywhere."""
 MODELS = ("integer", "fluid")
+SWITCHING = "{} knows no price on switching, which couples the slots of a job: only method 'milp' does"
 
 
 @dataclass(frozen=True, eq=False)

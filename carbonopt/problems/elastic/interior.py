@@ -86,11 +86,9 @@ class InteriorPoint:
         jobs, slots = len(instance.jobs), instance.time.slots
         pairs, columns = len(band.slot), len(band.level)
         self.band, self.levels, self.profile = band, program.levels, instance.profile_of_job
-        self.length, self.capacity, self.price_of_shortage = (
-            instance.jobs.length,
-            instance.cluster.capacity,
-            shortage_price,
-        )
+        self.length, capacity = instance.jobs.length, instance.cluster.capacity
+        self.capacity = np.where(capacity > 0, capacity, 1.0)  # a band has no levels in slots without any
+        self.price_of_shortage = shortage_price
         self.fast = STEPS_PER_COLUMN * columns
         self.scale = max(float(np.median(mu)), USUAL_SHARE * shortage_price, 1e-9)
         width = int((instance.jobs.window_end - instance.jobs.arrival).max(initial=1))
@@ -98,7 +96,7 @@ class InteriorPoint:
         self.pair_work = {name: np.zeros(pairs) for name in PAIR_WORK}
         self.dual_gap, self.idle_gap = np.zeros(columns), np.zeros(pairs)
         self.work, self.load = np.zeros(jobs), np.zeros(slots)
-        self._first = (prices, mu)
+        self._first = (np.where(instance.cluster.capacity > 0, prices, 0.0), mu)
 
     def _start(self, prices: FloatArray, mu: FloatArray, complete: bool = False) -> None:
         """Start where every row but the work rows holds and products of primal and dual are alike.

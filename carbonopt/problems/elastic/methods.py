@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
@@ -14,10 +16,10 @@ from carbonopt.milp.program import Program
 from carbonopt.problems.elastic import greedy
 from carbonopt.problems.elastic.bounds import certified_bound, unit_rounding
 from carbonopt.problems.elastic.check import check
-from carbonopt.problems.elastic.fluid import fluid_price, least_shortage
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.fluid import fluid_optimum, fluid_price, least_shortage
+from carbonopt.problems.elastic.instance import SWITCHING, ElasticInstance
+from carbonopt.problems.elastic.integer import integer_price
 from carbonopt.problems.elastic.program import ElasticProgram, build, estimate_size
-from carbonopt.problems.elastic.rounding import lp_rounding
 from carbonopt.problems.elastic.schedule import levels_of
 
 MILP_COLUMNS = 4_000
@@ -45,7 +47,7 @@ def milp(instance: ElasticInstance, options: Options) -> Outcome:
     form = build(instance)
     first = options.start if options.start is not None else _greedy_schedule(instance)
     if first is not None:
-        options.report(incumbent=lambda: first)
+        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
     result = highs.solve(
         form.program,
         options,
@@ -94,10 +96,20 @@ def lp(instance: ElasticInstance, options: Options) -> Outcome:
 
 def price(instance: ElasticInstance, options: Options) -> Outcome:
     """Solve by slot prices: exact for the fluid model, to a small proven gap for the integer one."""
-    _refuse_switching(instance, "price")
+    if instance.switching_g_per_server > 0:
+        raise UnsupportedError(SWITCHING.format("price"))
     if instance.model == "fluid":
         return fluid_price(instance, options)
-    return lp_rounding(instance, options)
+    first = options.start if options.start is not None else _greedy_schedule(instance)
+    if first is not None:
+        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
+    found = fluid_optimum(instance, options, primal=False)
+    if found.status is Status.INFEASIBLE:
+        return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
+    outcome = integer_price(instance, replace(options, start=first), found.prices)
+    if outcome.bound is None or outcome.bound < found.bound:  # stopped before the plans' bound was any better
+        return replace(outcome, bound=found.bound, certificate=found.certificate())
+    return outcome
 
 
 def carbonflex_greedy(instance: ElasticInstance, options: Options) -> Outcome:  # noqa: ARG001
@@ -136,12 +148,6 @@ def _greedy(instance: ElasticInstance, variant: str) -> Outcome:
 def _greedy_schedule(instance: ElasticInstance) -> Schedule | None:
     found = greedy.allocate(instance, "corrected")
     return None if len(found.unfinished) else found.schedule(instance)
-
-
-def _refuse_switching(instance: ElasticInstance, method: str) -> None:
-    if instance.switching_g_per_server > 0:
-        words = "a price on switching couples the slots of a job: only method 'milp' takes it"
-        raise UnsupportedError(f"{method}: {words}")
 
 
 def _no_worse(instance: ElasticInstance, found: Schedule, first: Schedule | None) -> bool:

@@ -8,6 +8,7 @@ stays as it was, so the result is never worse.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,13 +20,11 @@ from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.elastic.band import Band, FluidProgram
 
-SET = 1e-7
+SET = 1e-8
 """A share this close to 0 or 1 is set to it."""
-LEAST_OPEN = 1e-12
-"""A share this close to 0 or 1 is no share, and not open."""
 CHUNK = 30_000
 """Open shares of one linear program."""
-SHORTAGE_FACTOR = 100.0
+SHORTAGE_FACTOR = 1e6
 
 
 class Purifier:
@@ -45,38 +44,37 @@ class Purifier:
     def run(self, options: Options) -> FloatArray:
         """Return shares of the same band with few fractions, shape (C,)."""
         before = self.share.copy()
-        self.share[self.share < SET] = 0.0
-        whole = self.share > 1 - SET
-        self.share[whole] = 1.0
-        load = np.bincount(self.slot, self.share * self.servers, self.instance.time.slots)
-        full = (load > self.instance.cluster.capacity)[self.slot]
-        self.share = np.where(whole & full, np.minimum(before, 1 - LEAST_OPEN), self.share)
-        self._restore_closed_jobs(before)
-        for chunk in self._chunks(before):
+        self._set_whole()
+        for chunk in self._chunks():
             if options.remaining <= 0:
                 return before
             self._solve(chunk, options)
-        self._return_crumbs(before)
+        self._drop_crumbs()
         return self.share if self._sound() else before
 
-    def _restore_closed_jobs(self, before: FloatArray) -> None:
-        """Leave a job as it was if setting shares changed its work, and it has none open to make up for it."""
-        is_open = (self.share > 0) & (self.share < 1)
-        has_open = np.bincount(self.job, is_open, len(self.instance.jobs)) > 0
-        done = np.bincount(self.job, self.share * self.work, len(self.instance.jobs))
-        wrong = ~has_open & (done < self.instance.jobs.required)
-        self.share = np.where(wrong[self.job], before, self.share)
+    def _set_whole(self) -> None:
+        """Raise shares that are all but 1 to what their pair has room for; where the slot has none, open them."""
+        whole = self.share > 1 - SET
+        others = np.bincount(self.pair, self.share, self.pairs)[self.pair] - self.share
+        raised = np.where(whole, np.maximum(self.share, 1.0 - others), self.share)
+        load = np.bincount(self.slot, raised * self.servers, self.instance.time.slots)
+        full = (load > self.instance.cluster.capacity)[self.slot]
+        self.is_open = (self.share >= SET) & (~whole | full)
+        self.share = np.where(full, self.share, raised)
 
-    def _return_crumbs(self, before: FloatArray) -> None:
-        """Give jobs that a chunk left a little short the shares back that had been set to 0."""
-        done = np.bincount(self.job, self.share * self.work, len(self.instance.jobs))
-        short = done < self.instance.jobs.required
-        crumbs = short[self.job] & (before < SET) & (self.share == 0)
-        self.share = np.where(crumbs, before, self.share)
+    def _done(self) -> FloatArray:
+        """Return the work of each job without its crumbs, shape (N,)."""
+        counted = np.where(self.share >= SET, self.share * self.work, 0.0)
+        return np.asarray(np.bincount(self.job, counted, len(self.instance.jobs)), dtype=np.float64)
 
-    def _chunks(self, before: FloatArray) -> Iterator[IntArray]:
+    def _drop_crumbs(self) -> None:
+        """Drop shares that are all but 0 where the job does its work without them."""
+        enough = self._done() >= self.instance.jobs.required
+        self.share = np.where((self.share < SET) & enough[self.job], 0.0, self.share)
+
+    def _chunks(self) -> Iterator[IntArray]:
         """Yield the open shares slot by slot, in portions of about `CHUNK`; all of a slot together."""
-        is_open = np.flatnonzero((self.share > 0) & (self.share < 1) & (before > LEAST_OPEN))
+        is_open = np.flatnonzero(self.is_open)
         by_slot = is_open[np.argsort(self.slot[is_open], kind="stable")]
         edges = np.flatnonzero(np.diff(self.slot[by_slot])) + 1
         start = 0
@@ -93,7 +91,7 @@ class Purifier:
         pairs, pair = np.unique(self.pair[chunk], return_inverse=True)
         old = self.share[chunk]
         self.share[chunk] = 0.0
-        work = self.instance.jobs.length - np.bincount(self.job, self.share * self.work, len(self.instance.jobs))
+        work = self.instance.jobs.length - self._done()
         load = np.bincount(self.slot, self.share * self.servers, self.instance.time.slots)
         idle = 1.0 - np.bincount(self.pair, self.share, self.pairs)
         room = self.instance.cluster.capacity - load
@@ -110,14 +108,16 @@ class Purifier:
         program.add_entries(rows.start + slot, z.index, self.servers[chunk])
         rows = program.add_rows("one", len(pairs), upper=np.maximum(idle[pairs], 0.0))
         program.add_entries(rows.start + pair, z.index, 1.0)
-        result = highs.solve(program, options)
+        with warnings.catch_warnings():  # what is left of a slot may be next to nothing
+            warnings.simplefilter("ignore", UserWarning)
+            result = highs.solve(program, options)
         self.share[chunk] = old
         if result.status is Status.OPTIMAL and result.values is not None:
             self.share[chunk] = np.clip(result.values[z.slice], 0.0, 1.0)
 
     def _last_chunk(self, chunk: IntArray, jobs: IntArray) -> FloatArray:
         """Return for each job whether no share of it is open after this chunk: it must make up for all."""
-        later = (self.share > 0) & (self.share < 1) & (self.slot > self.slot[chunk].max())
+        later = self.is_open & (self.slot > self.slot[chunk].max())
         return np.asarray(np.bincount(self.job, later, len(self.instance.jobs))[jobs] == 0)
 
     def _sound(self) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic.fluid import fluid_optimum
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.instance import SWITCHING, ElasticInstance
 from carbonopt.problems.elastic.objective import unit_carbon
 from carbonopt.problems.elastic.schedule import integer_schedule
 
@@ -21,6 +22,8 @@ ORDERS = 8
 
 def lp_rounding(instance: ElasticInstance, options: Options) -> Outcome:
     """Keep the whole units of the fluid optimum; complete each job by its cheapest units that fit."""
+    if instance.switching_g_per_server > 0:
+        raise UnsupportedError(SWITCHING.format("lp-rounding"))
     found = fluid_optimum(instance, options)
     if found.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)

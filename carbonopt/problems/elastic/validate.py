@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from carbonopt.problems.elastic.instance import Cluster, ElasticJobs, Profile
 
 JOB_AXES: Axes = {"arrival": ("job",), "length": ("job",), "slack": ("job",)}
+LONGEST = 2**53 - 1
+"""Slots that a length may have: beyond it, ends of windows are no exact numbers."""
 PROFILE_COLUMNS = ("marginal_throughput", "marginal_watts", "marginal_gbps")
 
 
@@ -76,8 +78,8 @@ def job_faults(jobs: ElasticJobs) -> list[Fault]:
         return faults
     faults = [*jobs.length_faults(), *duplicate_faults("jobs.name", jobs.name)]
     faults += outside("jobs.arrival", jobs.arrival, jobs.arrival < 0, "must be at least 0")
-    bad = ~(jobs.length > 0) | np.isposinf(jobs.length)
-    faults += outside("jobs.length", jobs.length, bad, "must be finite and above 0 slots")
+    bad = ~((jobs.length > 0) & (jobs.length <= LONGEST))
+    faults += outside("jobs.length", jobs.length, bad, f"must be above 0 and at most {LONGEST} slots")
     faults += outside("jobs.slack", jobs.slack, jobs.slack < 0, "must be at least 0 slots")
     return faults
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError
 from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective, MospInstance
 
@@ -54,12 +55,12 @@ def proven_bound(
         If it is no such certificate.
     """
     prices = _prices(instance, certificate)
-    unit_cost = _down(prices + _unit_cost(instance, info))
+    unit_cost = down(prices + _unit_cost(instance, info))
     least = [_least_cost(instance, unit_cost, i, info) for i in range(len(instance.jobs))]
     if not all(map(math.isfinite, least)):
         return None, ()
-    paid = _up(math.fsum(_up(prices * instance.clusters.limit).ravel()))
-    lower = float(_down(_down(math.fsum(least)) - paid))
+    paid = up(math.fsum(up(prices * instance.clusters.limit).ravel()))
+    lower = float(down(down(math.fsum(least)) - paid))
     objective = instance.objective
     claimed = isinstance(objective, CaspianObjective) and objective.normalizers is None
     return lower if instance.sense == "min" else -lower, ("normalizers",) if claimed else ()
@@ -86,12 +87,12 @@ def _unit_cost(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
     intensity = np.array([instance.carbon.g_per_kwh[instance.carbon.index(z)] for z in instance.clusters.zone])
     watts, objective = instance.clusters.watts_per_unit[:, :, None], instance.objective
     if isinstance(objective, CarbonObjective):
-        kwh = _down(_down(watts / 1000) * instance.time.slot_hours)
-        return _down(_down(_down(kwh * intensity[:, None, :]) / 1000) * objective.carbon_kg)
-    product = _down(_down(instance.clusters.capacity * intensity[:, None, :]) * watts)
+        kwh = down(down(watts / 1000) * instance.time.slot_hours)
+        return down(down(down(kwh * intensity[:, None, :]) / 1000) * objective.carbon_kg)
+    product = down(down(instance.clusters.capacity * intensity[:, None, :]) * watts)
     weight = _scaled(objective, info)[0]
     gain = np.divide(weight, product, out=np.zeros_like(product), where=product > 0)
-    return -_up(gain)
+    return -up(gain)
 
 
 def _least_cost(instance: MospInstance, unit_cost: FloatArray, i: int, info: dict[str, Any]) -> float:
@@ -105,11 +106,11 @@ def _least_cost(instance: MospInstance, unit_cost: FloatArray, i: int, info: dic
         return best
     run, room = np.zeros((*unit_cost.shape[:2], len(starts))), np.full((*unit_cost.shape[:2], len(starts)), _INF)
     for offset in range(length):
-        run = _down(run + unit_cost[:, :, starts + offset])
+        run = down(run + unit_cost[:, :, starts + offset])
         room = np.minimum(room, instance.clusters.limit[:, :, starts + offset])
     cost = _time_cost(instance, i, starts + length, info)[None, :]
     for r in range(len(demand)):
-        cost = _down(cost + _down(demand[r] * run[:, r]))
+        cost = down(cost + down(demand[r] * run[:, r]))
     allowed = (room >= demand[:, None]).all(axis=1)
     if jobs.eligible is not None:
         allowed &= jobs.eligible[i][:, None]
@@ -119,11 +120,11 @@ def _least_cost(instance: MospInstance, unit_cost: FloatArray, i: int, info: dic
 def _time_cost(instance: MospInstance, i: int, completion: npt.NDArray[np.int64], info: dict[str, Any]) -> FloatArray:
     deadline, objective = instance.jobs.deadline[i], instance.objective
     if isinstance(objective, CarbonObjective):
-        late = np.maximum(0.0, _down(completion - deadline))
-        return _down(_down(objective.tardiness_slots * late) + _down(objective.completion_slots * completion))
+        late = np.maximum(0.0, down(completion - deadline))
+        return down(down(objective.tardiness_slots * late) + down(objective.completion_slots * completion))
     _, w2, w3 = _scaled(objective, info)
-    late = np.maximum(0.0, _down(completion - deadline))
-    return -_up(_up(w2 / _down(1 + late)) + _up(w3 / (1.0 + completion)))
+    late = np.maximum(0.0, down(completion - deadline))
+    return -up(up(w2 / down(1 + late)) + up(w3 / (1.0 + completion)))
 
 
 def _scaled(objective: CaspianObjective, info: dict[str, Any]) -> tuple[float, float, float]:
@@ -137,13 +138,5 @@ def _scaled(objective: CaspianObjective, info: dict[str, Any]) -> tuple[float, f
             raise InputError(Fault("info.normalizers", "must hold z1, z2 and z3, at least 0"))
         bars = (given["z1"], given["z2"], given["z3"])
     weights = (objective.z1, objective.z2, objective.z3)
-    w1, w2, w3 = (float(_up(w / bar)) if bar > 0 else 0.0 for w, bar in zip(weights, bars, strict=True))
+    w1, w2, w3 = (float(up(w / bar)) if bar > 0 else 0.0 for w, bar in zip(weights, bars, strict=True))
     return w1, w2, w3
-
-
-def _down(values: npt.ArrayLike) -> FloatArray:
-    return np.asarray(np.nextafter(values, -_INF))
-
-
-def _up(values: npt.ArrayLike) -> FloatArray:
-    return np.asarray(np.nextafter(values, _INF))
