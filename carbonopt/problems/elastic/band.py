@@ -20,10 +20,13 @@ import numpy as np
 
 from carbonopt.algorithms.compiled import compiled
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.memory import require_bytes
 from carbonopt.core.options import Schedule
 from carbonopt.problems.elastic.instance import ElasticInstance
 from carbonopt.problems.elastic.objective import unit_carbon
 
+BYTES_PER_COLUMN, BYTES_PER_PAIR = 150, 200
+"""Of the interior point method and of what comes after it, rounded up."""
 LEAST_SHARE = 1e-12
 """A share of a slot below this is left out of a schedule."""
 
@@ -79,6 +82,8 @@ class FluidProgram:
         empty = np.zeros(0, dtype=np.int64)
         select = _select.choose(100 * self.pairs)
         pairs, columns = select(*data, *self.levels, prices, mu, delta, empty, empty, empty, empty)
+        size = f"the band of {self.instance.name} would have {columns:.3g} levels"
+        require_bytes(size, BYTES_PER_COLUMN * columns + BYTES_PER_PAIR * pairs)
         sizes = (len(jobs) + 1, pairs, pairs + 1, columns)
         band = Band(*(np.zeros(size, dtype=np.int64) for size in sizes))
         select(*data, *self.levels, prices, mu, delta, *band)

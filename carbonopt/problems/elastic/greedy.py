@@ -25,7 +25,7 @@ from carbonopt.problems.elastic.objective import unit_carbon
 from carbonopt.problems.elastic.schedule import from_units, integer_schedule
 
 VARIANTS = ("printed", "corrected", "fluid")
-STEPS_PER_UNIT = 4
+STEPS_PER_UNIT = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Allocation:
     Parameters
     ----------
     job, slot, unit
-        Of each unit taken, in the order in which they were taken.
+        Of each unit taken, sorted.
     part
         Part of the slot for which it is taken; 1 but for the fluid variant.
     left
@@ -88,25 +88,27 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
     left = np.array(jobs.length if variant == "fluid" else jobs.required)
     capacity = instance.cluster.limit if variant == "corrected" else instance.cluster.capacity
     free = np.array(capacity, dtype=np.float64)
-    taken = np.zeros((3, size), dtype=np.int64)
-    part = np.ones(size)
-    level = np.zeros(int((end - jobs.arrival).sum()), dtype=np.int64)
-    offset = np.asarray(np.cumsum(end - jobs.arrival) - (end - jobs.arrival) - jobs.arrival, dtype=np.int64)
+    width = end - jobs.arrival
+    level, rest = np.zeros(int(width.sum()), dtype=np.int64), np.zeros(int(width.sum()))
+    offset = np.asarray(np.cumsum(width) - width - jobs.arrival, dtype=np.int64)
     loop = _take.choose(STEPS_PER_UNIT * size)
-    count = loop(
+    loop(
         order, first, member, instance.units.gain, instance.units.servers, VARIANTS.index(variant),
-        offset, level, left, free, taken, part,
+        offset, level, rest, left, free,
     )  # fmt: skip
-    job, slot, unit = taken[:, :count]
+    used = np.flatnonzero((level > 0) | (rest > 0))
+    count = level[used] + (rest[used] > 0)
+    pair = np.repeat(used, count)
+    unit = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
+    job = np.searchsorted(np.cumsum(width), pair, side="right")
+    slot = pair - offset[job]
+    part = np.where(unit < level[pair], 1.0, rest[pair])
     left = np.maximum(left, 0.0)
     if variant == "fluid":
         left[left <= jobs.length - jobs.required] = 0.0  # parts that add up but for rounding
     if variant == "corrected":
         kept = _trimmed(instance, job, slot, unit)
-        job, slot, unit = job[kept], slot[kept], unit[kept]
-        part = part[:count][kept]
-    else:
-        part = part[:count]
+        job, slot, unit, part = job[kept], slot[kept], unit[kept], part[kept]
     late = np.unique(job[slot >= jobs.window_end[job]])
     return Allocation(job, slot, unit, part, left, late)
 
@@ -148,20 +150,19 @@ def _take(
     variant: int,
     offset: IntArray,
     level: IntArray,
+    rest: FloatArray,
     left: FloatArray,
     free: FloatArray,
-    taken: IntArray,
-    part: FloatArray,
-) -> int:
-    """Walk through the classes and take units; return how many. `level` is units taken per job and slot."""
-    slots, count = len(free), 0
+) -> None:
+    """Walk through the classes; count whole units taken in `level`, and note the part of a last one in `rest`."""
+    slots = len(free)
     for c in range(len(order)):
         p, t, u = order[c, 0], order[c, 1], order[c, 2]
         need = servers[p, u]
         for m in range(first[p * slots + t], first[p * slots + t + 1]):
             j = member[m]
             place = offset[j] + t
-            if left[j] <= 0.0 or level[place] != u:
+            if left[j] <= 0.0 or level[place] != u or rest[place] > 0.0:
                 continue
             share = 1.0
             if variant == 0:
@@ -180,12 +181,9 @@ def _take(
             if share == 1.0:
                 level[place] = u + 1
             else:
-                level[place] = -1
+                rest[place] = share
                 if left[j] <= 1e-12:
                     left[j] = 0.0
-            taken[0, count], taken[1, count], taken[2, count], part[count] = j, t, u, share
-            count += 1
-    return count
 
 
 def _trimmed(instance: ElasticInstance, job: IntArray, slot: IntArray, unit: IntArray) -> IntArray:
