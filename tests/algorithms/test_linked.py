@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from carbonopt.algorithms.linked import linked
-from carbonopt.problems.elastic.plan_pricing import price_job, run_labels
-from carbonopt.problems.elastic.search import search
+from carbonopt.problems.elastic.plans.pricing import price_job, run_labels
+from carbonopt.problems.elastic.plans.search import search
 
 
 @linked

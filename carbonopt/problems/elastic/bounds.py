@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.problems.elastic.fluid.band import FluidProgram
+from carbonopt.problems.elastic.fluid.pricing import Pricer
 from carbonopt.problems.elastic.instance import ElasticInstance
 from carbonopt.problems.elastic.objective import all_units
-from carbonopt.problems.elastic.pricing import Pricer
 
 
 def certified_bound(instance: ElasticInstance, prices: FloatArray) -> tuple[float, dict[str, Any]]:
@@ -17,7 +18,7 @@ def certified_bound(instance: ElasticInstance, prices: FloatArray) -> tuple[floa
 
     It is the bound of the fluid model, and so of the integer one.
     """
-    pricer = Pricer(instance)
+    pricer = Pricer(FluidProgram.of(instance))
     bound, _ = pricer(prices)
     return bound, lagrangian(prices, pricer.mu, bound)
 

@@ -11,7 +11,7 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.core.report import Diagnosis, Finding
 from carbonopt.core.status import Status
-from carbonopt.problems.elastic.fluid import least_shortage
+from carbonopt.problems.elastic.fluid.method import least_shortage
 from carbonopt.problems.elastic.greedy import allocate
 from carbonopt.problems.elastic.instance import ElasticInstance
 from carbonopt.problems.elastic.program import estimate_size

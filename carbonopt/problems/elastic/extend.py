@@ -15,7 +15,7 @@ from carbonopt.core.arrays import IntArray
 from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
-from carbonopt.problems.elastic.fluid import least_shortage
+from carbonopt.problems.elastic.fluid.method import least_shortage
 from carbonopt.problems.elastic.greedy import allocate
 from carbonopt.problems.elastic.instance import ElasticInstance
 

@@ -16,9 +16,9 @@ from carbonopt.milp.program import Program
 from carbonopt.problems.elastic import greedy
 from carbonopt.problems.elastic.bounds import certified_bound, unit_rounding
 from carbonopt.problems.elastic.check import check
-from carbonopt.problems.elastic.fluid import fluid_optimum, fluid_price, least_shortage
+from carbonopt.problems.elastic.fluid.method import fluid_optimum, fluid_price, least_shortage
 from carbonopt.problems.elastic.instance import SWITCHING, ElasticInstance
-from carbonopt.problems.elastic.integer import integer_price
+from carbonopt.problems.elastic.plans.method import integer_price
 from carbonopt.problems.elastic.program import ElasticProgram, build, estimate_size
 from carbonopt.problems.elastic.schedule import levels_of
 
@@ -37,7 +37,7 @@ def formulate(instance: ElasticInstance, form: str) -> Program:
     """Return the program that `milp` (or, relaxed, `lp`) solves."""
     if form not in ("milp", "lp"):
         raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
-    return build(instance, integer=form == "milp").program
+    return build(instance, integer=None if form == "milp" else False).program
 
 
 def milp(instance: ElasticInstance, options: Options) -> Outcome:

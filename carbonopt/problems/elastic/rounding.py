@@ -9,7 +9,7 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.elastic.fluid import fluid_optimum
+from carbonopt.problems.elastic.fluid.method import fluid_optimum
 from carbonopt.problems.elastic.instance import SWITCHING, ElasticInstance
 from carbonopt.problems.elastic.objective import unit_carbon
 from carbonopt.problems.elastic.schedule import integer_schedule

@@ -11,7 +11,7 @@ from carbonopt.core.status import Status
 from carbonopt.problems.elastic.bounds import certified_bound
 from carbonopt.problems.elastic.check import check
 from carbonopt.problems.elastic.instance import ElasticInstance
-from carbonopt.problems.elastic.integer import integer_price
+from carbonopt.problems.elastic.plans.method import integer_price
 
 
 def solved(instance: ElasticInstance, **options: object):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from elastic_support import by_hand
 
-from carbonopt.problems.elastic.plan_pricing import price_job
-from carbonopt.problems.elastic.plans import Table, scratch_of, table_of
+from carbonopt.problems.elastic.plans.pricing import price_job
+from carbonopt.problems.elastic.plans.table import Table, scratch_of, table_of
 
 CASES = 150
 

@@ -23,21 +23,25 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
-from carbonopt.problems.elastic import interior_kernels as kernels
-from carbonopt.problems.elastic.band import Band, FluidProgram
+from carbonopt.problems.elastic.fluid import kernels
+from carbonopt.problems.elastic.fluid.band import Band, FluidProgram
 
 LARGEST_ITERATION = 200
 START = 0.05
 """Least convexity dual and reduced cost at the start, over the size of the duals."""
-USUAL_SHARE = 0.05
-"""Share of the shortage price that break prices reach: the size of the duals."""
 LEAST_SHARE = 0.1
 """Share of its usual size below which an objective counts as 0."""
 PAIR_WORK = ("couple", "weight", "mean_work", "mean_servers", "open_share", "kap", "step0", "conv0")
+NEARLY = 1e-6
+"""Merit up to which a stalled iterate is good enough not to start again."""
+STALLED = 15
+"""Iterations without progress after which the method ends: the rest is lost to rounding."""
 CLOSEST = 0.9995
 """Share of the way to the boundary that a step may go, at the most."""
 STEPS_PER_COLUMN = 2000
 """Rough number of loop steps for each column in all iterations."""
+STEPS_PER_ENTRY = 20.0
+"""The same for each product in the factorisation over slots."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,8 @@ class Point:
         Work that the band cannot do [slots], shape (N,).
     converged
         Whether primal and dual objective agree to the tolerance.
+    merit
+        Relative gap plus the largest residual where it ended.
     iterations
         How many it took.
     """
@@ -63,6 +69,7 @@ class Point:
     mu: FloatArray
     shortage: FloatArray
     converged: bool
+    merit: float
     iterations: int
 
 
@@ -77,26 +84,33 @@ class InteriorPoint:
         Where to start, shapes (T,) and (N,).
     shortage_price
         B [g per slot of work].
+    scale
+        Size of the duals [g per slot of work].
     """
 
     def __init__(
-        self, program: FluidProgram, band: Band, prices: FloatArray, mu: FloatArray, shortage_price: float
+        self,
+        program: FluidProgram,
+        band: Band,
+        prices: FloatArray,
+        mu: FloatArray,
+        shortage_price: float,
+        scale: float,
     ) -> None:
-        instance = program.instance
-        jobs, slots = len(instance.jobs), instance.time.slots
+        jobs, slots = len(program.arrival), len(program.capacity)
         pairs, columns = len(band.slot), len(band.level)
-        self.band, self.levels, self.profile = band, program.levels, instance.profile_of_job
-        self.length, capacity = instance.jobs.length, instance.cluster.capacity
-        self.capacity = np.where(capacity > 0, capacity, 1.0)  # a band has no levels in slots without any
+        self.band, self.levels, self.profile = band, program.levels, program.profile
+        self.length = program.length
+        self.capacity = np.where(program.capacity > 0, program.capacity, 1.0)  # no levels in slots without any
         self.price_of_shortage = shortage_price
-        self.fast = STEPS_PER_COLUMN * columns
-        self.scale = max(float(np.median(mu)), USUAL_SHARE * shortage_price, 1e-9)
-        width = int((instance.jobs.window_end - instance.jobs.arrival).max(initial=1))
+        width = int(program.width.max(initial=1))
+        self.fast = STEPS_PER_COLUMN * columns + STEPS_PER_ENTRY * slots * width * width
+        self.scale = max(float(np.median(mu)), scale, 1e-9)
         self.schur, self.pivot = np.zeros((slots, width)), np.zeros(jobs)
         self.pair_work = {name: np.zeros(pairs) for name in PAIR_WORK}
         self.dual_gap, self.idle_gap = np.zeros(columns), np.zeros(pairs)
         self.work, self.load = np.zeros(jobs), np.zeros(slots)
-        self._first = (np.where(instance.cluster.capacity > 0, prices, 0.0), mu)
+        self._first = (np.where(program.capacity > 0, prices, 0.0), mu)
 
     def _start(self, prices: FloatArray, mu: FloatArray, complete: bool = False) -> None:
         """Start where every row but the work rows holds and products of primal and dual are alike.
@@ -141,13 +155,13 @@ class InteriorPoint:
         """Iterate until primal and dual objective agree to `tolerance` (relative), or the time is out."""
         self._start(*self._first)
         point = self._iterate(tolerance, options)
-        if not point.converged and options.remaining > 0:
+        if point.merit > NEARLY and options.remaining > 0:
             self._start(*self._first, complete=True)
             point = self._iterate(tolerance, options)
         return point
 
     def _iterate(self, tolerance: float, options: Options) -> Point:
-        converged, done = False, 0
+        converged, done, merit, best, since = False, 0, np.inf, np.inf, 0
         complements = self._complements()
         count = sum(len(values) for values, _ in complements)
         for _ in range(LARGEST_ITERATION):
@@ -156,13 +170,15 @@ class InteriorPoint:
             load_gap = self.capacity - self.load - self.free
             short_gap = self.price_of_shortage - self.mu - self.shortage_dual
             bound = float((self.mu * self.length).sum() - self.convexity.sum() - (self.prices * self.capacity).sum())
-            infeasible = max(np.abs(work_gap).max(), np.abs(load_gap).max(), np.abs(self.idle_gap).max())
-            unbalanced = np.abs(self.dual_gap).max() / self.scale
+            infeasible = max(np.abs(work_gap).max(), np.abs(load_gap).max(), np.abs(self.idle_gap).max(initial=0.0))
+            unbalanced = np.abs(self.dual_gap).max(initial=0.0) / self.scale
             size = max(abs(carbon), LEAST_SHARE * self.scale * float(self.length.sum()))
+            merit = abs(carbon - bound) / size + max(infeasible, unbalanced)
             if abs(carbon - bound) <= tolerance * size and max(infeasible, unbalanced) <= 1e-9:
                 converged = True
                 break
-            if options.remaining <= 0 or not self._factorise():
+            best, since = (merit, 0) if merit < 0.9 * best else (best, since + 1)
+            if since >= STALLED or options.remaining <= 0 or not self._factorise():
                 break
             gaps = (work_gap, load_gap, short_gap)
             mean = sum(self._dot(a, b) for a, b in complements) / count
@@ -176,7 +192,7 @@ class InteriorPoint:
             share = min(CLOSEST, max(0.9, 1 - mean / self.scale))
             self._move(step, min(1.0, share * primal), min(1.0, share * dual))
             done += 1
-        return Point(self.share, self.prices, self.mu, self.shortage, converged, done)
+        return Point(self.share, self.prices, self.mu, self.shortage, converged, merit, done)
 
     def _complements(self) -> list[tuple[FloatArray, FloatArray]]:
         """Return the pairs (primal, dual) whose products must vanish; the arrays are the iterate itself."""

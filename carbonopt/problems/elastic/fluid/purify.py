@@ -18,7 +18,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
-from carbonopt.problems.elastic.band import Band, FluidProgram
+from carbonopt.problems.elastic.fluid.band import Band, FluidProgram
 
 SET = 1e-8
 """A share this close to 0 or 1 is set to it."""
@@ -31,11 +31,10 @@ class Purifier:
     """The shares of a band, and what they leave of work, slots and capacity."""
 
     def __init__(self, program: FluidProgram, band: Band, share: FloatArray, mu: FloatArray) -> None:
-        instance = program.instance
-        self.program, self.instance, self.share = program, instance, np.clip(share, 0.0, 1.0)
+        self.program, self.share = program, np.clip(share, 0.0, 1.0)
         self.pair = np.repeat(np.arange(len(band.slot)), np.diff(band.first_column))
         self.job, self.slot = program.job_of_pair(band)[self.pair], band.slot[self.pair]
-        profile, levels = instance.profile_of_job[self.job], program.levels
+        profile, levels = program.profile[self.job], program.levels
         self.carbon = levels.carbon[profile, self.slot, band.level]
         self.work, self.servers = levels.work[profile, band.level], levels.servers[profile, band.level]
         self.pairs = len(band.slot)
@@ -45,11 +44,14 @@ class Purifier:
         """Return shares of the same band with few fractions, shape (C,)."""
         before = self.share.copy()
         self._set_whole()
+        crumbs = self.share < SET
+        can_do_without = np.bincount(self.job, self.is_open, len(self.program.arrival)) > 0
+        self.share = np.where(crumbs & can_do_without[self.job], 0.0, self.share)
         for chunk in self._chunks():
             if options.remaining <= 0:
                 return before
             self._solve(chunk, options)
-        self._drop_crumbs()
+        self._give_back(np.where(crumbs, before, 0.0))
         return self.share if self._sound() else before
 
     def _set_whole(self) -> None:
@@ -57,20 +59,22 @@ class Purifier:
         whole = self.share > 1 - SET
         others = np.bincount(self.pair, self.share, self.pairs)[self.pair] - self.share
         raised = np.where(whole, np.maximum(self.share, 1.0 - others), self.share)
-        load = np.bincount(self.slot, raised * self.servers, self.instance.time.slots)
-        full = (load > self.instance.cluster.capacity)[self.slot]
+        load = np.bincount(self.slot, raised * self.servers, len(self.program.capacity))
+        full = (load > self.program.capacity)[self.slot]
         self.is_open = (self.share >= SET) & (~whole | full)
         self.share = np.where(full, self.share, raised)
 
     def _done(self) -> FloatArray:
-        """Return the work of each job without its crumbs, shape (N,)."""
-        counted = np.where(self.share >= SET, self.share * self.work, 0.0)
-        return np.asarray(np.bincount(self.job, counted, len(self.instance.jobs)), dtype=np.float64)
+        """Return the work of each job, shape (N,)."""
+        return np.asarray(np.bincount(self.job, self.share * self.work, len(self.program.arrival)), dtype=np.float64)
 
-    def _drop_crumbs(self) -> None:
-        """Drop shares that are all but 0 where the job does its work without them."""
-        enough = self._done() >= self.instance.jobs.required
-        self.share = np.where((self.share < SET) & enough[self.job], 0.0, self.share)
+    def _give_back(self, crumbs: FloatArray) -> None:
+        """Give jobs that end a little short their crumbs back, as far as their pairs have room."""
+        short = (self._done() < self.program.required)[self.job]
+        idle = 1.0 - np.bincount(self.pair, self.share, self.pairs)
+        wanted = np.where(short & (self.share == 0), crumbs, 0.0)
+        fits = np.bincount(self.pair, wanted, self.pairs) <= idle
+        self.share = self.share + np.where(fits[self.pair], wanted, 0.0)
 
     def _chunks(self) -> Iterator[IntArray]:
         """Yield the open shares slot by slot, in portions of about `CHUNK`; all of a slot together."""
@@ -91,10 +95,10 @@ class Purifier:
         pairs, pair = np.unique(self.pair[chunk], return_inverse=True)
         old = self.share[chunk]
         self.share[chunk] = 0.0
-        work = self.instance.jobs.length - self._done()
-        load = np.bincount(self.slot, self.share * self.servers, self.instance.time.slots)
+        work = self.program.length - self._done()
+        load = np.bincount(self.slot, self.share * self.servers, len(self.program.capacity))
         idle = 1.0 - np.bincount(self.pair, self.share, self.pairs)
-        room = self.instance.cluster.capacity - load
+        room = self.program.capacity - load
         needed = np.bincount(job, old * self.work[chunk], len(jobs))
         last = self._last_chunk(chunk, jobs)
         target = np.where(last, work[jobs], np.minimum(work[jobs], needed))
@@ -118,12 +122,12 @@ class Purifier:
     def _last_chunk(self, chunk: IntArray, jobs: IntArray) -> FloatArray:
         """Return for each job whether no share of it is open after this chunk: it must make up for all."""
         later = self.is_open & (self.slot > self.slot[chunk].max())
-        return np.asarray(np.bincount(self.job, later, len(self.instance.jobs))[jobs] == 0)
+        return np.asarray(np.bincount(self.job, later, len(self.program.arrival))[jobs] == 0)
 
     def _sound(self) -> bool:
         """Return whether work, capacity and convexity hold to the checker's allowances."""
-        done = np.bincount(self.job, self.share * self.work, len(self.instance.jobs))
-        load = np.bincount(self.slot, self.share * self.servers, self.instance.time.slots)
+        done = np.bincount(self.job, self.share * self.work, len(self.program.arrival))
+        load = np.bincount(self.slot, self.share * self.servers, len(self.program.capacity))
         filled = np.bincount(self.pair, self.share, self.pairs)
-        sound = (done >= self.instance.jobs.required).all() and (load <= self.instance.cluster.limit).all()
+        sound = (done >= self.program.required).all() and (load <= self.program.limit).all()
         return bool(sound and (filled <= 1 + 1e-9).all())

@@ -20,9 +20,9 @@ from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
-from carbonopt.problems.elastic.balance import Pool
-from carbonopt.problems.elastic.plan_pricing import price_jobs
-from carbonopt.problems.elastic.plans import Scratch, Table
+from carbonopt.problems.elastic.plans.balance import Pool
+from carbonopt.problems.elastic.plans.pricing import price_jobs
+from carbonopt.problems.elastic.plans.table import Scratch, Table
 
 SMOOTHING = (0.0, 0.5, 0.8, 0.95)
 """Shares of the best prices in the mixtures with the master's at which plans are priced."""

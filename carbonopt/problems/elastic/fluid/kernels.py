@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from carbonopt.algorithms.compiled import compiled
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.elastic.band import Band, Levels
+from carbonopt.problems.elastic.fluid.band import Band, Levels
 
 
 @compiled

@@ -12,7 +12,7 @@ the Lagrangian bound at its duals shows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from carbonopt.algorithms.compiled import compiled
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.memory import require_bytes
 from carbonopt.core.options import Schedule
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.instance import ROUNDING, ElasticInstance, Units
 from carbonopt.problems.elastic.objective import unit_carbon
 
 BYTES_PER_COLUMN, BYTES_PER_PAIR = 150, 200
@@ -37,6 +37,26 @@ class Levels(NamedTuple):
     carbon: FloatArray
     work: FloatArray
     servers: FloatArray
+
+
+class Allocation(NamedTuple):
+    """Shares of slots: job, slot, level (from 0) and share of each row, four arrays of one length."""
+
+    job: IntArray
+    slot: IntArray
+    level: IntArray
+    share: FloatArray
+
+    def schedule(self, instance: ElasticInstance) -> Schedule:
+        """Return it as a schedule of the fluid model."""
+        k_min = instance.units.servers[instance.profile_of_job[self.job], 0].astype(np.int64)
+        names = np.array(instance.jobs.name, dtype=object)
+        return {
+            "job": names[self.job].tolist(),
+            "slot": self.slot.tolist(),
+            "servers": (self.level + k_min).tolist(),
+            "share": self.share.tolist(),
+        }
 
 
 class Band(NamedTuple):
@@ -54,37 +74,85 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FluidProgram:
-    """An instance as the band and the interior point see it; without `carbon`, levels cost nothing."""
+    """The fluid program of an instance, or of some of its jobs and slots, as arrays.
 
-    instance: ElasticInstance
-    carbon: bool = True
+    Parameters
+    ----------
+    name
+        For messages.
+    arrival, end
+        Windows [arrival, end) of the N jobs, shape (N,).
+    length
+        Work to be done [slots at k_min], shape (N,).
+    profile
+        Row of each job in the tables of units, shape (N,).
+    units
+        Of all P profiles.
+    carbon
+        Of each unit in each slot [g], shape (P, T, U).
+    capacity
+        M_t [servers], shape (T,).
+    """
+
+    name: str
+    arrival: IntArray
+    end: IntArray
+    length: FloatArray
+    profile: IntArray
+    units: Units
+    carbon: FloatArray
+    capacity: FloatArray
+
+    @classmethod
+    def of(cls, instance: ElasticInstance) -> FluidProgram:
+        """Return the program of an instance."""
+        jobs, cost = instance.jobs, unit_carbon(instance)
+        windows, capacity = (jobs.arrival, jobs.window_end), instance.cluster.capacity
+        return cls(instance.name, *windows, jobs.length, instance.profile_of_job, instance.units, cost, capacity)
+
+    def without_carbon(self) -> FluidProgram:
+        """Return the program in which units cost nothing."""
+        return replace(self, carbon=np.zeros_like(self.carbon))
+
+    def block(self, jobs: IntArray, length: FloatArray, used: FloatArray, first: int, last: int) -> FluidProgram:
+        """Return the program of some jobs, with `length` work left, over slots first..last-1 less `used` servers."""
+        arrival, end = np.maximum(self.arrival[jobs], first) - first, self.end[jobs] - first
+        carbon = np.ascontiguousarray(self.carbon[:, first:last])
+        capacity = np.maximum(0.0, self.capacity - used)[first:last]
+        return replace(
+            self, arrival=arrival, end=end, length=length, profile=self.profile[jobs], carbon=carbon, capacity=capacity
+        )
+
+    @property
+    def required(self) -> FloatArray:
+        """Work that counts as all of it [slots at k_min], shape (N,)."""
+        return self.length * (1 - ROUNDING)
+
+    @property
+    def limit(self) -> FloatArray:
+        """Load that counts as within capacity [servers], shape (T,)."""
+        return self.capacity * (1 + ROUNDING)
+
+    @property
+    def width(self) -> IntArray:
+        """Slots in each job's window, shape (N,)."""
+        return self.end - self.arrival
 
     @cached_property
     def levels(self) -> Levels:
         """The levels of all profiles."""
-        units = self.instance.units
-        return Levels(
-            np.cumsum(unit_carbon(self.instance) * self.carbon, axis=2),
-            np.cumsum(units.gain, axis=1),
-            np.cumsum(units.servers, axis=1),
-        )
-
-    @cached_property
-    def pairs(self) -> float:
-        """Number of (job, slot) pairs."""
-        return float((self.instance.jobs.window_end - self.instance.jobs.arrival).sum())
+        units = self.units
+        return Levels(np.cumsum(self.carbon, axis=2), np.cumsum(units.gain, axis=1), np.cumsum(units.servers, axis=1))
 
     def band(self, prices: FloatArray, mu: FloatArray, delta: float) -> Band:
         """Return the levels within `delta` [g] of the best at slot prices (T,) and break prices (N,)."""
-        jobs = self.instance.jobs
-        is_open = self.instance.cluster.capacity > 0
-        data = (jobs.arrival, jobs.window_end, self.instance.profile_of_job, self.instance.units.count, is_open)
+        data = (self.arrival, self.end, self.profile, self.units.count, self.capacity > 0)
         empty = np.zeros(0, dtype=np.int64)
-        select = _select.choose(100 * self.pairs)
+        select = _select.choose(100 * float(self.width.sum()))
         pairs, columns = select(*data, *self.levels, prices, mu, delta, empty, empty, empty, empty)
-        size = f"the band of {self.instance.name} would have {columns:.3g} levels"
+        size = f"the band of {self.name} would have {columns:.3g} levels"
         require_bytes(size, BYTES_PER_COLUMN * columns + BYTES_PER_PAIR * pairs)
-        sizes = (len(jobs) + 1, pairs, pairs + 1, columns)
+        sizes = (len(self.arrival) + 1, pairs, pairs + 1, columns)
         band = Band(*(np.zeros(size, dtype=np.int64) for size in sizes))
         select(*data, *self.levels, prices, mu, delta, *band)
         return band
@@ -93,19 +161,12 @@ class FluidProgram:
         """Return the job of each pair, shape (Q,)."""
         return np.repeat(np.arange(len(band.first_pair) - 1), np.diff(band.first_pair))
 
-    def schedule(self, band: Band, share: FloatArray) -> Schedule:
-        """Return the fluid schedule that shares of the band's levels stand for."""
+    def allocation(self, band: Band, share: FloatArray) -> Allocation:
+        """Return the shares of the band's levels that are any, by job, slot and level."""
         pair = np.repeat(np.arange(len(band.slot)), np.diff(band.first_column))
         kept = np.flatnonzero(share > LEAST_SHARE)
         job, slot = self.job_of_pair(band)[pair[kept]], band.slot[pair[kept]]
-        k_min = self.instance.units.servers[self.instance.profile_of_job[job], 0].astype(np.int64)
-        names = np.array(self.instance.jobs.name, dtype=object)
-        return {
-            "job": names[job].tolist(),
-            "slot": slot.tolist(),
-            "servers": (band.level[kept] + k_min).tolist(),
-            "share": np.minimum(share[kept], 1.0).tolist(),
-        }
+        return Allocation(job, slot, band.level[kept], np.minimum(share[kept], 1.0))
 
 
 @compiled

@@ -6,7 +6,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
-from carbonopt.problems.elastic.pricing import Pricer
+from carbonopt.problems.elastic.fluid.pricing import Pricer
 
 FIRST_GAP = 0.05
 """Distance to the optimum that the first Polyak steps assume, relative."""
@@ -17,13 +17,15 @@ PATIENCE = 6
 MOMENTUM = 0.6
 
 
-def ascend(pricer: Pricer, iterations: int, options: Options, start: FloatArray | None = None) -> FloatArray:
+def ascend(
+    pricer: Pricer, iterations: int, options: Options, start: FloatArray | None = None, gap: float = FIRST_GAP
+) -> FloatArray:
     """Return slot prices with a good bound.
 
     Parameters
     ----------
     pricer
-        Of the instance.
+        Of the program.
     iterations
         Pricings at most.
     options
@@ -31,14 +33,16 @@ def ascend(pricer: Pricer, iterations: int, options: Options, start: FloatArray 
     start
         Prices to start from [g per server and slot], shape (T,); None: zero, but for slots without
         capacity, where a price costs nothing.
+    gap
+        Distance to the optimum that the first steps assume, relative.
 
     Returns
     -------
     ndarray
         The best prices found, shape (T,), at least 0.
     """
-    prices = pricer.closed_slot_prices() if start is None else start
-    best, best_prices, gap, stalled = -np.inf, prices, FIRST_GAP, 0
+    prices = pricer.closed_slot_prices() if start is None else np.maximum(start, pricer.closed_slot_prices())
+    best, best_prices, stalled = -np.inf, prices, 0
     direction = np.zeros_like(prices)
     for _ in range(iterations):
         bound, excess = pricer(prices)

@@ -8,7 +8,7 @@ import numpy as np
 
 from carbonopt.algorithms.linked import linked
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.elastic.plan_choices import LEAST_PRICE, break_price, fill_choices, fill_values, set_base
+from carbonopt.problems.elastic.plans.choices import LEAST_PRICE, break_price, fill_choices, fill_values, set_base
 
 PAIRS = 96
 """Up to this number of choices, all pairs of them are tried for a first good plan."""

@@ -18,12 +18,12 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.elastic.balance import Balance, anneal, cheapest
-from carbonopt.problems.elastic.columns import Bound, Columns, PlanPricer, generate
 from carbonopt.problems.elastic.instance import ElasticInstance
-from carbonopt.problems.elastic.plans import scratch_of, table_of
+from carbonopt.problems.elastic.plans.balance import Balance, anneal, cheapest
+from carbonopt.problems.elastic.plans.columns import Bound, Columns, PlanPricer, generate
+from carbonopt.problems.elastic.plans.search import MOST_REMOVED, State, insert_all, search
+from carbonopt.problems.elastic.plans.table import scratch_of, table_of
 from carbonopt.problems.elastic.schedule import integer_schedule, levels_of
-from carbonopt.problems.elastic.search import MOST_REMOVED, State, insert_all, search
 
 FIRST_PERTURBED, PERTURBED = 10, 40
 """Prices at which plans are made before column generation, and before each balancing."""

@@ -17,8 +17,7 @@ import numpy as np
 
 from carbonopt.algorithms.compiled import compiled
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.elastic.instance import ElasticInstance
-from carbonopt.problems.elastic.objective import unit_carbon
+from carbonopt.problems.elastic.fluid.band import FluidProgram
 
 FLOAT_ERROR = 1e-12
 """By how much the sums of a bound may be wrong, relative: subtracted from it."""
@@ -31,13 +30,11 @@ class Pricer:
 
     Parameters
     ----------
-    instance
+    program
         N jobs, T slots.
     shortage_price
         Cost of a slot of work that is not done [g], which keeps the bound finite where a job cannot
         complete; None: far above what any slot costs. The bound holds for any value.
-    carbon
-        False to leave carbon out: the bound is then on the work that cannot be done, times the price.
 
     Attributes
     ----------
@@ -47,26 +44,25 @@ class Pricer:
         How often jobs were priced.
     """
 
-    def __init__(self, instance: ElasticInstance, shortage_price: float | None = None, carbon: bool = True) -> None:
-        jobs, units = instance.jobs, instance.units
-        self.instance = instance
-        self.carbon = unit_carbon(instance) if carbon else np.zeros_like(unit_carbon(instance))
+    def __init__(self, program: FluidProgram, shortage_price: float | None = None) -> None:
+        units = program.units
+        self.program, self.carbon = program, program.carbon
         used = self.carbon[:, :, 0].max(initial=0.0) / max(units.gain[:, 0].min(initial=1.0), 1e-9)
         self.shortage_price = shortage_price if shortage_price is not None else 1e3 * max(float(used), 1.0)
-        self.limit = instance.cluster.limit
-        self.mu = np.full(len(jobs), float(np.median(self.carbon[:, :, 0])) if self.carbon.size else 0.0)
+        self.limit = program.limit
+        self.mu = np.full(len(program.arrival), float(np.median(self.carbon[:, :, 0])) if self.carbon.size else 0.0)
         self.evaluations = 0
-        self._steps = float((jobs.window_end - jobs.arrival) @ units.count[instance.profile_of_job]) * STEPS_PER_UNIT
+        self._steps = float(program.width @ units.count[program.profile]) * STEPS_PER_UNIT
         shape = self.carbon.shape
         self._ratio, self._gain, self._servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self._count = np.zeros(shape[:2], dtype=np.int64)
-        width = int((jobs.window_end - jobs.arrival).max(initial=1))
+        width = int(program.width.max(initial=1))
         self._room = np.zeros(width * shape[2])
         self._places = np.zeros((2, width * shape[2]), dtype=np.int64)
 
     def closed_slot_prices(self) -> FloatArray:
         """Return prices that keep jobs out of slots without capacity, and are 0 elsewhere, shape (T,)."""
-        return np.where(self.instance.cluster.capacity > 0, 0.0, self.shortage_price)
+        return np.where(self.program.capacity > 0, 0.0, self.shortage_price)
 
     def __call__(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return the bound [g] at `prices` [g per server and slot], shape (T,), and load less capacity.
@@ -74,15 +70,14 @@ class Pricer:
         The second is a supergradient of the bound [servers], shape (T,).
         """
         self.evaluations += 1
-        instance, units = self.instance, self.instance.units
+        program, units = self.program, self.program.units
         cost = self.carbon + prices[None, :, None] * units.servers[:, None, :]
         _ladders.choose(self._steps)(
             cost, units.gain, units.servers, units.count, self._ratio, self._gain, self._servers, self._count
         )
-        load = np.zeros(instance.time.slots)
-        jobs = instance.jobs
+        load = np.zeros(len(prices))
         value = _cover.choose(self._steps)(
-            jobs.arrival, jobs.window_end, instance.profile_of_job, jobs.required, self.shortage_price,
+            program.arrival, program.end, program.profile, program.required, self.shortage_price,
             self._ratio, self._gain, self._servers, self._count, self.mu, load, self._room, self._places,
         )  # fmt: skip
         paid = float((prices * self.limit).sum())

@@ -13,7 +13,7 @@ import numpy as np
 
 from carbonopt.algorithms.linked import linked
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.elastic.plan_pricing import price_job
+from carbonopt.problems.elastic.plans.pricing import price_job
 
 TOURNAMENT = 48
 """Of jobs or slots; few jobs have any excess near the end."""
