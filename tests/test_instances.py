@@ -65,7 +65,7 @@ def test_hand_checked_optima(name, tiny):
     assert solution.bound == pytest.approx(OPTIMA[name], abs=1e-6)
 
 
-@pytest.mark.parametrize("name", INFEASIBLE)
+@pytest.mark.parametrize("name", sorted(INFEASIBLE))
 def test_the_infeasible_ones(name, tiny):
     solution = co.solve(tiny[name], "milp")
     assert (solution.status, solution.has_solution, solution.bound) == ("infeasible", False, None)

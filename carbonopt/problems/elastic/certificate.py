@@ -25,7 +25,7 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.problems.elastic.certificate_plans import least_cost
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.instance import ROUNDING, ElasticInstance
 
 LARGEST_PRICE = 1e30
 _INF = np.inf
@@ -81,14 +81,15 @@ def proven_bound(
 def _dual_value(instance: ElasticInstance, prices: FloatArray, mu: FloatArray, carbon: bool) -> float:
     jobs = instance.jobs
     earned = down(mu * jobs.required)
-    paid = up(prices * instance.cluster.limit)
+    paid = up(prices * _capacity(instance))
     tables = [_slot_costs(instance, number, prices, carbon) for number in range(len(instance.profiles))]
+    full = 1.0 if instance.model == "integer" else 1 + 1.001 * ROUNDING  # shares may add up to a little over 1
     gains = []
     for j, name in enumerate(instance.profile_of_job):
         cost, work = tables[name]
         window = cost[jobs.arrival[j] : jobs.window_end[j]]
         best = up(up(mu[j] * work) - window).max(axis=1, initial=0.0)
-        gains.append(math.fsum(best))
+        gains.append(up(math.fsum(best)) * full)
     total = down(math.fsum(earned)) - up(math.fsum(up(np.array(gains))))
     return float(down(down(total) - up(math.fsum(paid))))
 
@@ -101,7 +102,7 @@ def _plan_value(instance: ElasticInstance, prices: FloatArray) -> float:
         cost, work, free_choice = tables[number]
         window = cost[jobs.arrival[j] : jobs.window_end[j]]
         least.append(least_cost(window, work, float(down(jobs.required[j])), free_choice))
-    paid = up(math.fsum(up(prices * instance.cluster.limit)))
+    paid = up(math.fsum(up(prices * _capacity(instance))))
     return float(down(down(math.fsum(least)) - paid))
 
 
@@ -123,6 +124,12 @@ def _unit_energy(instance: ElasticInstance, number: int) -> FloatArray:
     if profile.marginal_gbps is not None:
         watts = down(watts + down(cluster.network_watts_per_gbps * profile.marginal_gbps))
     return down(down(watts / 1000) * instance.time.slot_hours)
+
+
+def _capacity(instance: ElasticInstance) -> FloatArray:
+    """Return the largest load that the checker accepts in each slot [servers]; whole in the integer model."""
+    limit = instance.cluster.limit
+    return np.floor(limit) if instance.model == "integer" else up(limit)
 
 
 def _slot_costs(

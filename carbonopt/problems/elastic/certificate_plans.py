@@ -38,14 +38,15 @@ def least_cost(cost: FloatArray, work: FloatArray, need: float, free_choice: boo
     """
     if float(up(work.sum() * len(cost) * (1 + MARGIN))) < need:
         return float("inf")
+    adding = 2.3e-16 * (cost.shape[0] + cost.shape[1])  # what a running sum of costs may be wrong by, relative
     if free_choice:
         ordered = np.sort(cost, axis=0)
         zero = np.zeros((1, cost.shape[1]))
-        stages_cost = down(np.vstack([zero, np.cumsum(ordered, axis=0)]) * (1 - 1e-14)).T
+        stages_cost = down(np.vstack([zero, np.cumsum(ordered, axis=0)]) * (1 - adding)).T
         stages_work = up(work[:, None] * np.arange(len(cost) + 1)[None, :])
     else:
-        stages_cost = down(np.hstack([np.zeros((len(cost), 1)), np.cumsum(cost, axis=1)]) * (1 - 1e-14))
-        nested = np.concatenate([[0.0], up(np.cumsum(work) * (1 + 1e-14))])
+        stages_cost = down(np.hstack([np.zeros((len(cost), 1)), np.cumsum(cost, axis=1)]) * (1 - adding))
+        nested = np.concatenate([[0.0], up(np.cumsum(work) * (1 + adding))])
         stages_work = np.broadcast_to(nested, stages_cost.shape)
     return _cheapest(stages_cost, stages_work, need)
 

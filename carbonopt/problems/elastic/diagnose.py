@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.core.report import Diagnosis, Finding
 from carbonopt.core.status import Status
@@ -78,7 +78,7 @@ def _jobs_alone(instance: ElasticInstance) -> list[Finding]:
         sums = np.concatenate([[0.0], np.cumsum(most)])
         here = np.flatnonzero(instance.profile_of_job == number)
         possible = sums[jobs.window_end[here]] - sums[jobs.arrival[here]]
-        for j in here[possible < jobs.required[here] * (1 - 1e-12) - 1e-9]:
+        for j in here[possible * (1 + 4e-9) < jobs.required[here]]:
             text = (
                 f"job {jobs.name[j]!r} needs {jobs.length[j]:g} slots of work; alone on the cluster it can do "
                 f"{sums[jobs.window_end[j]] - sums[jobs.arrival[j]]:g} in slots "
@@ -103,6 +103,8 @@ def _findings(instance: ElasticInstance, prices: FloatArray, mu: FloatArray) -> 
         told = held if len(held) else inside
         available = float(instance.cluster.capacity[first : last + 1].sum())
         needed = float((jobs.length * instance.units.servers[instance.profile_of_job, 0])[told].sum())
+        if needed <= available:  # scarce only together with other slots
+            continue
         names = [jobs.name[j] for j in told]
         listed = ", ".join(repr(name) for name in names[:SHOWN_JOBS])
         more = f" and {len(names) - SHOWN_JOBS} more" if len(names) > SHOWN_JOBS else ""
@@ -114,7 +116,17 @@ def _findings(instance: ElasticInstance, prices: FloatArray, mu: FloatArray) -> 
         )
         window = (int(first), int(last))
         findings.append(Finding(text, tuple(names), slots=(window,), needed=needed, available=available))
-    return findings
+    return findings or [_together(instance, scarce, wanting)]
+
+
+def _together(instance: ElasticInstance, scarce: BoolArray, wanting: IntArray) -> Finding:
+    """Tell a shortage that no stretch of slots shows alone: what takes part in the proof."""
+    names, stretches = [instance.jobs.name[j] for j in wanting], _stretches(scarce)
+    listed = ", ".join(repr(name) for name in names[:SHOWN_JOBS])
+    more = f" and {len(names) - SHOWN_JOBS} more" if len(names) > SHOWN_JOBS else ""
+    where = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in stretches[:SHOWN_JOBS])
+    text = f"jobs {listed}{more} cannot all complete: slots {where} are too full for what the others leave"
+    return Finding(text, tuple(names), slots=tuple(stretches))
 
 
 def _stretches(marked: Any) -> list[tuple[int, int]]:

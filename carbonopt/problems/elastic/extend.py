@@ -72,12 +72,16 @@ def extend(instance: ElasticInstance, options: Options, step_slots: int = 1, var
     extended, rounds = instance, 1
     unfinished = allocate(extended, variant).unfinished
     while len(unfinished):
-        slack[unfinished] += step_slots
-        beyond = unfinished[end_of_work[unfinished] + slack[unfinished] > instance.time.slots]
+        beyond = unfinished[end_of_work[unfinished] + slack[unfinished] >= instance.time.slots]
         if len(beyond):
             name, slots = instance.jobs.name[beyond[0]], instance.time.slots
-            words = f"job {name!r} does not complete within the horizon of {slots} slots: the instance needs more slots"
+            words = (
+                f"Algorithm 1 leaves job {name!r} unfinished with a window up to the horizon of {slots} slots: give "
+                "the instance more slots, or use another method"
+            )
             raise UnsupportedError(words)
+        longer = slack[unfinished] + step_slots
+        slack[unfinished] = np.minimum(longer, instance.time.slots - end_of_work[unfinished])
         extended, rounds = instance.with_slack(slack), rounds + 1
         unfinished = allocate(extended, variant).unfinished
     changed = np.flatnonzero(slack > instance.jobs.slack)

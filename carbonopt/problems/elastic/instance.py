@@ -214,6 +214,11 @@ class ElasticInstance(Instance):
         return np.asarray(self.carbon.g_per_kwh[self.carbon.index(self.cluster.zone)])
 
     @cached_property
+    def servers_to_give(self) -> FloatArray:
+        """Servers that a formulation may give away in each slot, shape (T,): whole ones in the integer model."""
+        return np.floor(self.cluster.limit) if self.model == "integer" else self.cluster.capacity
+
+    @cached_property
     def profile_of_job(self) -> IntArray:
         """Position of each job's profile in `profiles`, shape (N,)."""
         index = {profile.name: number for number, profile in enumerate(self.profiles)}

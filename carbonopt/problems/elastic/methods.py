@@ -69,7 +69,8 @@ def milp(instance: ElasticInstance, options: Options) -> Outcome:
         status = Status.UNKNOWN
     elif status is Status.INFEASIBLE:  # refuted by the schedule at hand
         status = Status.FEASIBLE
-    return Outcome(status, schedule, result.bound, info=result.info)
+    bound = None if result.bound is None else max(0.0, result.bound)  # no schedule costs less than nothing
+    return Outcome(status, schedule, bound, info=result.info)
 
 
 def lp(instance: ElasticInstance, options: Options) -> Outcome:
@@ -107,7 +108,8 @@ def price(instance: ElasticInstance, options: Options) -> Outcome:
     if found.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
     outcome = integer_price(instance, replace(options, start=first), found.prices)
-    if outcome.bound is None or outcome.bound < found.bound:  # stopped before the plans' bound was any better
+    known = outcome.bound is not None and outcome.bound >= found.bound
+    if outcome.status is not Status.INFEASIBLE and not known:  # stopped before the plans' bound was any better
         return replace(outcome, bound=found.bound, certificate=found.certificate())
     return outcome
 

@@ -104,7 +104,7 @@ def build(instance: ElasticInstance, integer: bool | None = None, whole_work: bo
     target = instance.jobs.length if whole_work else instance.jobs.required
     work = program.add_rows("work", len(instance.jobs), lower=target)
     program.add_entries(work.start + job, y.index, instance.units.gain[profile, unit])
-    capacity = program.add_rows("capacity", instance.time.slots, upper=instance.cluster.capacity)
+    capacity = program.add_rows("capacity", instance.time.slots, upper=instance.servers_to_give)
     program.add_entries(capacity.start + slot, y.index, instance.units.servers[profile, unit])
     if not implied(instance):
         _add_precedence(program, y, unit)

@@ -69,7 +69,9 @@ class _Rounder:
         zero = np.zeros((len(units.count), 1))
         servers = np.hstack([zero, np.cumsum(units.servers, axis=1)])
         gains = np.hstack([zero, np.cumsum(units.gain, axis=1)])
-        free = self.instance.cluster.limit - np.bincount(slot, servers[profile[owner], count], self.instance.time.slots)
+        free = self.instance.servers_to_give - np.bincount(
+            slot, servers[profile[owner], count], self.instance.time.slots
+        )
         left = jobs.required - np.bincount(owner, gains[profile[owner], count], len(jobs))
         if order is None:
             order = np.argsort((jobs.window_end - jobs.arrival) - jobs.length, kind="stable")

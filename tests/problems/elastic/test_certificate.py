@@ -23,6 +23,7 @@ def exact_bound(instance: ElasticInstance, prices: list[float], mu: list[float],
     """The formula of the page in exact arithmetic, job by job, slot by slot, level by level."""
     cluster, jobs = instance.cluster, instance.jobs
     total = Fraction(0)
+    full = 1 + (Fraction(1, 10**9) if instance.model == "fluid" else 0)  # what shares of a slot may add up to
     for j in range(len(jobs)):
         profile = instance.profiles[instance.profile_of_job[j]]
         gbps = [0.0] * len(profile) if profile.marginal_gbps is None else profile.marginal_gbps
@@ -37,8 +38,9 @@ def exact_bound(instance: ElasticInstance, prices: list[float], mu: list[float],
                 paid = Fraction(prices[t]) * (profile.k_min + k)
                 paid += Fraction(instance.intensity[t]) * energy if carbon else 0
                 best = max(best, Fraction(mu[j]) * work - paid)
-            total -= best
-    return total - sum(Fraction(p) * Fraction(m) for p, m in zip(prices, cluster.limit, strict=True))
+            total -= best * full
+    limit = np.floor(cluster.limit) if instance.model == "integer" else cluster.limit  # whole servers: whole loads
+    return total - sum(Fraction(p) * Fraction(m) for p, m in zip(prices, limit, strict=True))
 
 
 def drawn(instance: ElasticInstance, seed: int, largest: float) -> dict[str, Any]:

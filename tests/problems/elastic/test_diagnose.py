@@ -72,7 +72,7 @@ class TestAlone:
 
 
 def test_parts_fit_but_whole_servers_do_not() -> None:
-    found = co.diagnose(by_hand(1.5, [5], *[(0, 0.5, 0, [1])] * 3))
+    found = co.diagnose(by_hand(1, [5], *[(0, 0.5, 0, [1])] * 2))
     assert (found.feasible, found.findings) == (False, ())
     assert found.proof.startswith("HiGHS's search tree: parts of slots would do, whole ones do not")
 

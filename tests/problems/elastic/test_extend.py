@@ -52,7 +52,7 @@ def test_nothing_to_extend():
 
 
 def test_a_window_cannot_leave_the_horizon():
-    with pytest.raises(co.UnsupportedError, match="job 'B' does not complete within the horizon of 3 slots"):
+    with pytest.raises(co.UnsupportedError, match="leaves job 'B' unfinished with a window up to the horizon"):
         extend(crossing(slots=3), Options())
     with pytest.raises(co.UnsupportedError, match="step_slots = 0: must be at least 1"):
         extend(crossing(), Options(), step_slots=0)

@@ -64,12 +64,14 @@ def test_of_the_fluid_model_it_is_the_fluid_optimum() -> None:
 
 
 def test_where_whole_servers_do_not_fit_it_says_unknown() -> None:
-    """Three halves of a slot fit into a server and a half; whole servers fit one."""
-    instance = by_hand(1.5, [5], *[(0, 0.5, 0, [1])] * 3)
+    """Two halves of a slot fit into a server; two whole servers do not."""
+    instance = by_hand(1, [5], *[(0, 0.5, 0, [1])] * 2)
     solution = co.solve(instance, METHOD)
     assert (solution.status, solution.has_solution) == ("unknown", False)
-    assert solution.bound == pytest.approx(7.5, rel=1e-6)
+    assert solution.bound == pytest.approx(5, rel=1e-6)
     assert co.solve(instance, "milp").status == "infeasible"
+    half = by_hand(1.5, [5], *[(0, 0.5, 0, [1])] * 3)  # no more than one whole server: the LP knows as well
+    assert co.solve(half, METHOD).status == "infeasible"
 
 
 def test_slots_without_capacity_and_a_block_that_fits_nowhere() -> None:

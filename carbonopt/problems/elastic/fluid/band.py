@@ -92,6 +92,8 @@ class FluidProgram:
         Of each unit in each slot [g], shape (P, T, U).
     capacity
         M_t [servers], shape (T,).
+    allowance
+        By how much load and shares may exceed capacity and 1, relative: of the fluid model's checker.
     """
 
     name: str
@@ -102,13 +104,16 @@ class FluidProgram:
     units: Units
     carbon: FloatArray
     capacity: FloatArray
+    allowance: float = ROUNDING
 
     @classmethod
     def of(cls, instance: ElasticInstance) -> FluidProgram:
         """Return the program of an instance."""
         jobs, cost = instance.jobs, unit_carbon(instance)
-        windows, capacity = (jobs.arrival, jobs.window_end), instance.cluster.capacity
-        return cls(instance.name, *windows, jobs.length, instance.profile_of_job, instance.units, cost, capacity)
+        windows, capacity = (jobs.arrival, jobs.window_end), np.asarray(instance.servers_to_give)
+        allowance = ROUNDING if instance.model == "fluid" else 0.0  # whole servers cannot exceed by a little
+        profile, units = instance.profile_of_job, instance.units
+        return cls(instance.name, *windows, jobs.length, profile, units, cost, capacity, allowance)
 
     def without_carbon(self) -> FluidProgram:
         """Return the program in which units cost nothing."""
@@ -131,7 +136,7 @@ class FluidProgram:
     @property
     def limit(self) -> FloatArray:
         """Load that counts as within capacity [servers], shape (T,)."""
-        return self.capacity * (1 + ROUNDING)
+        return self.capacity * (1 + self.allowance)
 
     @property
     def width(self) -> IntArray:

@@ -153,6 +153,10 @@ class InteriorPoint:
 
     def solve(self, tolerance: float, options: Options) -> Point:
         """Iterate until primal and dual objective agree to `tolerance` (relative), or the time is out."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # told by the merit
+            return self._solve(tolerance, options)
+
+    def _solve(self, tolerance: float, options: Options) -> Point:
         self._start(*self._first)
         point = self._iterate(tolerance, options)
         if point.merit > NEARLY and options.remaining > 0:

@@ -72,8 +72,10 @@ class FluidResult:
 
 def fluid_price(instance: ElasticInstance, options: Options) -> Outcome:
     """Solve the fluid model to a certified optimum."""
-    first = allocate(instance, "fluid")
-    incumbent = first.schedule(instance) if not len(first.unfinished) else None
+    incumbent = options.start
+    if incumbent is None:
+        first = allocate(instance, "fluid")
+        incumbent = first.schedule(instance) if not len(first.unfinished) else None
     if incumbent is not None:
         options.report(objective=check(instance, incumbent).objective, incumbent=lambda: incumbent)
     found = fluid_optimum(instance, options)

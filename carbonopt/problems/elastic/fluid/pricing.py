@@ -21,6 +21,10 @@ from carbonopt.problems.elastic.fluid.band import FluidProgram
 
 FLOAT_ERROR = 1e-12
 """By how much the sums of a bound may be wrong, relative: subtracted from it."""
+ADDING_ERROR = 1e-14
+"""The same of each slot's terms, over their size."""
+LEAST_BRACKET = 1e-3
+"""Least half width of a first bracket, over the largest break price."""
 STEPS_PER_UNIT = 300
 """Rough number of loop steps for each unit of an instance, in about a hundred pricings."""
 
@@ -53,6 +57,8 @@ class Pricer:
         self.mu = np.full(len(program.arrival), float(np.median(self.carbon[:, :, 0])) if self.carbon.size else 0.0)
         self.evaluations = 0
         self._steps = float(program.width @ units.count[program.profile]) * STEPS_PER_UNIT
+        most = np.array([units.gain[p].sum() for p in range(len(units.count))])
+        self._most_work = program.width * most[program.profile]  # at the largest scale in every slot
         shape = self.carbon.shape
         self._ratio, self._gain, self._servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self._count = np.zeros(shape[:2], dtype=np.int64)
@@ -79,9 +85,14 @@ class Pricer:
         value = _cover.choose(self._steps)(
             program.arrival, program.end, program.profile, program.required, self.shortage_price,
             self._ratio, self._gain, self._servers, self._count, self.mu, load, self._room, self._places,
+            LEAST_BRACKET * float(self.mu.max(initial=0.0)) + 1e-9,
         )  # fmt: skip
-        paid = float((prices * self.limit).sum())
-        return value - paid - FLOAT_ERROR * (value + paid), load - self.limit
+        paid, earned = float((prices * self.limit).sum()), float((self.mu * program.required).sum())
+        rounding = FLOAT_ERROR * (value + paid + earned) + ADDING_ERROR * float((self.mu * self._most_work).sum())
+        overfull = (
+            1.001 * program.allowance * max(0.0, earned - value)
+        )  # shares of a slot may add up to a little over 1
+        return value - paid - rounding - overfull, load - self.limit
 
 
 @compiled
@@ -126,6 +137,7 @@ def _cover(
     load: FloatArray,
     near: FloatArray,
     place: IntArray,
+    least_bracket: float,
 ) -> float:
     """Cover each job's work at least cost; return the cost, set `mu`, add to `load`.
 
@@ -135,7 +147,7 @@ def _cover(
     total = 0.0
     for j in range(len(arrival)):
         p, need = profile[j], required[j]
-        width = 0.03 * mu[j] + 1e-9
+        width = 0.03 * mu[j] + least_bracket
         low, high = mu[j] - width, mu[j] + width
         below, inside, n = 0.0, 0.0, 0
         while True:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.errors import CarbonoptError
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
@@ -114,7 +115,11 @@ class Purifier:
         program.add_entries(rows.start + pair, z.index, 1.0)
         with warnings.catch_warnings():  # what is left of a slot may be next to nothing
             warnings.simplefilter("ignore", UserWarning)
-            result = highs.solve(program, options)
+            try:
+                result = highs.solve(program, options)
+            except CarbonoptError:  # refused for its numbers: the chunk stays as it was
+                self.share[chunk] = old
+                return
         self.share[chunk] = old
         if result.status is Status.OPTIMAL and result.values is not None:
             self.share[chunk] = np.clip(result.values[z.slice], 0.0, 1.0)

@@ -78,7 +78,7 @@ class _Solver:
         self.table = table_of(instance)
         self.scratch = scratch_of(self.table)
         self.room = np.floor(instance.cluster.limit).astype(np.int64)
-        self.pricer = PlanPricer(self.table, self.scratch, np.array(instance.cluster.limit))
+        self.pricer = PlanPricer(self.table, self.scratch, instance.servers_to_give)
         self.columns = Columns(self.table, self.room)
         self.random = np.random.default_rng(options.seed)
         self.incumbent = _Incumbent()

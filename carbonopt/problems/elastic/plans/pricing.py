@@ -14,7 +14,7 @@ PAIRS = 96
 """Up to this number of choices, all pairs of them are tried for a first good plan."""
 CLOSE = 1e-9
 """An excess below this share of z(mu) counts as none."""
-WORK_ERROR = 1e-12
+WORK_ERROR = 1e-14
 """Of a sum of gains, relative; a thousandth of the allowance that the required work contains."""
 
 
