@@ -23,7 +23,7 @@ def test_runs_compiled_and_interpreted() -> None:
 
 def test_knows_what_it_calls_and_where_that_is() -> None:
     assert run_labels in price_job.called().values()
-    assert {name.rsplit("/")[-1] for name in search.files()} == {"search.py", "plan_pricing.py", "plan_choices.py"}
+    assert {name.rsplit("/")[-1] for name in search.files()} == {"search.py", "pricing.py", "choices.py"}
 
 
 def test_cache_follows_the_files_of_what_is_called() -> None:
