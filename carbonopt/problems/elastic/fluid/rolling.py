@@ -18,8 +18,8 @@ from carbonopt.problems.elastic.fluid.pricing import Pricer
 
 STEP, AHEAD = 336, 168
 """Slots that a block decides, and slots beyond whose arrivals it knows."""
-LEAST_BLOCKS = 4
-"""Horizons of fewer blocks than this are solved as a whole."""
+LEAST_BLOCKS, LEAST_UNITS = 4, 5e7
+"""Programs of fewer blocks or units than this are solved as a whole: that is faster while it fits into memory."""
 BLOCK_SHARE = 0.1
 """Of the relative gap that is asked for, what a block may use."""
 LITTLE = 1e-3
@@ -30,7 +30,9 @@ POLISH = 100
 
 def is_long(program: FluidProgram) -> bool:
     """Return whether a program is worth to be cut into blocks."""
-    return len(program.capacity) >= LEAST_BLOCKS * STEP and int(program.width.max(initial=1)) <= AHEAD
+    units = float(program.width @ program.units.count[program.profile])
+    is_large = len(program.capacity) >= LEAST_BLOCKS * STEP and units >= LEAST_UNITS
+    return is_large and int(program.width.max(initial=1)) <= AHEAD
 
 
 def roll(program: FluidProgram, options: Options) -> Optimum | None:
@@ -62,7 +64,36 @@ def roll(program: FluidProgram, options: Options) -> Optimum | None:
         used += np.bincount(plan.slot[decided], servers[decided], slots)
         left = np.where(after <= LITTLE * program.length, 0.0, after)
         parts.append(Allocation(plan.job[decided], plan.slot[decided], plan.level[decided], plan.share[decided]))
-    return _whole(program, Allocation(*map(np.concatenate, zip(*parts, strict=True))), prices, rounds, options)
+    allocation = mended(program, Allocation(*map(np.concatenate, zip(*parts, strict=True))))
+    return None if allocation is None else _whole(program, allocation, prices, rounds, options)
+
+
+def mended(program: FluidProgram, allocation: Allocation) -> Allocation | None:
+    """Do the rest of jobs that rounding left short, at the least scale in the cleanest slots with room.
+
+    None if a job finds no room.
+    """
+    profile = program.profile[allocation.job]
+    work = program.levels.work[profile, allocation.level] * allocation.share
+    load = program.levels.servers[profile, allocation.level] * allocation.share
+    left = program.length - np.bincount(allocation.job, work, len(program.length))
+    free = program.capacity - np.bincount(allocation.slot, load, len(program.capacity))
+    rows: list[tuple[int, int, float]] = []
+    for j in np.flatnonzero(left > (program.length - program.required) / 2):
+        p, own = program.profile[j], allocation.job == j
+        slots = np.arange(program.arrival[j], program.end[j])
+        filled = np.bincount(allocation.slot[own] - slots[0], allocation.share[own], len(slots))
+        for t in slots[np.argsort(program.carbon[p, slots, 0], kind="stable")]:
+            room = min(1.0 - filled[t - slots[0]], free[t] / program.units.servers[p, 0], left[j])
+            if room > 0 and left[j] > 0:
+                rows.append((int(j), int(t), float(room)))
+                free[t] -= room * program.units.servers[p, 0]
+                left[j] -= room
+        if left[j] > (program.length - program.required)[j] / 2:
+            return None
+    job, slot, share = (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0, int),) * 3
+    added = (job, slot, np.zeros(len(rows), dtype=np.int64), share)
+    return Allocation(*(np.concatenate([old, new]) for old, new in zip(allocation, added, strict=True)))
 
 
 def _whole(program: FluidProgram, allocation: Allocation, prices: FloatArray, blocks: int, options: Options) -> Optimum:
