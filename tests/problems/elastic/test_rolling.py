@@ -49,3 +49,22 @@ def test_what_rounding_left_is_mended(month):
     short = Allocation(*found.allocation[:3], less)
     assert check(month, short.schedule(month)).violations != ()
     assert check(month, rolling.mended(program, short).schedule(month)).violations == ()
+
+
+def test_a_schedule_that_rounding_spoilt_does_not_replace_the_incumbent(monkeypatch):
+    from carbonopt.problems.elastic.fluid import method
+
+    week = co.generate("elastic", jobs=40, utilisation=0.3, model="fluid", seed=1)
+    whole = method.optimum
+
+    def spoilt(*args, **options):
+        found = whole(*args, **options)
+        found.allocation = found.allocation._replace(share=found.allocation.share * (1 - 1e-6))
+        return found
+
+    best = co.solve(week, "price")
+    monkeypatch.setattr(method, "optimum", spoilt)
+    solution = co.solve(week, "price")
+    assert (solution.status, solution.has_solution) == ("feasible", True)
+    assert solution.bound == best.bound
+    assert solution.objective == co.solve(week, "carbonflex-greedy-fluid").objective

@@ -81,8 +81,11 @@ def fluid_price(instance: ElasticInstance, options: Options) -> Outcome:
     found = fluid_optimum(instance, options)
     if found.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
-    schedule = found.schedule if found.schedule is not None else incumbent
-    return Outcome(found.status, schedule, found.bound, found.certificate(), found.info)
+    schedule, status = found.schedule, found.status
+    if schedule is not None and check(instance, schedule).violations:  # rounding that nothing could mend
+        schedule, status = None, Status.UNKNOWN if incumbent is None else Status.FEASIBLE
+    schedule = incumbent if schedule is None else schedule
+    return Outcome(status, schedule, found.bound, found.certificate(), found.info)
 
 
 def fluid_optimum(instance: ElasticInstance, options: Options, primal: bool = True) -> FluidResult:
