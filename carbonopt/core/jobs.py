@@ -23,16 +23,12 @@ class JobTable:
     ----------
     name
         Names of the N jobs, all different.
-    arrival
-        Release: the first slot in which each job may start, shape (N,).
     """
 
     name: tuple[str, ...]
-    arrival: IntArray
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", tuple(self.name))
-        object.__setattr__(self, "arrival", frozen_int(self.arrival, "jobs.arrival"))
 
     def __len__(self) -> int:
         return len(self.name)
@@ -61,6 +57,23 @@ class JobTable:
             for key, column in self.columns()
             if column is not None and len(column) != len(self)
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class SlotJobTable(JobTable):
+    """Jobs that arrive at the beginning of a slot.
+
+    Parameters
+    ----------
+    arrival
+        Release: the first slot in which each job may start, shape (N,).
+    """
+
+    arrival: IntArray
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "arrival", frozen_int(self.arrival, "jobs.arrival"))
 
 
 def duplicate_faults(field: str, names: tuple[str, ...]) -> list[Fault]:

@@ -11,7 +11,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray, frozen_float, frozen_int
 from carbonopt.core.errors import InputError
 from carbonopt.core.instance import Instance
-from carbonopt.core.jobs import JobTable
+from carbonopt.core.jobs import SlotJobTable
 from carbonopt.problems.elastic import validate
 
 ROUNDING = 1e-9
@@ -104,7 +104,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticJobs(JobTable):
+class ElasticJobs(SlotJobTable):
     """Jobs that may be suspended, resumed and scaled from slot to slot.
 
     Parameters

@@ -11,7 +11,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float, frozen_int
 from carbonopt.core.errors import InputError, UnsupportedError, shown
 from carbonopt.core.instance import Instance
-from carbonopt.core.jobs import JobTable
+from carbonopt.core.jobs import SlotJobTable
 from carbonopt.problems.mosp import validate
 
 CAPACITY_ROUNDING = 1e-9
