@@ -17,9 +17,7 @@ PATIENCE = 6
 MOMENTUM = 0.6
 
 
-def ascend(
-    pricer: Pricer, iterations: int, options: Options, start: FloatArray | None = None, gap: float = FIRST_GAP
-) -> FloatArray:
+def ascend(pricer: Pricer, iterations: int, options: Options) -> FloatArray:
     """Return slot prices with a good bound.
 
     Parameters
@@ -30,19 +28,14 @@ def ascend(
         Pricings at most.
     options
         The ascent ends when the time is out.
-    start
-        Prices to start from [g per server and slot], shape (T,); None: zero, but for slots without
-        capacity, where a price costs nothing.
-    gap
-        Distance to the optimum that the first steps assume, relative.
 
     Returns
     -------
     ndarray
         The best prices found, shape (T,), at least 0.
     """
-    prices = pricer.closed_slot_prices() if start is None else np.maximum(start, pricer.closed_slot_prices())
-    best, best_prices, stalled = -np.inf, prices, 0
+    prices = pricer.closed_slot_prices()
+    best, best_prices, stalled, gap = -np.inf, prices, 0, FIRST_GAP
     direction = np.zeros_like(prices)
     for _ in range(iterations):
         bound, excess = pricer(prices)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -119,15 +119,6 @@ class FluidProgram:
         """Return the program in which units cost nothing."""
         return replace(self, carbon=np.zeros_like(self.carbon))
 
-    def block(self, jobs: IntArray, length: FloatArray, used: FloatArray, first: int, last: int) -> FluidProgram:
-        """Return the program of some jobs, with `length` work left, over slots first..last-1 less `used` servers."""
-        arrival, end = np.maximum(self.arrival[jobs], first) - first, self.end[jobs] - first
-        carbon = np.ascontiguousarray(self.carbon[:, first:last])
-        capacity = np.maximum(0.0, self.capacity - used)[first:last]
-        return replace(
-            self, arrival=arrival, end=end, length=length, profile=self.profile[jobs], carbon=carbon, capacity=capacity
-        )
-
     @property
     def required(self) -> FloatArray:
         """Work that counts as all of it [slots at k_min], shape (N,)."""
@@ -143,24 +134,34 @@ class FluidProgram:
         """Slots in each job's window, shape (N,)."""
         return self.end - self.arrival
 
+    @property
+    def size(self) -> float:
+        """How many units there are in all windows."""
+        return float(self.width @ self.units.count[self.profile])
+
     @cached_property
     def levels(self) -> Levels:
         """The levels of all profiles."""
         units = self.units
         return Levels(np.cumsum(self.carbon, axis=2), np.cumsum(units.gain, axis=1), np.cumsum(units.servers, axis=1))
 
+    def band_size(self, prices: FloatArray, mu: FloatArray, delta: float) -> tuple[int, int]:
+        """Return how many pairs and levels `band` would have."""
+        return self._select(prices, mu, delta, *np.zeros((4, 0), dtype=np.int64))
+
     def band(self, prices: FloatArray, mu: FloatArray, delta: float) -> Band:
         """Return the levels within `delta` [g] of the best at slot prices (T,) and break prices (N,)."""
-        data = (self.arrival, self.end, self.profile, self.units.count, self.capacity > 0)
-        empty = np.zeros(0, dtype=np.int64)
-        select = _select.choose(100 * float(self.width.sum()))
-        pairs, columns = select(*data, *self.levels, prices, mu, delta, empty, empty, empty, empty)
+        pairs, columns = self.band_size(prices, mu, delta)
         size = f"the band of {self.name} would have {columns:.3g} levels"
         require_bytes(size, BYTES_PER_COLUMN * columns + BYTES_PER_PAIR * pairs)
         sizes = (len(self.arrival) + 1, pairs, pairs + 1, columns)
         band = Band(*(np.zeros(size, dtype=np.int64) for size in sizes))
-        select(*data, *self.levels, prices, mu, delta, *band)
+        self._select(prices, mu, delta, *band)
         return band
+
+    def _select(self, *where: Any) -> tuple[int, int]:
+        data = (self.arrival, self.end, self.profile, self.units.count, self.capacity > 0)
+        return _select.choose(100 * float(self.width.sum()))(*data, *self.levels, *where)
 
     def job_of_pair(self, band: Band) -> IntArray:
         """Return the job of each pair, shape (Q,)."""
@@ -172,6 +173,11 @@ class FluidProgram:
         kept = np.flatnonzero(share > LEAST_SHARE)
         job, slot = self.job_of_pair(band)[pair[kept]], band.slot[pair[kept]]
         return Allocation(job, slot, band.level[kept], np.minimum(share[kept], 1.0))
+
+    def carbon_of(self, allocation: Allocation) -> float:
+        """Return the carbon of an allocation [g]."""
+        profile = self.profile[allocation.job]
+        return float(self.levels.carbon[profile, allocation.slot, allocation.level] @ allocation.share)
 
 
 @compiled

@@ -1,12 +1,13 @@
 """Method `price` for the fluid model: prices by ascent, then an interior point over a band of levels.
 
-1. Subgradient ascent gives slot prices within some 1e-3 of the optimum, and each job's break price.
+1. Subgradient ascent gives slot prices within some 1e-3 of the optimum, and each job's break price. For
+   long horizons it is Newton's method on a smoothed bound, within 1e-4, and gives a schedule as well.
 2. The levels whose reduced cost is small there make a band; the interior point method solves it.
 3. The Lagrangian bound at its slot prices is a bound for the whole program. If it does not close the
    gap, the band was too narrow: it is made wider, around the better prices.
 4. The simplex method turns the interior optimum into one with few fractions.
 
-Horizons of many weeks are solved block by block.
+Where the band would be very large, the schedule of the first step is the answer if it is close enough.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from carbonopt.problems.elastic.check import check
 from carbonopt.problems.elastic.fluid.band import FluidProgram
 from carbonopt.problems.elastic.fluid.optimum import Optimum, optimum
 from carbonopt.problems.elastic.fluid.optimum import least_shortage as shortage_of
-from carbonopt.problems.elastic.fluid.rolling import is_long, roll
 from carbonopt.problems.elastic.greedy import allocate
 from carbonopt.problems.elastic.instance import ElasticInstance
 
@@ -105,16 +105,20 @@ def fluid_optimum(instance: ElasticInstance, options: Options, primal: bool = Tr
         empty: Schedule = {"job": [], "slot": [], "servers": [], "share": []}
         return FluidResult(Status.OPTIMAL, np.zeros(slots), 0.0, empty, np.zeros(0))
     program = FluidProgram.of(instance)
-    found = roll(program, options) if primal and is_long(program) else None
-    if found is None:
-        found = optimum(program, options, primal=primal)
+
+    def tell(found: Optimum) -> None:
+        allocation = found.allocation
+        assert allocation is not None
+        options.report(objective=found.carbon, bound=found.bound, incumbent=lambda: allocation.schedule(instance))
+
+    found = optimum(program, options, primal, tell if instance.model == "fluid" else None)
     if found.lacking and found.allocation is None and options.remaining > 0:
         proof = least_shortage(instance, options)
         if proof.status is Status.INFEASIBLE:
             proof.info |= found.info
             return proof
     options.report(bound=found.bound)
-    schedule = None if found.allocation is None else found.allocation.schedule(instance)
+    schedule = found.allocation.schedule(instance) if primal and found.allocation is not None else None
     return FluidResult(_status(found, options), found.prices, found.bound, schedule, found.mu, info=found.info)
 
 

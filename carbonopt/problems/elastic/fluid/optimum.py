@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,14 +13,22 @@ from carbonopt.core.options import Options
 from carbonopt.problems.elastic.fluid.ascent import ascend
 from carbonopt.problems.elastic.fluid.band import Allocation, Band, FluidProgram
 from carbonopt.problems.elastic.fluid.interior import InteriorPoint, Point
+from carbonopt.problems.elastic.fluid.mend import mended
 from carbonopt.problems.elastic.fluid.pricing import Pricer
 from carbonopt.problems.elastic.fluid.purify import Purifier
+from carbonopt.problems.elastic.fluid.smooth import smooth
 
 WIDTH = 0.2
 """Reduced cost up to which a level enters the first band, over the median break price."""
 WIDEST_ROUND = 3
 """Round after which a band that lacks work takes every level."""
 ASCENT_ITERATIONS = 120
+SMOOTH_SIZE = 2e6
+"""Units from which on the first prices are those of a smoothed dual."""
+SMOOTH_SHARE, SMOOTH_GAP = 0.5, 1e-5
+"""Relative gap that these aim at, over the one that is asked for, and at least."""
+SPREADS, NARROW_WIDTH = 10.0, 0.02
+"""Width of the first band around them, over their spread, and at least, over the median break price."""
 INTERIOR_TOLERANCE = 1e-8
 EXACT_GAP = 1e-7
 """Relative gap at which a fluid optimum counts as found."""
@@ -48,6 +57,8 @@ class Optimum:
         Of `allocation` [g]; infinite without one.
     allocation
         The best that is known; None if none does all the work.
+    is_sound
+        Whether `allocation` holds to the checker's allowances; else rounding spoilt it.
     closed
         Whether bound and carbon agree as far as was asked.
     lacking
@@ -61,6 +72,7 @@ class Optimum:
     bound: float
     carbon: float = np.inf
     allocation: Allocation | None = None
+    is_sound: bool = False
     closed: bool = False
     lacking: bool = False
     info: dict[str, Any] = field(default_factory=dict)
@@ -68,16 +80,13 @@ class Optimum:
     @property
     def gap(self) -> float:
         """Distance of carbon and bound, over carbon."""
-        return (self.carbon - self.bound) / max(abs(self.carbon), 1e-9) if np.isfinite(self.carbon) else np.inf
+        return _gap(self.carbon, self.bound)
 
 
-def optimum(
-    program: FluidProgram,
-    options: Options,
-    start: FloatArray | None = None,
-    primal: bool = True,
-    exact_gap: float = EXACT_GAP,
-) -> Optimum:
+Tell = Callable[[Optimum], None]
+
+
+def optimum(program: FluidProgram, options: Options, primal: bool = True, tell: Tell | None = None) -> Optimum:
     """Return the optimum of a fluid program.
 
     Parameters
@@ -86,20 +95,22 @@ def optimum(
         N jobs, at least one, and T slots.
     options
         Time limit and gap.
-    start
-        Slot prices to start from, shape (T,); None: zero.
     primal
         False where prices and bound are all that is needed.
-    exact_gap
-        Relative gap at which it ends, where the band has up to `EXACT_COLUMNS`.
+    tell
+        Called with what is known when there is a first schedule that is not the last.
     """
     pricer = Pricer(program)
-    prices = ascend(pricer, ASCENT_ITERATIONS, options, start)
-    bound, _ = pricer(prices)
-    best = Optimum(prices, pricer.mu.copy(), bound)
-    width, factor = WIDTH * max(float(np.median(best.mu)), 1e-9), SHORTAGE_FACTOR
+    best, width = _first(program, pricer, options)
+    if tell is not None and best.allocation is not None:
+        tell(best)
+    factor = SHORTAGE_FACTOR
     for number in range(1, LARGEST_ROUND + 1):
         if options.remaining <= 0:
+            break
+        is_large = program.band_size(best.prices, best.mu, width)[1] > EXACT_COLUMNS
+        exact = options.mip_rel_gap if is_large else EXACT_GAP
+        if best.gap <= exact:
             break
         band = program.band(best.prices, best.mu, width)
         usual = float(best.mu[best.mu < pricer.shortage_price].max(initial=1e-6))
@@ -107,7 +118,7 @@ def optimum(
         interior = InteriorPoint(program, band, best.prices, best.mu, shortage_price, usual)
         point = interior.solve(INTERIOR_TOLERANCE, options)
         _raise_bound(best, pricer, point)
-        best.info = {
+        best.info |= {
             "rounds": number,
             "band_columns": len(band.level),
             "interior_iterations": point.iterations,
@@ -119,18 +130,54 @@ def optimum(
                 break
             width, factor = (np.inf if number >= WIDEST_ROUND else 10 * width), 10 * factor
             continue
-        best.carbon = _carbon(program, band, point)
-        exact = exact_gap if len(band.level) <= EXACT_COLUMNS else options.mip_rel_gap
-        best.closed = best.gap <= exact
-        if best.closed or number == LARGEST_ROUND:
-            if primal:
-                share = Purifier(program, band, point.share, point.mu).run(options)
-                best.allocation = program.allocation(band, share)
-            break
+        carbon = _carbon(program, band, point)
+        best.closed = _gap(carbon, best.bound) <= exact
+        is_last = best.closed or number == LARGEST_ROUND
         if primal:
-            best.allocation = program.allocation(band, point.share)
+            share = Purifier(program, band, point.share, point.mu).run(options) if is_last else point.share
+            best.closed &= _take(best, program, program.allocation(band, share))
+        else:
+            best.carbon = min(best.carbon, carbon)
+        if is_last:
+            break
         width *= 2
     return best
+
+
+def _first(program: FluidProgram, pricer: Pricer, options: Options) -> tuple[Optimum, float]:
+    """Return what is known before the first band, and its width [g]."""
+    if program.size < SMOOTH_SIZE:
+        best = _best_of(pricer, ascend(pricer, ASCENT_ITERATIONS, options))
+        return best, _width(best)
+    smoothed = smooth(program, pricer, max(SMOOTH_SHARE * options.mip_rel_gap, SMOOTH_GAP), options)
+    best = _best_of(pricer, smoothed.prices)
+    best.info |= {"newton_steps": smoothed.steps}
+    if smoothed.allocation is None:
+        best = max(best, _best_of(pricer, ascend(pricer, ASCENT_ITERATIONS, options)), key=lambda found: found.bound)
+        return best, _width(best)
+    best.carbon, best.allocation, best.is_sound = smoothed.carbon, smoothed.allocation, True
+    return best, _width(best, max(NARROW_WIDTH, SPREADS * smoothed.spread / max(float(np.median(best.mu)), 1e-9)))
+
+
+def _width(best: Optimum, share: float = WIDTH) -> float:
+    """Return the width of a first band [g], at most that around rough prices."""
+    return max(min(share, WIDTH) * float(np.median(best.mu)), 1e-9)
+
+
+def _best_of(pricer: Pricer, prices: FloatArray) -> Optimum:
+    bound, _ = pricer(prices)
+    return Optimum(prices, pricer.mu.copy(), bound, info={"pricings": pricer.evaluations})
+
+
+def _take(best: Optimum, program: FluidProgram, allocation: Allocation) -> bool:
+    """Take an allocation if none that is sound is better, and return whether it was taken."""
+    sound = mended(program, allocation)
+    allocation = allocation if sound is None else sound
+    carbon = program.carbon_of(allocation)
+    if best.is_sound and (sound is None or carbon > best.carbon):
+        return False
+    best.carbon, best.allocation, best.is_sound = carbon, allocation, sound is not None
+    return True
 
 
 def least_shortage(program: FluidProgram, options: Options) -> Optimum:
@@ -168,6 +215,10 @@ def _raise_bound(best: Optimum, pricer: Pricer, point: Point) -> None:
     bound, _ = pricer(prices)
     if bound > best.bound:
         best.bound, best.prices, best.mu = bound, prices, pricer.mu.copy()
+
+
+def _gap(carbon: float, bound: float) -> float:
+    return (carbon - bound) / max(abs(carbon), 1e-9) if np.isfinite(carbon) else np.inf
 
 
 def _carbon(program: FluidProgram, band: Band, point: Point) -> float:

@@ -6,9 +6,8 @@ Weak duality bounds every schedule from below:
 
     sum_j cost_j(lambda) - sum_t lambda_t M_t
 
-The units of one profile in one slot enter by the lower hull of (work, cost) over its levels: a
-*ladder* of steps with rising cost per work. A job takes the steps of its window in the order of this
-ratio; the ratio at which its work is done is its break price mu_j.
+A job takes the steps of its window (`ladder`) in the order of cost per work; the ratio at which its
+work is done is its break price mu_j.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import numpy as np
 from carbonopt.algorithms.compiled import compiled
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.fluid.band import FluidProgram
+from carbonopt.problems.elastic.fluid.ladder import Ladder
 
 FLOAT_ERROR = 1e-12
 """By how much the sums of a bound may be wrong, relative: subtracted from it."""
@@ -56,12 +56,11 @@ class Pricer:
         self.limit = program.limit
         self.mu = np.full(len(program.arrival), float(np.median(self.carbon[:, :, 0])) if self.carbon.size else 0.0)
         self.evaluations = 0
-        self._steps = float(program.width @ units.count[program.profile]) * STEPS_PER_UNIT
+        self._steps = program.size * STEPS_PER_UNIT
         most = np.array([units.gain[p].sum() for p in range(len(units.count))])
         self._most_work = program.width * most[program.profile]  # at the largest scale in every slot
         shape = self.carbon.shape
-        self._ratio, self._gain, self._servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        self._count = np.zeros(shape[:2], dtype=np.int64)
+        self._ladder = Ladder.of_shape(*shape)
         width = int(program.width.max(initial=1))
         self._room = np.zeros(width * shape[2])
         self._places = np.zeros((2, width * shape[2]), dtype=np.int64)
@@ -76,15 +75,12 @@ class Pricer:
         The second is a supergradient of the bound [servers], shape (T,).
         """
         self.evaluations += 1
-        program, units = self.program, self.program.units
-        cost = self.carbon + prices[None, :, None] * units.servers[:, None, :]
-        _ladders.choose(self._steps)(
-            cost, units.gain, units.servers, units.count, self._ratio, self._gain, self._servers, self._count
-        )
+        program = self.program
+        self._ladder.set(self.carbon, prices, program.units, self._steps)
         load = np.zeros(len(prices))
         value = _cover.choose(self._steps)(
             program.arrival, program.end, program.profile, program.required, self.shortage_price,
-            self._ratio, self._gain, self._servers, self._count, self.mu, load, self._room, self._places,
+            self._ladder, self.mu, load, self._room, self._places,
             LEAST_BRACKET * float(self.mu.max(initial=0.0)) + 1e-9,
         )  # fmt: skip
         paid, earned = float((prices * self.limit).sum()), float((self.mu * program.required).sum())
@@ -96,43 +92,13 @@ class Pricer:
 
 
 @compiled
-def _ladders(
-    cost: FloatArray,
-    gain: FloatArray,
-    servers: FloatArray,
-    count: IntArray,
-    ratio: FloatArray,
-    step_gain: FloatArray,
-    step_servers: FloatArray,
-    steps: IntArray,
-) -> None:
-    """Merge units into the lower hull of (work, cost) of each profile and slot."""
-    for p in range(cost.shape[0]):
-        for t in range(cost.shape[1]):
-            k = 0
-            for u in range(count[p]):
-                c, g, w = cost[p, t, u], gain[p, u], servers[p, u]
-                while k > 0 and c < ratio[p, t, k - 1] * g:
-                    k -= 1
-                    c += ratio[p, t, k] * step_gain[p, t, k]
-                    g += step_gain[p, t, k]
-                    w += step_servers[p, t, k]
-                ratio[p, t, k], step_gain[p, t, k], step_servers[p, t, k] = c / g, g, w
-                k += 1
-            steps[p, t] = k
-
-
-@compiled
 def _cover(
     arrival: IntArray,
     end: IntArray,
     profile: IntArray,
     required: FloatArray,
     shortage_price: float,
-    ratio: FloatArray,
-    gain: FloatArray,
-    servers: FloatArray,
-    steps: IntArray,
+    ladder: Ladder,
     mu: FloatArray,
     load: FloatArray,
     near: FloatArray,
@@ -144,6 +110,7 @@ def _cover(
     A pass over the window adds up the steps below a bracket around the last break price, and collects
     those inside; the bracket moves until the break is inside, which mostly it is at once.
     """
+    ratio, gain, servers, steps = ladder.ratio, ladder.gain, ladder.servers, ladder.steps
     total = 0.0
     for j in range(len(arrival)):
         p, need = profile[j], required[j]
