@@ -3,7 +3,7 @@
 from carbonopt.check import check
 from carbonopt.compare import compare
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import CarbonoptError, InputError, TooLargeError, UnsupportedError
+from carbonopt.core.errors import CarbonoptError, InputError, PolicyError, TooLargeError, UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.report import Diagnosis, Finding, Report, Violation
 from carbonopt.core.solution import Solution
@@ -11,6 +11,7 @@ from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
 from carbonopt.generate import generate
 from carbonopt.io.read import read, read_solution
+from carbonopt.simulate import simulate
 from carbonopt.solve import diagnose, formulate, solve
 
 __version__ = "0.1.0"
@@ -22,6 +23,7 @@ __all__ = [
     "Finding",
     "InputError",
     "Instance",
+    "PolicyError",
     "Report",
     "Solution",
     "Status",
@@ -36,5 +38,6 @@ __all__ = [
     "generate",
     "read",
     "read_solution",
+    "simulate",
     "solve",
 ]

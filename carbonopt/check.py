@@ -110,7 +110,9 @@ def _claim_faults(instance: Instance, solution: Solution, report: Report) -> Ite
             yield Violation("metrics", text)
     if solution.status is Status.INFEASIBLE:
         yield Violation("status", "the file claims that there is no schedule, and holds one")
-    if bound is not None and found is not None and not on_its_side(instance.sense, bound, found):
+    if bound is not None and report.incomparable:
+        yield Violation("bound", f"the file claims a bound of {bound:.9g}, and none compares: {report.incomparable}")
+    elif bound is not None and found is not None and not on_its_side(instance.sense, bound, found):
         text = f"the claimed bound {bound:.9g} is beaten by the schedule's {found:.9g}"
         yield Violation("bound", text, amount=abs(bound - found))
     elif solution.status is Status.OPTIMAL and found is not None and not _closes(solution, found):

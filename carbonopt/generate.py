@@ -14,10 +14,10 @@ def generate(problem: str, **parameters: Any) -> Instance:
     Parameters
     ----------
     problem
-        ``mosp`` or ``elastic``.
+        ``mosp``, ``elastic`` or ``purchasing``.
     **parameters
-        Of the problem's generator, e.g. ``jobs=200, seed=1``; see
-        `carbonopt.problems.mosp.generate.generate` and `carbonopt.problems.elastic.generate.generate`.
+        Of the problem's generator, e.g. ``jobs=200, seed=1``; see `carbonopt.problems.mosp.generate.generate`,
+        `carbonopt.problems.elastic.generate.generate` and `carbonopt.problems.purchasing.generate.generate`.
 
     Examples
     --------
@@ -27,6 +27,9 @@ def generate(problem: str, **parameters: Any) -> Instance:
     >>> instance = generate("elastic", capacity=20, utilisation=0.6, profiles="gpu-mix", model="fluid")
     >>> instance.name, round(instance.provenance["utilisation"], 2)
     ('elastic-synthetic-j0212-t272-AU-SA-s01', 0.6)
+    >>> instance = generate("purchasing", jobs=100, arrival_hours=24, reserved=5)
+    >>> instance.name, instance.reserved_cpus
+    ('purchasing-synthetic-j0100-t058-AU-SA-s01', 5)
     """
     instance: Instance = problem_of(problem).function("generate")(**parameters)
     return instance

@@ -105,11 +105,13 @@ class _Keeper:
         self.saved_at = -CHECKPOINT_SECONDS
         self.unsaved = False
         self.incumbent: Callable[[], Schedule] | None = None
+        self.info: dict[str, Any] = {}
         self.bound: float | None = None
 
     def __call__(self, progress: Progress) -> None:
         self.unsaved = self.unsaved or progress.incumbent is not None
-        self.incumbent = progress.incumbent or self.incumbent
+        if progress.incumbent is not None:
+            self.incumbent, self.info = progress.incumbent, dict(progress.info)
         known = [bound for bound in (self.bound, progress.bound) if bound is not None]
         self.bound = self.tightest(known) if known else None
         due = progress.seconds - self.saved_at >= CHECKPOINT_SECONDS
@@ -121,7 +123,7 @@ class _Keeper:
 
     def outcome(self, start: Schedule | None) -> Outcome:
         schedule = start if self.incumbent is None else self.incumbent()
-        return Outcome(Status.INTERRUPTED, schedule, self.bound)
+        return Outcome(Status.INTERRUPTED, schedule, self.bound, info=self.info if self.incumbent else {})
 
 
 def _checked_start(instance: Instance, initial: Solution) -> Schedule:

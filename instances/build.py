@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import tiny_elastic
+import tiny_mlcluster
 import tiny_mosp
+import tiny_purchasing
 
 import carbonopt as co
 from carbonopt.core.arrays import plain
@@ -40,22 +42,35 @@ ELASTIC_BENCH = [  # jobs, hours in which they arrive, utilisation, model
     (300, 168, 0.88, "integer"),
     (300, 168, 0.75, "fluid"),
 ]
+WEEK_SHARES = (0.0, 0.5, 0.95)
+PURCHASING_BENCH = [  # jobs, hours in which they arrive, reserved CPUs over mean demand, what else, its name
+    (60, 24, 0.5, {}, ""),
+    (60, 24, 0.5, {"model": "no-split"}, "nosplit"),
+    (60, 24, 0.5, {"model": "suspend-resume"}, "suspend"),
+    (60, 24, 0.5, {"evictions_per_hour": 0.1}, "spot"),
+    (60, 24, None, {"decide_reserved": True}, "plan"),
+    (300, 72, 0.8, {"max_cpus": 32}, "large"),
+    (300, 72, 0.8, {"max_cpus": 32, "model": "no-split"}, "largenosplit"),
+]
 
 
 def tiny() -> Iterator[co.Instance]:
     """Yield the instances that are written by hand."""
-    for module in (tiny_mosp, tiny_elastic):
+    for module in (tiny_mosp, tiny_elastic, tiny_purchasing, tiny_mlcluster):
         for raw in module.tiny_instances():
             yield load(problem_of(raw["problem"]).functions["read"])(raw)
 
 
 def paper() -> Iterator[co.Instance]:
-    """Yield the workloads of the papers: Caspian's two days, CarbonFlex's week on 150 servers."""
+    """Yield the workloads of the papers: Caspian's two days, the weeks of CarbonFlex and GAIA, GREEN's day."""
     for objective in ("carbon", "caspian"):
         for seed in CASPIAN_SEEDS:
             yield co.generate("mosp", preset="caspian", jobs=200, slots=48, seed=seed, objective=objective)
     for seed in WEEK_SEEDS:
         yield _named(co.generate("elastic", capacity=150, utilisation=0.5, seed=seed), "week")
+    for share in WEEK_SHARES:
+        yield _named(co.generate("purchasing", jobs=1000, reserved_share=share, seed=1), f"week{100 * share:03.0f}")
+    yield _named(co.generate("mlcluster", seed=1), "day")
 
 
 def bench() -> Iterator[co.Instance]:
@@ -65,6 +80,10 @@ def bench() -> Iterator[co.Instance]:
     for jobs, hours, utilisation, model in ELASTIC_BENCH:
         made = co.generate("elastic", jobs=jobs, arrival_hours=hours, utilisation=utilisation, model=model, seed=1)
         yield _named(made, f"bench{100 * utilisation:03.0f}" + ("fluid" if model == "fluid" else ""))
+    for jobs, hours, share, terms, name in PURCHASING_BENCH:
+        made = co.generate("purchasing", jobs=jobs, arrival_hours=hours, reserved_share=share, seed=1, **terms)
+        yield _named(made, "bench" + ("" if share is None else f"{100 * share:03.0f}") + name)
+    yield _named(co.generate("mlcluster", jobs=80, gpus=8, arrival_hours=20, seed=1), "bench")
 
 
 def _named(instance: co.Instance, source: str) -> co.Instance:

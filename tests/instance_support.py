@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ RAW: Raw = {
     },
 }
 REMOVED = object()
+JUNK = [None, True, -1, 0, 0.5, 1e31, 10**400, float("nan"), float("-inf"), "", "x", "é\u2028", [], {}, [[]], [None],
+        {"a": 1}, [1, 2, 3, 4, 5], -0.0, 2**53, "1"]  # fmt: skip
 
 
 def tamper(raw: Raw, changes: dict[Place, Any]) -> Raw:
@@ -79,3 +82,35 @@ def told(path: Path, content: bytes) -> list[str]:
     found = caught.value.lines()
     assert all(line.startswith(f"{path}: ") for line in found)
     return [line.removeprefix(f"{path}: ") for line in found]
+
+
+def paths(value: Any, place: Place = ()) -> list[Place]:
+    """Return every place in a content, the whole first."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place, *(path for key, item in items for path in paths(item, (*place, key)))]
+
+
+def with_junk(raw: Raw, seed: int) -> Raw:
+    """Return a copy of `raw` with anything, or nothing, in two to five places."""
+    rng = random.Random(seed)
+    raw = deepcopy(raw)
+    for _ in range(rng.randint(2, 5)):
+        place: Any = raw
+        *outer, last = rng.choice(paths(raw)[1:])
+        for key in outer:
+            place = place[key]
+        if rng.random() < 0.2:
+            del place[last]
+        else:
+            place[last] = deepcopy(rng.choice(JUNK))
+    return raw
+
+
+def damaged(content: bytes, seed: int) -> bytes:
+    """Return bytes with one to four changes."""
+    rng = random.Random(seed)
+    changed = bytearray(content)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(changed))
+        changed[at : at + rng.choice([0, 1, 1, 5])] = rng.choice([b"", b"\x00", b"9", b"}", b'"', b"\xff", b"-", b"e9"])
+    return bytes(changed)

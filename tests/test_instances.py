@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import filecmp
 import json
+from math import expm1
 
 import jsonschema
 import pytest
 from conftest import ROOT, TINY, load_module
 
 import carbonopt as co
+from carbonopt.core.registry import problem_of
 
 SHIPPED = sorted(path for kind in ("tiny", "paper", "bench") for path in (ROOT / "instances" / kind).glob("*.json"))
-OPTIMA = {  # mosp in kg, elastic in g
+SPOT = 1.2 * -expm1(-1)
+"""An hour on spot CPUs at a hazard of 1 and a fifth of the price, and the hour on demand that may follow."""
+OPTIMA = {  # mosp in kg, elastic in g, purchasing in units of its weights, mlcluster in kg
     "shift": 0.1, "crowd": 0.7, "tradeoff": 0.45, "reject": 0.8, "resources": 0.3, "caspian": 2.25,
     "rerouting_5_3": 3, "falseinfeasible_none_4": 4, "lastunit_5_4": 4, "lastunit_fluid_3p5_3p5": 3.5,
     "window_5p9_3": 3, "window_fluid_2p975_2p975": 2.975, "gains_10p2_9p24": 9.24, "printed_none_1": 1,
     "closedwindow_late_2": 2, "scaling": 5, "rigid_7_5": 5, "network": 4.5, "switching": 8, "slotcapacity": 9,
+    "cleanhour_2": 2, "reservedpulls_3": 3, "nobreak_10": 10, "suspendresume_3": 3, "split_1": 1, "nosplit_2": 2,
+    "largejob_4": 4, "largerfirst_1": 1, "reserveone_1p6": 1.6, "reservenone_4": 4, "spotpays_0p7585": SPOT,
+    "spotdoesnotpay_1": 1, "spotemits_2": 2, "spotshort_2p2": 2.2, "limitwaits_1": 1, "limitspot_1p7585": 1 + SPOT,
+    "gpushift": 0.1,
+    "gpuqueue": 0.3,
+    "twogpus": 0.2,
+    "jctbudget": 0.4,
+    "gpurestart": 0.2,
+    "idlegpus": 0.06,
+    "jctweight": 0.5,
 }  # fmt: skip
-INFEASIBLE = {"infeasible", "overload", "halves"}
+INFEASIBLE = {"infeasible", "overload", "halves", "limitnone"}
 GREEDY = {  # what Algorithm 1 ends with [g]: the variant that the name of the instance is about
     "rerouting_5_3": ("carbonflex-greedy", 5),
     "falseinfeasible_none_4": ("carbonflex-greedy", None),
@@ -59,10 +73,12 @@ def test_files_fit_their_schema_and_round_trip(path, tmp_path):
 
 @pytest.mark.parametrize("name", OPTIMA)
 def test_hand_checked_optima(name, tiny):
-    solution = co.solve(tiny[name], "milp", mip_rel_gap=0)
-    assert solution.status == "optimal"
+    exact = "milp" if "milp" in problem_of(tiny[name].problem).methods else "price"
+    solution = co.solve(tiny[name], exact, mip_rel_gap=0, time_limit=10)
+    assert solution.status == "optimal" or exact == "price"
     assert solution.objective == pytest.approx(OPTIMA[name], abs=1e-9)
-    assert solution.bound == pytest.approx(OPTIMA[name], abs=1e-6)
+    assert solution.bound <= OPTIMA[name] + 1e-6
+    assert exact == "price" or solution.bound == pytest.approx(OPTIMA[name], abs=1e-6)
 
 
 @pytest.mark.parametrize("name", sorted(INFEASIBLE))

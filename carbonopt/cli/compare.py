@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console
+from carbonopt.cli import console, excess
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
@@ -28,16 +28,42 @@ def compare(
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,
     threads: console.Threads = None,
+    policies: Annotated[
+        str | None,
+        typer.Option("--policies", "-p", help="Online policies instead of methods, separated by commas; or all."),
+    ] = None,
+    split: Annotated[bool, typer.Option("--split", help="Say what the excess of each policy is due to.")] = False,
+    reserved: Annotated[
+        str | None, typer.Option("--reserved", help="Numbers of reserved CPUs for the policies, e.g. 0,9,18.")
+    ] = None,
+    lengths: Annotated[str, typer.Option("--lengths", help="What policies know of run times: mean or true.")] = "mean",
+    forecast: console.Forecast = None,
     output: console.Output = None,
     json_output: console.Json = False,
 ) -> None:
-    """Run several methods and measure each against the best proven bound."""
+    """Run several methods and measure each against the best proven bound.
+
+    With --policies: run online policies, and measure each against the proven optimum at its own cost and wait.
+    """
     options: dict[str, Any] = {
         "time_limit": time_limit,
         "mip_rel_gap": mip_rel_gap,
         "seed": seed,
         "threads": threads,
     }
+    if policies is not None:
+        simulation = {"split": split, "lengths": lengths, "forecast": console.forecast(forecast)}
+        console.each_file(
+            files,
+            lambda path: excess.tables(
+                path,
+                policies,
+                reserved,
+                options | simulation,
+                console.output_for(output, files, path, "policies.csv"),
+                json_output,
+            ),
+        )
     names = None if methods is None else [name.strip() for name in methods.split(",")]
     console.each_file(files, lambda path: _compare_file(path, names, options, output, files, json_output))
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.core.errors import CarbonoptError, Fault, InputError, UnsupportedError, one_line
+from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
 from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.options import Progress
 from carbonopt.core.report import Violation
@@ -47,7 +47,20 @@ TimeLimit = Annotated[
 RelGap = Annotated[float, typer.Option("--mip-rel-gap", min=0.0, help="Stop at this relative gap.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Of the solver.")]
+Forecast = Annotated[
+    str | None,
+    typer.Option("--forecast", help="What policies see of the signal ahead: a CSV file, or errors, e.g. error=0.1."),
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; with several inputs, a folder.")]
+
+
+def forecast(text: str | None) -> Any:
+    """Return the forecast that an option names; None for a perfect one."""
+    if text is None:
+        return None
+    from carbonopt.simulation.forecast import parse_forecast
+
+    return parse_forecast(text)
 
 
 def say(text: str) -> None:
@@ -81,6 +94,32 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
         table.add_row(*map(one_line, row))
     wide = None if sys.stdout.isatty() else 160
     Console(width=wide, highlight=False, markup=False, emoji=False).print(table)
+
+
+def print_frame(title: str, frame: Any) -> None:
+    """Print the first `SHOWN` rows of a DataFrame as a table."""
+    rows = [[number(value) for value in row] for row in frame.head(SHOWN).itertuples(index=False)]
+    print_table(title, [str(name).replace("_", " ") for name in frame.columns], rows)
+    if len(frame) > SHOWN:
+        say(f"and {len(frame) - SHOWN} more (--json and --output hold all)")
+
+
+def records(frame: Any) -> list[dict[str, Any]]:
+    """Return a DataFrame's rows as JSON objects, with null for what is missing."""
+    content: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
+    return content
+
+
+def saying() -> Callable[[str], None]:
+    """Return what tells the steps of long work, once it takes a while."""
+    start = time.perf_counter()
+
+    def step(text: str) -> None:
+        seconds = time.perf_counter() - start
+        if seconds > QUIET_SECONDS:
+            say(f"{seconds:.0f} s: {text}")
+
+    return step
 
 
 def number(value: Any, digits: int = 6) -> str:
@@ -124,6 +163,11 @@ def guard(work: Callable[[], int | None], subject: Path | None = None) -> int:
         for line in (error if subject is None else error.in_file(subject)).lines():
             say(f"error: {line}")
         return USAGE
+    except PolicyError as error:
+        say(f"error: {place}{one_line(error.summary)}")
+        if error.details:
+            say(error.details.rstrip())
+        return USAGE if error.log is None else 1
     except CarbonoptError as error:
         say(f"error: {place}{one_line(str(error))}")
         return USAGE if isinstance(error, UnsupportedError) else 1

@@ -1,4 +1,4 @@
-"""`carbonopt convert mosp` and `carbonopt convert elastic`."""
+"""`carbonopt convert`: a subcommand for each problem."""
 
 from __future__ import annotations
 
@@ -7,22 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, make
+from carbonopt.cli import console, groups, make
 from carbonopt.core.registry import problem_of
 
-Jobs = Annotated[Path, typer.Option("--jobs", help="Job trace: CSV with arrival_time, length, cpus.")]
+Jobs = Annotated[
+    Path,
+    typer.Option(
+        "--jobs",
+        help="Job trace: CSV with arrival_time, length, cpus; Standard Workload Format; or sacct --parsable2.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to `app`."""
     text = "Make an instance from carbon files and a job trace: all its jobs, as they are."
-    make.group(app, "convert", text, mosp, elastic)
+    make.group(app, "convert", text, mosp, elastic, purchasing, mlcluster)
 
 
 def mosp(
     jobs: Jobs,
     carbon: make.CarbonFiles = None,
     time_unit: make.TimeUnit = None,
+    trace_format: make.TraceFormat = None,
     zones: make.Zones = None,
     start: make.Start = None,
     slots: make.Horizon = None,
@@ -52,10 +59,12 @@ def mosp(
     _convert("mosp", arguments)
 
 
+@groups.takes(groups.elastic_queues, groups.target)
 def elastic(
     jobs: Jobs,
     carbon: make.CarbonFiles = None,
     time_unit: make.TimeUnit = None,
+    trace_format: make.TraceFormat = None,
     zone: make.Zone = None,
     start: make.Start = None,
     slots: make.Horizon = None,
@@ -73,22 +82,65 @@ def elastic(
     model: make.Model = "integer",
     seed: Annotated[int, typer.Option("--seed", help="Of the draw of profiles.")] = 1,
     min_length_hours: Annotated[float, make.hours("--min-length-hours", "Leave out jobs shorter than this.")] = 0.0,
-    short_hours: make.ShortHours = 2.0,
-    medium_hours: make.MediumHours = 12.0,
-    short_slack_hours: make.ShortSlack = 6.0,
-    medium_slack_hours: make.MediumSlack = 24.0,
-    long_slack_hours: make.LongSlack = 48.0,
-    slack_hours: make.Slack = None,
-    name: make.Name = None,
-    output: make.Output = None,
-    json_output: console.Json = False,
+    **options: Any,
 ) -> None:
     """One cluster, jobs that scale.
 
     Arrivals are rounded up to the next slot, lengths are not rounded. Each job draws a profile; the
     trace's CPUs are not used.
     """
-    _convert("elastic", dict(locals()))
+    _convert("elastic", groups.together(locals()))
+
+
+@groups.takes(groups.purchasing_terms, groups.target)
+def purchasing(
+    jobs: Jobs,
+    carbon: make.CarbonFiles = None,
+    time_unit: make.TimeUnit = None,
+    trace_format: make.TraceFormat = None,
+    zone: make.Zone = None,
+    start: make.Start = None,
+    slots: make.Horizon = None,
+    slot_hours: make.SlotHours = 1.0,
+    wrap: make.Wrap = False,
+    from_hours: Annotated[float, make.hours("--from-hours", "Leave out jobs that arrive before; slot 0.")] = 0.0,
+    until_hours: Annotated[
+        float | None, make.hours("--until-hours", "Leave out jobs that arrive then or later.")
+    ] = None,
+    first: Annotated[int | None, typer.Option("--first", min=1, help="Take the first so many of those jobs.")] = None,
+    **options: Any,
+) -> None:
+    """Start times and purchase options in one zone.
+
+    Arrivals and lengths are not rounded. The horizon is as long as the jobs need, and what policies
+    look ahead; without reserved CPUs unless asked for.
+    """
+    arguments = groups.together(locals())
+    arguments["weights"] = make.numbers("--weights", arguments["weights"])
+    _convert("purchasing", arguments)
+
+
+@groups.takes(groups.gpu_cluster, groups.target)
+def mlcluster(
+    jobs: Jobs,
+    carbon: make.CarbonFiles = None,
+    time_unit: make.TimeUnit = None,
+    trace_format: make.TraceFormat = None,
+    zone: make.Zone = None,
+    start: make.Start = None,
+    slots: make.Horizon = None,
+    slot_hours: make.SlotHours = 1.0,
+    wrap: make.Wrap = False,
+    gpus: Annotated[
+        int | None, typer.Option("--gpus", min=1, help="GPUs of the cluster; by default from --load.")
+    ] = None,
+    load: Annotated[float, typer.Option("--load", help="Work over GPU time while jobs arrive.")] = 1.0,
+    min_length_hours: Annotated[float, make.hours("--min-length-hours", "Leave out jobs shorter than this.")] = 0.0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the draw of profiles.")] = 1,
+    **options: Any,
+) -> None:
+    """Training jobs on a fixed cluster of GPUs; each job draws a profile."""
+    _convert("mlcluster", groups.together(locals()))
 
 
 def _convert(problem: str, arguments: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`carbonopt generate mosp` and `carbonopt generate elastic`."""
+"""`carbonopt generate`: a subcommand for each problem."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, make
+from carbonopt.cli import console, groups, make
 from carbonopt.core.instance import Instance
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to `app`."""
     text = "Generate a seeded instance; the same options always give the same one."
-    make.group(app, "generate", text, mosp, elastic)
+    make.group(app, "generate", text, mosp, elastic, purchasing, mlcluster)
 
 
 def mosp(
@@ -68,6 +68,7 @@ def mosp(
     _write(co.generate("mosp", **parameters), output, json_output)
 
 
+@groups.takes(groups.elastic_queues, groups.signal, groups.target)
 def elastic(
     jobs: Annotated[
         int | None, typer.Option("--jobs", help="Number of jobs; by default as the utilisation asks.")
@@ -88,63 +89,123 @@ def elastic(
     model: make.Model = "integer",
     seed: make.DrawSeed = 1,
     trace: Annotated[
-        Path | None, typer.Option("--trace", help="Draw lengths from this job trace (arrival_time, length, cpus).")
+        Path | None, typer.Option("--trace", help="Draw lengths from this job trace, of any format that convert takes.")
     ] = None,
     time_unit: make.TimeUnit = None,
+    trace_format: make.TraceFormat = None,
     min_length_hours: Annotated[
         float | None, typer.Option("--min-length-hours", help="Shortest job of the trace to draw; by default 1.")
     ] = None,
-    short_hours: make.ShortHours = 2.0,
-    medium_hours: make.MediumHours = 12.0,
-    short_slack_hours: make.ShortSlack = 6.0,
-    medium_slack_hours: make.MediumSlack = 24.0,
-    long_slack_hours: make.LongSlack = 48.0,
-    slack_hours: make.Slack = None,
-    carbon: make.CarbonFiles = None,
-    zone: make.Zone = None,
-    start: make.Start = None,
-    slot_hours: make.SlotHours = 1.0,
-    wrap: make.Wrap = False,
-    name: make.Name = None,
-    output: make.Output = None,
-    json_output: console.Json = False,
+    **options: Any,
 ) -> None:
     """Elastic jobs on one cluster: by default those that arrive in a week.
 
     Without --carbon the signal is synthetic, without --trace the lengths are:
     calibrated to published statistics, and labelled so.
     """
-    parameters = dict(locals())
+    parameters = groups.together(locals())
+    if min_length_hours is None:
+        del parameters["min_length_hours"]
+    elif trace is None:
+        make.require_unused("--trace", {"--min-length-hours": True}, "a job trace")
+    _generate("elastic", parameters)
+
+
+@groups.takes(groups.purchasing_terms, groups.signal, groups.target)
+def purchasing(
+    jobs: Annotated[int, typer.Option("--jobs", help="Number of jobs.")] = 1000,
+    arrival_hours: Annotated[
+        float, typer.Option("--arrival-hours", max=make.LARGEST, help="Hours in which jobs arrive.")
+    ] = 168.0,
+    daily_swing: Annotated[
+        float, typer.Option("--daily-swing", help="How much the rate of arrivals swings in a day: 0 to 1.")
+    ] = 0.0,
+    daily_peak_hour: Annotated[float, typer.Option("--daily-peak-hour", help="Its highest hour, in UTC.")] = 14.0,
+    max_cpus: Annotated[int, typer.Option("--max-cpus", help="Most CPUs of a job; not with --trace.")] = 4,
+    seed: make.DrawSeed = 1,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", help="Draw lengths and CPUs from this job trace, of any format that convert takes."),
+    ] = None,
+    time_unit: make.TimeUnit = None,
+    trace_format: make.TraceFormat = None,
+    **options: Any,
+) -> None:
+    """Batch jobs of a cloud: by default those that arrive in a week, and CPUs reserved for half of them.
+
+    Without --carbon the signal is synthetic, without --trace the lengths are:
+    calibrated to published statistics, and labelled so.
+    """
+    parameters = groups.together(locals())
+    parameters["weights"] = make.numbers("--weights", parameters["weights"])
+    _generate("purchasing", parameters)
+
+
+@groups.takes(groups.gpu_cluster, groups.signal, groups.target)
+def mlcluster(
+    jobs: Annotated[int, typer.Option("--jobs", help="Number of jobs.")] = 791,
+    gpus: Annotated[int, typer.Option("--gpus", min=1, help="GPUs of the cluster.")] = 64,
+    arrival_hours: Annotated[
+        float, typer.Option("--arrival-hours", max=make.LARGEST, help="Hours in which jobs arrive.")
+    ] = 24.0,
+    load: Annotated[
+        float | None, typer.Option("--load", help="Work over GPU time while jobs arrive; by default that of the sizes.")
+    ] = None,
+    drain_hours: Annotated[
+        float | None, typer.Option("--drain-hours", help="From the last arrival to the end; by default enough.")
+    ] = None,
+    seed: make.DrawSeed = 1,
+    **options: Any,
+) -> None:
+    """Training jobs on a fixed cluster: by default GREEN's 791 jobs on 32 hosts with 2 GPUs each.
+
+    Profiles are modelled, and say so; without --carbon the signal is synthetic.
+    """
+    parameters = groups.together(locals())
+    output, json_output = parameters.pop("output"), parameters.pop("json_output")
     import carbonopt as co
 
-    for other in ("output", "json_output", "carbon", "wrap", "start", "trace", "time_unit", "min_length_hours"):
-        del parameters[other]
-    if trace is None:
-        used = {"--time-unit": time_unit is not None, "--min-length-hours": min_length_hours is not None}
-        make.require_unused("--trace", used, "a job trace")
-    else:
-        parameters |= _trace(trace, time_unit, min_length_hours)
-    if carbon:
-        from carbonopt.io.carbon import read_carbon
+    _write(co.generate("mlcluster", **_signal(parameters)), output, json_output)
 
-        zones = None if zone is None else [zone]
-        parameters["carbon"] = lambda slots: read_carbon(
-            *carbon, zones=zones, start=start, slots=slots, slot_hours=slot_hours, wrap=wrap
-        )
-    else:
+
+def _generate(problem: str, parameters: dict[str, Any]) -> None:
+    """Generate and write an instance of a problem whose jobs make the horizon."""
+    import carbonopt as co
+
+    output, json_output = parameters.pop("output"), parameters.pop("json_output")
+    parameters = _signal(_trace(parameters))
+    _write(co.generate(problem, **parameters), output, json_output)
+
+
+def _trace(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters with the job trace instead of what says how to read it."""
+    from carbonopt.io.convert import source_of
+    from carbonopt.io.trace import read_trace
+
+    path, reading = parameters.pop("trace"), [parameters.pop(key) for key in ("time_unit", "trace_format")]
+    if path is not None:
+        return parameters | {"trace": read_trace(path, *reading), "source": source_of(path)}
+    used = dict(zip(("--time-unit", "--trace-format"), (value is not None for value in reading), strict=True))
+    make.require_unused("--trace", used, "a job trace")
+    return parameters
+
+
+def _signal(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters with the carbon signal instead of what says how to read it."""
+    carbon, start, wrap = (parameters.pop(key) for key in ("carbon", "start", "wrap"))
+    if start is not None:
+        parameters["start"] = start
+    if not carbon:
         make.require_unused("--carbon", {"--wrap": wrap})
-        if start is not None:
-            parameters["start"] = start
-    _write(co.generate("elastic", **parameters), output, json_output)
+        return parameters
+    from carbonopt.io.carbon import read_carbon
 
-
-def _trace(path: Path, time_unit: str | None, min_length_hours: float | None) -> dict[str, Any]:
-    """Return the parameters that take lengths from a job trace."""
-    from carbonopt.io.convert import require_time_unit, source_of
-    from carbonopt.io.jobs import read_jobs
-
-    found: dict[str, Any] = {"trace": read_jobs(path, require_time_unit(time_unit)), "source": source_of(path)}
-    return found if min_length_hours is None else found | {"min_length_hours": min_length_hours}
+    zones = None if parameters["zone"] is None else [parameters["zone"]]
+    slot_hours = parameters["slot_hours"]
+    parameters["carbon"] = lambda slots: read_carbon(
+        *carbon, zones=zones, start=start, slots=slots, slot_hours=slot_hours, wrap=wrap
+    )
+    return parameters
 
 
 def _write(instance: Instance, output: Path | None, json_output: bool) -> None:

@@ -15,7 +15,21 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from carbonopt.cli import bench, check, compare, console, data, diagnose, export, extend, plot, solve
+from carbonopt.cli import (
+    bench,
+    check,
+    compare,
+    console,
+    data,
+    diagnose,
+    export,
+    extend,
+    pareto,
+    plot,
+    reproduce,
+    simulate,
+    solve,
+)
 from carbonopt.core.errors import one_line
 
 _UsageError: Any = typer.BadParameter.__base__  # typer has its own copy of click, or not, by version
@@ -75,7 +89,7 @@ def options(
     """Mathematical optimization of carbon-aware computing, with proven gaps."""
 
 
-for module in (solve, check, compare, data, diagnose, extend, export, bench, plot):
+for module in (solve, check, compare, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot):
     module.register(app)
 
 

@@ -53,7 +53,13 @@ Start = Annotated[
 ]
 SlotHours = Annotated[float, typer.Option("--slot-hours", help="Length of a slot.")]
 Wrap = Annotated[bool, typer.Option("--wrap", help="Repeat the carbon files where they end.")]
-TimeUnit = Annotated[str | None, typer.Option("--time-unit", help="Of the trace: seconds, minutes or hours.")]
+TimeUnit = Annotated[
+    str | None, typer.Option("--time-unit", help="Of a trace in CSV, which does not say: seconds, minutes or hours.")
+]
+TraceFormat = Annotated[
+    str | None,
+    typer.Option("--trace-format", help="gaia, swf or sacct; by default by the suffix or the first line."),
+]
 DrawSeed = Annotated[int, typer.Option("--seed", help="Of every draw.")]
 Horizon = Annotated[int | None, typer.Option("--slots", min=1, help="Horizon; by default as long as the jobs need.")]
 Name = Annotated[str | None, typer.Option("--name", help="Of the instance.")]
@@ -94,6 +100,37 @@ ShortSlack = Annotated[float, hours("--short-slack-hours", "Slack of short jobs.
 MediumSlack = Annotated[float, hours("--medium-slack-hours", "Slack of medium jobs.")]
 LongSlack = Annotated[float, hours("--long-slack-hours", "Slack of longer jobs.")]
 Slack = Annotated[float | None, hours("--slack-hours", "Slack of all jobs, whatever their length.")]
+
+
+Reserved = Annotated[int | None, typer.Option("--reserved", help="Reserved CPUs.")]
+ReservedShare = Annotated[
+    float | None, typer.Option("--reserved-share", help="Reserved CPUs as a share of the mean demand.")
+]
+DecideReserved = Annotated[bool, typer.Option("--decide-reserved", help="Leave the reserved CPUs to be decided.")]
+QueueList = Annotated[
+    str, typer.Option("--queues", help="Name, longest job and longest wait of each queue, in hours; inf for any.")
+]
+SpotLength = Annotated[
+    float | None, hours("--spot-max-length-hours", "Longest job on spot CPUs, which this offers; by default 2.")
+]
+Evictions = Annotated[
+    float | None, typer.Option("--evictions-per-hour", help="Hazard on spot CPUs, which this offers; by default 0.")
+]
+PurchasingModel = Annotated[str, typer.Option("--model", help="splitting, no-split or suspend-resume.")]
+PurchasingWeights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        help="Of a kg, a $ and an hour of wait, separated by commas. By default carbon and cost of all jobs at once"
+        " on demand count 1, and an hour of mean wait 0.005.",
+    ),
+]
+CpuWatts = Annotated[float, typer.Option("--watts-per-cpu", min=0.0, max=LARGEST, help="Power of a running CPU.")]
+OnDemand = Annotated[float, typer.Option("--on-demand-usd-per-cpu-hour", help="Price of a CPU on demand.")]
+ReservedFraction = Annotated[
+    float, typer.Option("--reserved-fraction", help="Of that price, for a reserved CPU, used or not.")
+]
+SpotFraction = Annotated[float, typer.Option("--spot-fraction", help="Of that price, for a spot CPU.")]
 
 
 def write(instance: Instance, output: Path | None) -> Path:

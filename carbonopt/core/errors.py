@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 MAX_SHOWN_FAULTS = 25
 
@@ -71,6 +72,24 @@ class TooLargeError(InputError):
 
 class UnsupportedError(CarbonoptError, ValueError):
     """An unknown problem, method or option, or one that does not apply to the instance."""
+
+
+class PolicyError(CarbonoptError):
+    """A policy that cannot be loaded, raises, or does what is impossible.
+
+    Parameters
+    ----------
+    summary
+        What happened, in one line.
+    log
+        What was simulated until then (`carbonopt.simulation.log.Log`); None where nothing was.
+    details
+        The policy's own traceback; empty where there is none.
+    """
+
+    def __init__(self, summary: str, log: Any = None, details: str = "") -> None:
+        self.summary, self.log, self.details = summary, log, details
+        super().__init__(f"{summary}\n{details}".rstrip())
 
 
 def shown(value: object, limit: int = 60) -> str:

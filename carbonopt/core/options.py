@@ -35,12 +35,15 @@ class Progress:
         Of the incumbent, and proven; None where there is none yet.
     incumbent
         Makes the incumbent's schedule; None where nothing is new since the last report.
+    info
+        What the checker needs to know beside the incumbent's schedule, as in `Outcome`.
     """
 
     seconds: float
     objective: float | None = None
     bound: float | None = None
     incumbent: Callable[[], Schedule] | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +12,8 @@ from carbonopt.core.errors import UnsupportedError, one_of
 PROBLEMS: dict[str, str] = {
     "mosp": "carbonopt.problems.mosp",
     "elastic": "carbonopt.problems.elastic",
+    "purchasing": "carbonopt.problems.purchasing",
+    "mlcluster": "carbonopt.problems.mlcluster",
 }
 
 
@@ -41,6 +43,23 @@ class Method:
 
 
 @dataclass(frozen=True)
+class PolicyEntry:
+    """One online policy of a problem.
+
+    Parameters
+    ----------
+    summary
+        One line for ``--help`` and the docs.
+    reference
+        ``module:Class`` of a `carbonopt.simulation.Policy` that the engine makes itself; empty where the
+        problem's ``simulate`` does, from the name.
+    """
+
+    summary: str
+    reference: str = ""
+
+
+@dataclass(frozen=True)
 class Problem:
     """What a problem's folder offers to the rest of the package.
 
@@ -60,6 +79,10 @@ class Problem:
         Metrics that tables of `compare` show, with the heads of their columns.
     quick
         A heuristic that ends in no time, for whoever has none.
+    policies
+        Online policies that ``simulate`` runs, by name, in the order in which tables show them.
+    baseline
+        The policy that savings are over.
     """
 
     name: str
@@ -69,6 +92,8 @@ class Problem:
     compared: tuple[str, ...]
     shown: Mapping[str, str]
     quick: str
+    policies: Mapping[str, PolicyEntry] = field(default_factory=dict)
+    baseline: str = ""
 
     def function(self, role: str) -> Callable[..., Any]:
         """Return the function that plays `role`.

@@ -52,6 +52,9 @@ class Report:
         Whether the certificate proves that there is no schedule.
     assumes
         What the proof takes from the solution file without checking it, e.g. ``normalizers``.
+    incomparable
+        Why no bound of the instance's applies to this schedule, e.g. other rules than the instance's; empty
+        where one does.
     """
 
     violations: tuple[Violation, ...]
@@ -60,6 +63,7 @@ class Report:
     proven_bound: float | None = None
     proven_infeasible: bool = False
     assumes: tuple[str, ...] = ()
+    incomparable: str = ""
 
     @property
     def feasible(self) -> bool:

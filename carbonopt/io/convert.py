@@ -10,16 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
-from carbonopt.core.errors import UnsupportedError, shown
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.jsonfile import read_bytes
 from carbonopt.io.jobs import JobTrace
+from carbonopt.io.workload import require_above_zero
 
 ROUNDING_SLOTS = 1e-9
 """A time this close above a slot's edge is at the edge: 3600 s is one hour, not two slots."""
 
 
-def require_sources(carbon: Sequence[Path] | None, time_unit: str | None, **positive: float | None) -> None:
-    """Refuse a call without carbon files or time unit, and numbers that are not above 0; None is no number.
+def require_sources(carbon: Sequence[Path] | None, **positive: float | None) -> None:
+    """Refuse a call without carbon files, and numbers that are not above 0; None is no number.
 
     Raises
     ------
@@ -28,19 +29,7 @@ def require_sources(carbon: Sequence[Path] | None, time_unit: str | None, **posi
     """
     if not carbon:
         raise UnsupportedError("--carbon is missing: name at least one carbon-intensity file")
-    require_time_unit(time_unit)
-    for option, value in positive.items():
-        if value is not None and not 0 < value < float("inf"):
-            raise UnsupportedError(f"{option} = {shown(value)}: must be above 0")
-
-
-def require_time_unit(time_unit: str | None) -> str:
-    """Return the unit of a trace's times, refused if it is not given."""
-    if time_unit is None:
-        raise UnsupportedError(
-            "--time-unit is missing: must be seconds, minutes or hours (traces do not say, and a guess could be wrong)"
-        )
-    return time_unit
+    require_above_zero(**positive)
 
 
 def arrival_slots(trace: JobTrace, slot_hours: float) -> FloatArray:

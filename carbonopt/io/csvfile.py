@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -103,7 +104,12 @@ def words(name: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", name).lower()))
 
 
-def read_table(path: str | os.PathLike[str], headerless: tuple[re.Pattern[str], Sequence[str]] | None = None) -> Table:
+def read_table(
+    path: str | os.PathLike[str],
+    headerless: tuple[re.Pattern[str], Sequence[str]] | None = None,
+    delimiter: str = ",",
+    quoted: bool = True,
+) -> Table:
     """Read a CSV file (UTF-8, plain or gzip, blank lines ignored).
 
     Parameters
@@ -112,6 +118,8 @@ def read_table(path: str | os.PathLike[str], headerless: tuple[re.Pattern[str], 
         The file.
     headerless
         A pattern and column names: a file of as many columns whose very first cell matches has no header.
+    delimiter, quoted
+        What separates cells, and whether quotation marks may hold one together.
 
     Raises
     ------
@@ -119,7 +127,9 @@ def read_table(path: str | os.PathLike[str], headerless: tuple[re.Pattern[str], 
         If it is unreadable, empty, or a row has more or fewer cells than the header.
     """
     file = str(path)
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), skipinitialspace=True, strict=True)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    text = io.StringIO(read_text(path), newline="")
+    reader = csv.reader(text, delimiter=delimiter, quoting=quoting, skipinitialspace=True, strict=True)
     try:
         numbered = [(reader.line_num, row) for row in reader if any(row)]
     except csv.Error as error:
@@ -133,12 +143,12 @@ def read_table(path: str | os.PathLike[str], headerless: tuple[re.Pattern[str], 
         header = tuple(name.strip() for name in first)
         del numbered[0]
     faults = [
-        Fault("", f"must have {len(header)} cells, has {len(row)}", shown(",".join(row)), file=file, line=line)
+        Fault("", f"must have {len(header)} cells, has {len(row)}", shown(delimiter.join(row)), file=file, line=line)
         for line, row in numbered
         if len(row) != len(header)
     ]
     if not numbered:
-        faults = [Fault("", "has a header but no rows", shown(",".join(header), limit=200), file=file)]
+        faults = [Fault("", "has a header but no rows", shown(delimiter.join(header), limit=200), file=file)]
     if faults:
         raise InputError(faults)
     lines, rows = zip(*numbered, strict=True)

@@ -1,16 +1,19 @@
-"""Readers of job traces in GAIA's format, and the CSV tables that every reader of this folder uses."""
+"""What a job trace is, and the reader of those in GAIA's format."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray, frozen_float, frozen_int
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float, frozen_int
 from carbonopt.core.errors import Fault, InputError, one_of, shown
-from carbonopt.io.csvfile import read_table
+from carbonopt.io.csvfile import Table, read_table
 
 HOURS_PER_UNIT = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0}
 
@@ -35,12 +38,18 @@ class JobTrace:
         CPUs that each job holds while it runs, shape (N,), more than 0, as in the file: not always whole.
     rows
         1-based line of the file that each job stands on, shape (N,).
+    left_out
+        Number of jobs that the file holds but that never ran to an end, by reason.
+    zero
+        The moment that arrivals count from, as the file spells it; empty where it does not tell.
     """
 
     arrival_hours: FloatArray
     length_hours: FloatArray
     cpus: FloatArray
     rows: IntArray
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    zero: str = ""
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
@@ -51,6 +60,49 @@ class JobTrace:
     def __len__(self) -> int:
         """Return the number of jobs N."""
         return len(self.rows)
+
+    def provenance(self) -> dict[str, Any]:
+        """Return what is to be told of the trace beside its jobs; empty where there is nothing."""
+        told = {"trace_jobs_left_out": dict(self.left_out), "trace_zero": self.zero}
+        return {key: value for key, value in told.items() if value}
+
+    def part(self, rows: IntArray, zero_hours: float = 0.0) -> JobTrace:
+        """Return the jobs at some positions, with arrivals since another zero [h]."""
+        arrival = self.arrival_hours[rows] - zero_hours
+        return replace(
+            self,
+            arrival_hours=arrival,
+            length_hours=self.length_hours[rows],
+            cpus=self.cpus[rows],
+            rows=self.rows[rows],
+        )
+
+
+def kept_rows(table: Table, reasons: Iterable[str]) -> tuple[BoolArray, dict[str, int]]:
+    """Return which rows are jobs that ran, shape (N,), and how many are not by reason, with a warning.
+
+    Parameters
+    ----------
+    table
+        The N rows.
+    reasons
+        Why each is left out, N words; empty for those that ran.
+
+    Raises
+    ------
+    InputError
+        If none ran.
+    """
+    found = list(reasons)
+    keep = np.array([not reason for reason in found], dtype=np.bool_)
+    left_out = dict(sorted(Counter(reason for reason in found if reason).items()))
+    if left_out:
+        count = sum(left_out.values())
+        words = f"{count} of {len(found)} jobs left out: " + ", ".join(f"{n} {why}" for why, n in left_out.items())
+        if not keep.any():
+            raise InputError(Fault("", f"holds no job that ran to an end: {words}", file=table.file))
+        warnings.warn(f"{table.file}: {words}", stacklevel=4)
+    return keep, left_out
 
 
 def read_jobs(path: str | os.PathLike[str], time_unit: str) -> JobTrace:

@@ -8,12 +8,13 @@ from sys import float_info
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.instance import SCHEMA_VERSION
 from carbonopt.core.time import TimeGrid, parse_utc
+from carbonopt.io.columns import carbon_faults
 
 LARGEST_WHOLE = 2**53 - 1
 """Whole numbers above this are not exact in JSON readers that use doubles."""
@@ -115,23 +116,63 @@ class Faults:
             raise InputError(self.found)
 
 
-def check_header(raw: dict[str, Any], model: type[BaseModel], faults: Faults) -> None:
-    """Note top-level fields that are missing or unknown, and what is wrong with those of every instance."""
-    known = tuple(model.model_fields)
-    faults.found += [
-        Fault(field, "is missing") for field in known if model.model_fields[field].is_required() and field not in raw
-    ]
-    faults.found += [
-        _placed([field], "is not a known field" + _suggestion(field, known)) for field in raw if field not in known
-    ]
-    faults.whole(_Header, {field: raw[field] for field in _Header.model_fields if field in raw})
-    faults.found += free_form_faults(raw, "provenance")
+class InstanceReading(Faults):
+    """Collects faults of an instance file, from the fields on that every instance has.
 
+    Parameters
+    ----------
+    raw
+        Content of the file.
+    model
+        The whole file as the problem's schema has it.
+    """
 
-class _Header(Section):
-    schema_version: SchemaVersion = 1
-    name: Name = ""
-    provenance: dict[str, Any] = Field(default_factory=dict)
+    def __init__(self, raw: dict[str, Any], model: type[BaseModel]):
+        super().__init__()
+        self.raw, self.model = raw, model
+        self._top_level_faults()
+        self.time = self.section(TimeSection, raw, "time")
+        self.carbon = self.section(CarbonSection, raw, "carbon")
+        self.found += carbon_faults(raw, self.slots)
+
+    @property
+    def slots(self) -> int | None:
+        """The horizon; None where ``time`` does not tell it."""
+        return self.time.slots if self.time else None
+
+    def fields(self, *names: str) -> dict[str, Any] | None:
+        """Return fields that are no sections, with defaults; None after noting faults, or where one is missing."""
+        known = {name: self.model.model_fields[name] for name in names}
+        given = {name: (field.annotation, field) for name, field in known.items() if name in self.raw}
+        part: type[Section] = create_model("Fields", __base__=Section, **given)  # type: ignore[call-overload]
+        found = self.whole(part, {name: self.raw[name] for name in given})
+        if found is None or any(field.is_required() for name, field in known.items() if name not in given):
+            return None
+        return {
+            name: getattr(found, name, field.get_default(call_default_factory=True)) for name, field in known.items()
+        }
+
+    def common(self) -> dict[str, Any]:
+        """Return the arguments that every instance takes; raises if a fault was found, of whatever part."""
+        self.raise_if_any()
+        assert self.time is not None
+        assert self.carbon is not None
+        provenance = self.raw.get("provenance", {})
+        return {"name": self.raw["name"], "provenance": provenance, "carbon": self.carbon.build(self.time.build())}
+
+    def _top_level_faults(self) -> None:
+        """Note top-level fields that are missing or unknown, and what is wrong with those of every instance."""
+        fields = self.model.model_fields
+        self.found += [
+            Fault(name, "is missing") for name, field in fields.items() if field.is_required() and name not in self.raw
+        ]
+        self.found += [
+            _placed([name], "is not a known field" + _suggestion(name, tuple(fields)))
+            for name in self.raw
+            if name not in fields
+        ]
+        self.fields("schema_version", "name", "provenance")
+        self.found += free_form_faults(self.raw, "provenance")
 
 
 def free_form_faults(content: dict[str, Any], *fields: str) -> Iterator[Fault]:

@@ -56,7 +56,8 @@ def _load(instance: MospInstance, solution: Solution, r: int) -> Any:
     clusters = {name: j for j, name in enumerate(instance.clusters.name)}
     load = np.zeros((len(clusters), instance.time.slots))
     schedule = solution.schedule
-    for job, cluster, start in zip(schedule["job"], schedule["cluster"], schedule["start"], strict=True):
-        i = jobs[job]
-        load[clusters[cluster], start : start + instance.jobs.duration[i]] += instance.jobs.demand[i, r]
+    job = schedule["job"].map(jobs)
+    end = schedule["end"] if "end" in schedule else schedule["start"] + instance.jobs.duration[job]  # pieces, or runs
+    for i, cluster, first, last in zip(job, schedule["cluster"], schedule["start"], end, strict=True):
+        load[clusters[cluster], first:last] += instance.jobs.demand[i, r]
     return load

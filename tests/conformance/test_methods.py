@@ -13,17 +13,28 @@ from carbonopt.core.options import Options
 from carbonopt.core.registry import PROBLEMS, Method, problem_of
 from carbonopt.milp import highs
 from carbonopt.problems.elastic.file import from_dict as elastic_from_dict
+from carbonopt.problems.mlcluster.file import from_dict as mlcluster_from_dict
 from carbonopt.problems.mosp.file import from_dict as mosp_from_dict
+from carbonopt.problems.purchasing.file import from_dict as purchasing_from_dict
 
 mosp_reference = load_module(ROOT / "tests/reference/brute_force.py")
 elastic_reference = load_module(ROOT / "tests/reference/brute_force_elastic.py")
+purchasing_reference = load_module(ROOT / "tests/reference/brute_force_purchasing.py")
+mlcluster_reference = load_module(ROOT / "tests/reference/brute_force_mlcluster.py")
 
 ALL = [(problem, method) for problem in PROBLEMS for method in problem_of(problem).methods]
-KINDS = {"mosp": ("carbon", "caspian"), "elastic": ("unit", "decreasing", "general", "switching", "fluid")}
+KINDS = {
+    "mosp": ("carbon", "caspian"),
+    "elastic": ("unit", "decreasing", "general", "switching", "fluid"),
+    "purchasing": purchasing_reference.KINDS,
+    "mlcluster": ("unit", "scaling"),
+}
 SEEDS = 6
 HARD = {
     "mosp": {"preset": "bench", "jobs": 200, "clusters": 3, "slots": 48, "seed": 1},
     "elastic": {"jobs": 60, "capacity": 8, "seed": 1},
+    "purchasing": {"jobs": 200, "arrival_hours": 72, "seed": 1},
+    "mlcluster": {"jobs": 200, "gpus": 16, "arrival_hours": 24, "seed": 1},
 }
 
 
@@ -46,7 +57,18 @@ def elastic(kind: str, seed: int) -> tuple[co.Instance, float | None]:
     return elastic_from_dict(raw), elastic_reference.brute_force(raw)[0]
 
 
-MAKERS = {"mosp": mosp, "elastic": elastic}
+def purchasing(kind: str, seed: int) -> tuple[co.Instance, float | None]:
+    raw = purchasing_reference.random_instance(seed, kind)
+    return purchasing_from_dict(raw), purchasing_reference.brute_force(raw)[0]
+
+
+def mlcluster(kind: str, seed: int) -> tuple[co.Instance, float | None]:
+    instance = mlcluster_from_dict(mlcluster_reference.random_instance(seed, kind))
+    program = highs.solve(co.formulate(instance, "lp"), Options())  # without restarts and late jobs it is exact
+    return instance, program.objective
+
+
+MAKERS = {"mosp": mosp, "elastic": elastic, "purchasing": purchasing, "mlcluster": mlcluster}
 
 
 def solved(instance: co.Instance, name: str, **options: Any) -> co.Solution:
@@ -79,6 +101,8 @@ def small() -> dict[str, co.Instance]:
     return {
         "mosp": co.generate("mosp", preset="bench", jobs=30, clusters=3, slots=24, seed=3),
         "elastic": co.generate("elastic", jobs=15, capacity=6, seed=3),
+        "purchasing": co.generate("purchasing", jobs=15, arrival_hours=12, seed=3),
+        "mlcluster": co.generate("mlcluster", jobs=30, gpus=6, arrival_hours=6, seed=3),
         "unit": elastic_from_dict(unit),
     }
 

@@ -71,10 +71,16 @@ class TestFile:
     @pytest.mark.parametrize(
         ("raw", "line"),
         [
-            ({}, "problem: is missing: must be 'mosp' or 'elastic'"),
-            ({"problem": "elastik"}, "problem = 'elastik': is unknown: must be 'mosp' or 'elastic'"),
-            ({"problem": None}, "problem = null: is unknown: must be 'mosp' or 'elastic'"),
-            ({"problem": ["mosp"]}, "problem = ['mosp']: is unknown: must be 'mosp' or 'elastic'"),
+            ({}, "problem: is missing: must be 'mosp', 'elastic', 'purchasing' or 'mlcluster'"),
+            (
+                {"problem": "elastik"},
+                "problem = 'elastik': is unknown: must be 'mosp', 'elastic', 'purchasing' or 'mlcluster'",
+            ),
+            ({"problem": None}, "problem = null: is unknown: must be 'mosp', 'elastic', 'purchasing' or 'mlcluster'"),
+            (
+                {"problem": ["mosp"]},
+                "problem = ['mosp']: is unknown: must be 'mosp', 'elastic', 'purchasing' or 'mlcluster'",
+            ),
             ({"problem": "mosp", "schedule": {}}, "is a solution file, must be an instance file"),
         ],
     )

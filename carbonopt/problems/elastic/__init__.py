@@ -1,8 +1,19 @@
 """CarbonFlex's elastic allocation: how many servers each elastic job gets in each slot."""
 
-from carbonopt.core.registry import Method, Problem
+from carbonopt.core.registry import Method, PolicyEntry, Problem
 
 _ROOM = "carbonopt.problems.elastic"
+
+_POLICIES = {
+    "carbon-agnostic": ("first come, first served, at k_min", "baselines:CarbonAgnostic"),
+    "lowest-window": ("GAIA's Lowest-Window: starts where a run emits least", "baselines:LowestWindow"),
+    "wait-awhile": ("runs in the cleanest 30 % of the coming day, and where slack ends", "baselines:WaitAwhile"),
+    "carbon-scaler": ("each job alone scales over its window by its plan", "baselines:CarbonScaler"),
+    "vcc": ("a cap on the servers of each hour, made a day ahead", "vcc:Vcc"),
+    "vcc-scaling": ("the same cap, filled by scaling", "vcc:VccScaling"),
+    "carbonflex": ("provisions as the oracle did in the most similar known states", "carbonflex:CarbonFlex"),
+    "replan": ("plans all jobs anew each slot, at slot prices", "replan:Replan"),
+}
 
 PROBLEM = Problem(
     name="elastic",
@@ -37,7 +48,7 @@ PROBLEM = Problem(
         "read": f"{_ROOM}.file:from_dict",
         "schema": f"{_ROOM}.file:ElasticFile",
         "choose": f"{_ROOM}.methods:choose",
-        "check": f"{_ROOM}.check:check",
+        "check": f"{_ROOM}.online.late:check",
         "proven_bound": f"{_ROOM}.certificate:proven_bound",
         "formulate": f"{_ROOM}.methods:formulate",
         "diagnose": f"{_ROOM}.diagnose:diagnose",
@@ -45,9 +56,13 @@ PROBLEM = Problem(
         "inspect": f"{_ROOM}.diagnose:inspect",
         "generate": f"{_ROOM}.generate:generate",
         "convert": f"{_ROOM}.convert:convert",
+        "simulate": f"{_ROOM}.online.run:simulate",
         "plot": "carbonopt.plotting.elastic_load:plot_elastic_load",
     },
     compared=("price", "carbonflex-greedy", "carbonflex-greedy-printed", "lp-rounding", "lp"),
     shown={"carbon_kg": "carbon kg", "mean_servers": "mean servers", "mean_delay_slots": "mean delay"},
     quick="carbonflex-greedy",
+    policies={
+        name: PolicyEntry(summary, f"{_ROOM}.online.{reference}") for name, (summary, reference) in _POLICIES.items()
+    },
 )

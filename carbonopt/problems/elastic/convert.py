@@ -12,17 +12,15 @@ from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.time import format_utc, parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.convert import arrival_slots, content_hashes, require_sources, source_of
-from carbonopt.io.jobs import read_jobs
+from carbonopt.io.trace import read_trace
+from carbonopt.io.workload import only_zone, require_horizon, require_seed
 from carbonopt.problems.elastic.catalogue import Mix, profile_mix
 from carbonopt.problems.elastic.instance import Cluster, ElasticInstance, ElasticJobs
 from carbonopt.problems.elastic.workload import (
     Queues,
     draw_profiles,
     mix_provenance,
-    only_zone,
-    require_horizon,
     require_model,
-    require_seed,
     window_ends,
 )
 
@@ -30,7 +28,7 @@ from carbonopt.problems.elastic.workload import (
 def convert(
     jobs: Path,
     carbon: Sequence[Path] | None,
-    time_unit: str | None,
+    time_unit: str | None = None,
     zone: str | None = None,
     start: str | None = None,
     slots: int | None = None,
@@ -51,6 +49,7 @@ def convert(
     long_slack_hours: float = 48.0,
     slack_hours: float | None = None,
     name: str | None = None,
+    trace_format: str | None = None,
 ) -> ElasticInstance:
     """Make an instance of all jobs of a trace, as they are.
 
@@ -60,8 +59,8 @@ def convert(
 
     Parameters
     ----------
-    jobs
-        Trace in GAIA's format; `time_unit` says what its times are in.
+    jobs, time_unit, trace_format
+        Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
     carbon, zone, start
         Carbon files; the cluster's zone (None for their only one); beginning of slot 0 (None for the
         first moment of the files).
@@ -97,11 +96,10 @@ def convert(
     queues = Queues(short_hours, medium_hours, short_slack_hours, medium_slack_hours, long_slack_hours, slack_hours)
     require_model(model)
     require_seed(seed)
-    require_sources(carbon, time_unit, slot_hours=slot_hours, load=load, capacity=capacity)
+    require_sources(carbon, slot_hours=slot_hours, load=load, capacity=capacity)
     assert carbon is not None
-    assert time_unit is not None
     parts, shares = profile_mix(profiles, k_max, watts)
-    trace = read_jobs(jobs, time_unit)
+    trace = read_trace(jobs, time_unit, trace_format)
     arrival, length = arrival_slots(trace, slot_hours), trace.length_hours / slot_hours
     slack = queues.slack_slots(trace.length_hours, slot_hours)
     ends, long_enough = window_ends(arrival, length, slack), trace.length_hours >= min_length_hours
@@ -135,6 +133,7 @@ def convert(
             "dropped_jobs": int((long_enough & ~keep).sum()),
             "short_jobs_left_out": int((~long_enough).sum()),
             "trace_cpus_ignored": True,
+            **trace.provenance(),
             "job_hours": float(trace.length_hours[rows].sum()),
             "seed": seed,
             "queues": queues.to_dict(),

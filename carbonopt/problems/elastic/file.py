@@ -10,11 +10,11 @@ from pydantic import Discriminator, Field, Tag
 
 from carbonopt.core.errors import Fault
 from carbonopt.core.memory import require_bytes
-from carbonopt.io.columns import carbon_faults, column_faults, duplicate_faults, names_at, part, unknown_faults
+from carbonopt.io.columns import column_faults, duplicate_faults, names_at, part, unknown_faults
 from carbonopt.io.schema import (
     LARGEST_WHOLE,
     CarbonSection,
-    Faults,
+    InstanceReading,
     Name,
     NonNegative,
     Positive,
@@ -22,7 +22,6 @@ from carbonopt.io.schema import (
     Section,
     TimeSection,
     Whole,
-    check_header,
 )
 from carbonopt.problems.elastic import validate
 from carbonopt.problems.elastic.instance import Cluster, ElasticInstance, ElasticJobs, Profile
@@ -110,14 +109,6 @@ class ElasticFile(Section):
     model: Literal["integer", "fluid"]
 
 
-class _Profiles(Section):
-    profiles: Annotated[dict[Name, ProfileSection], Field(min_length=1)]
-
-
-class _Model(Section):
-    model: Literal["integer", "fluid"]
-
-
 def from_dict(raw: dict[str, Any]) -> ElasticInstance:
     """Return the instance that a file's content stands for.
 
@@ -128,46 +119,40 @@ def from_dict(raw: dict[str, Any]) -> ElasticInstance:
     TooLargeError
         If its arrays would not fit into memory.
     """
-    faults = Faults()
-    check_header(raw, ElasticFile, faults)
-    time_section = faults.section(TimeSection, raw, "time")
-    carbon_section = faults.section(CarbonSection, raw, "carbon")
-    cluster_section = faults.section(ClusterSection, raw, "cluster")
-    profile_section = faults.whole(_Profiles, {"profiles": raw["profiles"]}) if "profiles" in raw else None
+    faults = InstanceReading(raw, ElasticFile)
+    cluster = faults.section(ClusterSection, raw, "cluster")
+    profiles = faults.fields("profiles")
     job_section = faults.section(JobSection, raw, "jobs")
     objective = faults.section(ObjectiveSection, raw, "objective") if "objective" in raw else ObjectiveSection()
-    model = faults.whole(_Model, {"model": raw["model"]}) if "model" in raw else None
-    faults.found += _shape_faults(raw, time_section.slots if time_section else None)
-    if profile_section is not None:
-        for name, section in profile_section.profiles.items():
+    model = faults.fields("model")
+    faults.found += _shape_faults(raw, faults.slots)
+    if profiles is not None:
+        for name, section in profiles["profiles"].items():
             faults.found += _profile_faults(name, section)
     if model is not None and objective is not None:
-        faults.found += validate.model_faults(model.model, objective.switching_g_per_server)
+        faults.found += validate.model_faults(model["model"], objective.switching_g_per_server)
     jobs = None
     if job_section is not None and faults.sound("jobs"):
         jobs = job_section.build()
-        if time_section is not None:
-            faults.found += validate.window_faults(jobs, time_section.slots)
+        if faults.slots is not None:
+            faults.found += validate.window_faults(jobs, faults.slots)
     faults.raise_if_any()
-    assert time_section is not None
-    assert carbon_section is not None
-    assert cluster_section is not None
-    assert profile_section is not None
+    assert cluster is not None
+    assert profiles is not None
+    assert jobs is not None
     assert objective is not None
     assert model is not None
-    assert jobs is not None
+    assert faults.slots is not None
     require_bytes(
-        f"an instance of {len(jobs)} jobs and {time_section.slots} slots",
-        BYTES_PER_JOB * len(jobs) + BYTES_PER_SLOT * float(time_section.slots),
+        f"an instance of {len(jobs)} jobs and {faults.slots} slots",
+        BYTES_PER_JOB * len(jobs) + BYTES_PER_SLOT * float(faults.slots),
     )
     return ElasticInstance(
-        name=raw["name"],
-        provenance=raw.get("provenance", {}),
-        carbon=carbon_section.build(time_section.build()),
-        cluster=cluster_section.build(),
-        profiles=tuple(section.build(name) for name, section in profile_section.profiles.items()),
+        **faults.common(),
+        cluster=cluster.build(),
+        profiles=tuple(section.build(name) for name, section in profiles["profiles"].items()),
         jobs=jobs,
-        model=model.model,
+        model=model["model"],
         switching_g_per_server=objective.switching_g_per_server,
     )
 
@@ -185,7 +170,6 @@ def _profile_faults(name: str, section: ProfileSection) -> Iterator[Fault]:
 
 def _shape_faults(raw: dict[str, Any], slots: int | None) -> Iterator[Fault]:
     """Yield every wrong length, duplicate, and unknown zone or profile; `slots` None if unknown."""
-    yield from carbon_faults(raw, slots)
     yield from column_faults(raw, "jobs", ["arrival", "length", "slack", "profile"], [])
     yield from duplicate_faults(raw, "jobs", "name")
     capacity, profiles = part(raw, "cluster", "capacity"), part(raw, "profiles")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
-from carbonopt.core.time import TimeGrid, format_utc, parse_utc
+from carbonopt.core.errors import UnsupportedError, shown
+from carbonopt.core.time import format_utc
 from carbonopt.io.convert import ROUNDING_SLOTS
 from carbonopt.io.jobs import JobTrace
-from carbonopt.io.synthetic import synthetic_carbon
+from carbonopt.io.workload import (
+    Signal,
+    job_names,
+    require_above_zero,
+    require_horizon,
+    require_seed,
+    signal_over,
+    slot_hours_of,
+    stream,
+)
 from carbonopt.problems.elastic.catalogue import Mix, profile_mix
 from carbonopt.problems.elastic.instance import Cluster, ElasticInstance, ElasticJobs
 from carbonopt.problems.elastic.workload import (
@@ -21,22 +27,14 @@ from carbonopt.problems.elastic.workload import (
     Queues,
     draw_jobs,
     mix_provenance,
-    only_zone,
-    require_horizon,
     require_model,
-    require_seed,
     resampled_lengths,
-    stream,
     synthetic_lengths,
     window_ends,
 )
 
 CAPACITY = 150.0
 UTILISATION = 0.5
-ZONE = "AU-SA"
-"""Of the synthetic signal."""
-
-Signal = CarbonSignal | Callable[[int], CarbonSignal]
 
 
 def generate(
@@ -110,7 +108,7 @@ def generate(
         If the jobs or slots would not fit into memory.
     """
     queues = Queues(short_hours, medium_hours, short_slack_hours, medium_slack_hours, long_slack_hours, slack_hours)
-    slot = _slot_hours(carbon, slot_hours)
+    slot = slot_hours_of(carbon, slot_hours)
     _require(jobs, capacity, utilisation, model, seed, arrival_hours=arrival_hours, slot_hours=slot)
     arrival_slots = max(1, require_horizon(arrival_hours / slot + ROUNDING_SLOTS, slot))
     parts, shares = profile_mix(profiles, k_max, watts)
@@ -124,7 +122,7 @@ def generate(
     arrival = np.sort(stream(seed, ARRIVALS).integers(0, arrival_slots, count))
     length, slack = hours / slot, queues.slack_slots(hours, slot)
     slots = require_horizon(float(window_ends(arrival.astype(float), length, slack).max()), slot)
-    signal = _signal(carbon, zone, slots, slot, start, seed)
+    signal = signal_over(carbon, zone, slots, slot, start, seed)
     label = "synthetic" if trace is None else source or "trace"
     return ElasticInstance(
         name=name or f"elastic-{label}-j{count:04d}-t{slots:03d}-{signal.zones[0]}-s{seed:02d}",
@@ -143,7 +141,7 @@ def generate(
         cluster=Cluster(np.array(capacity), signal.zones[0]),
         profiles=parts,
         jobs=ElasticJobs(
-            tuple(f"job{i:0{len(str(count))}d}" for i in range(count)),
+            job_names(count),
             arrival,
             length,
             slack.astype(np.int64),
@@ -167,33 +165,7 @@ def _require(
         raise UnsupportedError("jobs, capacity and utilisation are all given: any two of them give the third")
     if jobs is not None and jobs < 1:
         raise UnsupportedError(f"jobs = {shown(jobs)}: must be at least 1")
-    for option, value in {"capacity": capacity, "utilisation": utilisation, **positive}.items():
-        if value is not None and not 0 < value < np.inf:
-            raise UnsupportedError(f"{option} = {shown(value)}: must be above 0")
-
-
-def _slot_hours(carbon: Signal | None, slot_hours: float | None) -> float:
-    if not isinstance(carbon, CarbonSignal):
-        return 1.0 if slot_hours is None else slot_hours
-    if slot_hours not in (None, carbon.time.slot_hours):
-        raise UnsupportedError(
-            f"slot_hours = {shown(slot_hours)}: the carbon signal has slots of {carbon.time.slot_hours:g} h"
-        )
-    return carbon.time.slot_hours
-
-
-def _signal(
-    carbon: Signal | None, zone: str | None, slots: int, slot_hours: float, start: str, seed: int
-) -> CarbonSignal:
-    """Return the signal of one zone over `slots` slots; `start` counts only if it is synthetic."""
-    if carbon is None:
-        return synthetic_carbon((zone or ZONE,), TimeGrid(slots, slot_hours, parse_utc(start)), seed)
-    found = only_zone(carbon if isinstance(carbon, CarbonSignal) else carbon(slots), zone)
-    if found.time.slots < slots:
-        words = f"must cover the {slots} slots until the last window ends"
-        raise InputError(Fault("carbon", words, f"{found.time.slots} slots"))
-    time = TimeGrid(slots, found.time.slot_hours, found.time.start)
-    return CarbonSignal(found.zones, found.g_per_kwh[:, :slots], time)
+    require_above_zero(capacity=capacity, utilisation=utilisation, **positive)
 
 
 def _lengths(trace: JobTrace | None, min_length_hours: float) -> tuple[Lengths, float]:

@@ -7,14 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_of, shown
 from carbonopt.core.memory import require_bytes
 from carbonopt.io.convert import ROUNDING_SLOTS
 from carbonopt.io.jobs import JobTrace
+from carbonopt.io.workload import lognormal_hours, stream
 from carbonopt.problems.elastic.catalogue import CLASSES
 from carbonopt.problems.elastic.instance import MODELS, ROUNDING, Profile
 
@@ -24,7 +23,6 @@ LEAST_HOURS, LOG_MEAN, LOG_SIGMA, MOST_HOURS = 1.0, 1.24, 1.97, 72.0
 MEAN_HOURS = 9.5
 """Of the synthetic lengths [h]."""
 BYTES_PER_JOB = 600
-BYTES_PER_SLOT = 200
 """Of an instance in memory and on its way to a file, rounded up."""
 
 Lengths = Callable[[int, np.random.Generator], FloatArray]
@@ -87,12 +85,9 @@ def synthetic_lengths(count: int, rng: np.random.Generator) -> FloatArray:
 
     Calibrated to summary statistics (mean and quantiles) of the jobs of at least 1 h in the sample of
     Azure's 2017 trace that GAIA's authors published. Mean, median and 90 % quantile are about 9.5, 4 and
-    26 h, there 9.5, 4 and 24 h; 28 % last at most 2 h and 77 % at most 12 h, there 32 % and 75 %. Rounded
-    to 0.01 h, so that the last bits of a platform's exp() change nothing.
+    26 h, there 9.5, 4 and 24 h; 28 % last at most 2 h and 77 % at most 12 h, there 32 % and 75 %.
     """
-    last = ndtr((np.log(MOST_HOURS - LEAST_HOURS) - LOG_MEAN) / LOG_SIGMA)
-    hours = LEAST_HOURS + np.exp(LOG_MEAN + LOG_SIGMA * ndtri(rng.random(count) * last))
-    return np.asarray(np.round(hours, 2))
+    return lognormal_hours(count, rng, LEAST_HOURS, LOG_MEAN, LOG_SIGMA, MOST_HOURS)
 
 
 def resampled_lengths(trace: JobTrace, min_length_hours: float) -> tuple[Lengths, float]:
@@ -109,11 +104,6 @@ def resampled_lengths(trace: JobTrace, min_length_hours: float) -> tuple[Lengths
         words = f"no job lasts at least {min_length_hours:g} h, the longest {longest} h: is the time unit right?"
         raise InputError(Fault("trace", words))
     return lambda count, rng: np.asarray(rng.choice(long_enough, count)), float(long_enough.mean())
-
-
-def stream(seed: int, part: int) -> np.random.Generator:
-    """Return the generator of one of the parts of a workload."""
-    return np.random.default_rng([seed, part])
 
 
 def draw_profiles(count: int, shares: FloatArray, seed: int) -> IntArray:
@@ -159,12 +149,6 @@ def window_ends(arrival: FloatArray, length_slots: FloatArray, slack: FloatArray
     return np.asarray(arrival + np.ceil(length_slots * (1 - ROUNDING)) + slack)
 
 
-def require_horizon(slots: float, slot_hours: float) -> int:
-    """Return the number of slots, refused if they would not fit into memory."""
-    require_bytes(f"{slots:.10g} slots of {slot_hours:g} h", BYTES_PER_SLOT * float(slots))
-    return int(slots)
-
-
 def mix_provenance(parts: tuple[Profile, ...], shares: list[float]) -> dict[str, Any]:
     """Return the share of each profile, and where modelled ones come from."""
     found: dict[str, Any] = {"profile_shares": {part.name: share for part, share in zip(parts, shares, strict=True)}}
@@ -178,18 +162,3 @@ def require_model(model: str) -> None:
     """Refuse a model that does not exist."""
     if model not in MODELS:
         raise UnsupportedError(f"unknown model {model!r}: must be {one_of(MODELS)}")
-
-
-def require_seed(seed: int) -> None:
-    """Refuse a seed below 0."""
-    if seed < 0:
-        raise UnsupportedError(f"seed = {shown(seed)}: must be at least 0")
-
-
-def only_zone(signal: CarbonSignal, zone: str | None) -> CarbonSignal:
-    """Return `signal` of `zone` alone, or of its only zone."""
-    if zone is None and len(signal.zones) != 1:
-        words = f"is missing: the cluster is in one zone, the carbon signal has {one_of(signal.zones)}"
-        raise InputError(Fault("zone", words))
-    row = 0 if zone is None else signal.index(zone)
-    return CarbonSignal((signal.zones[row],), signal.g_per_kwh[row : row + 1], signal.time)

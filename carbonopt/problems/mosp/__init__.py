@@ -1,14 +1,27 @@
 """Caspian's multi-objective scheduling and placement: when and on which cluster each job starts."""
 
-from carbonopt.core.registry import Method, Problem
+from carbonopt.core.registry import Method, PolicyEntry, Problem
 
 _ROOM = "carbonopt.problems.mosp"
+
+_POLICIES = {
+    "caspian": "Algorithm 1 of the paper: its LP rounding every period, running jobs included",
+    "caspian-lp": "the same with lp-rounding",
+    "caspian-milp": "the same with milp",
+    "caspian-price": "the same with price",
+    "caspian-stable": "the same with price, a price on changes, and ties to the plan before",
+    "caspian-no-migration": "caspian, where a job that has begun stays on its cluster",
+    "caspian-no-suspend": "caspian, where a job that has begun runs to its end",
+    "earliest-random": "each job as early as it fits, ties at random (the paper's baseline)",
+    "earliest-clean": "the same, ties to the cleanest cluster",
+}
 
 PROBLEM = Problem(
     name="mosp",
     title="multi-objective scheduling and placement over clusters (Caspian)",
     methods={
         "milp": Method(f"{_ROOM}.methods:milp", "the whole program with HiGHS", exact=True),
+        "price": Method(f"{_ROOM}.prices.method:price", "slot prices for the bound, a search that they guide"),
         "lp-rounding": Method(
             f"{_ROOM}.methods:lp_rounding", "LP relaxation, rounded where it places the jobs, then moves"
         ),
@@ -23,16 +36,18 @@ PROBLEM = Problem(
         "read": f"{_ROOM}.file:from_dict",
         "schema": f"{_ROOM}.file:MospFile",
         "choose": f"{_ROOM}.methods:choose",
-        "check": f"{_ROOM}.check:check",
+        "check": f"{_ROOM}.check_pieces:check",
         "proven_bound": f"{_ROOM}.certificate:proven_bound",
         "formulate": f"{_ROOM}.methods:formulate",
         "diagnose": f"{_ROOM}.diagnose:diagnose",
         "inspect": f"{_ROOM}.diagnose:inspect",
         "generate": f"{_ROOM}.generate:generate",
         "convert": f"{_ROOM}.convert:convert",
+        "simulate": f"{_ROOM}.online.run:simulate",
         "plot": "carbonopt.plotting.mosp_load:plot_mosp_load",
     },
-    compared=("milp", "lp-rounding", "lp-rounding-caspian", "greedy-clean", "greedy-random", "lp"),
+    compared=("milp", "price", "lp-rounding", "lp-rounding-caspian", "greedy-clean", "greedy-random", "lp"),
     shown={"carbon_kg": "carbon kg", "deadlines_met_share": "deadlines met"},
     quick="greedy-clean",
+    policies={name: PolicyEntry(summary) for name, summary in _POLICIES.items()},
 )

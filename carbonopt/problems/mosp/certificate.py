@@ -23,6 +23,8 @@ from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective, 
 
 LARGEST_PRICE = 1e30
 """Per unit and slot; far above any use, far below where sums overflow."""
+JOBS_AT_ONCE = 1_000
+"""Jobs whose costs by start are held in memory together."""
 _INF = np.inf
 
 
@@ -56,8 +58,8 @@ def proven_bound(
     """
     prices = _prices(instance, certificate)
     unit_cost = down(prices + _unit_cost(instance, info))
-    least = [_least_cost(instance, unit_cost, i, info) for i in range(len(instance.jobs))]
-    if not all(map(math.isfinite, least)):
+    least = _least_costs(instance, unit_cost, info)
+    if not np.isfinite(least).all():
         return None, ()
     paid = up(math.fsum(up(prices * instance.clusters.limit).ravel()))
     lower = float(down(down(math.fsum(least)) - paid))
@@ -95,35 +97,55 @@ def _unit_cost(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
     return -up(gain)
 
 
-def _least_cost(instance: MospInstance, unit_cost: FloatArray, i: int, info: dict[str, Any]) -> float:
-    """Return a lower bound on what job i costs wherever it runs, or does not run."""
+def _least_costs(instance: MospInstance, unit_cost: FloatArray, info: dict[str, Any]) -> FloatArray:
+    """Return a lower bound on what each job costs wherever it runs, or does not run, shape (N,).
+
+    What depends on the place alone is computed once for all jobs of equal duration, demand and eligibility.
+    """
     jobs, objective = instance.jobs, instance.objective
-    length, demand = int(jobs.duration[i]), jobs.demand[i]
     price = objective.rejection_price if isinstance(objective, CarbonObjective) else 0.0
-    best = _INF if price is None else price
-    starts = np.arange(jobs.arrival[i], instance.time.slots - length + 1)
-    if not len(starts):
-        return best
+    best = np.full(len(jobs), _INF if price is None else price)
+    kind = np.column_stack([jobs.duration, jobs.demand] + ([] if jobs.eligible is None else [jobs.eligible]))
+    _, first, kind_of = np.unique(kind, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(kind_of.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(kind_of.ravel(), minlength=len(first)))
+    for i, begin, end in zip(first, np.concatenate([[0], ends]), ends, strict=False):
+        cost = _by_start(instance, unit_cost, int(i))
+        for part in range(begin, end, JOBS_AT_ONCE):
+            alike = order[part : min(part + JOBS_AT_ONCE, end)]
+            total = down(cost + _time_costs(instance, alike, info))
+            early = np.arange(len(cost)) < jobs.arrival[alike][:, None]
+            best[alike] = np.minimum(best[alike], np.where(early, _INF, total).min(axis=1, initial=_INF))
+    return best
+
+
+def _by_start(instance: MospInstance, unit_cost: FloatArray, i: int) -> FloatArray:
+    """Return a lower bound on what a run of job i costs by start on the best cluster that may take it."""
+    jobs, limit = instance.jobs, instance.clusters.limit
+    length, demand = int(jobs.duration[i]), jobs.demand[i]
+    starts = np.arange(max(0, instance.time.slots - length + 1))
     run, room = np.zeros((*unit_cost.shape[:2], len(starts))), np.full((*unit_cost.shape[:2], len(starts)), _INF)
-    for offset in range(length):
+    for offset in range(length if len(starts) else 0):
         run = down(run + unit_cost[:, :, starts + offset])
-        room = np.minimum(room, instance.clusters.limit[:, :, starts + offset])
-    cost = _time_cost(instance, i, starts + length, info)[None, :]
+        room = np.minimum(room, limit[:, :, starts + offset])
+    cost = np.zeros((len(limit), len(starts)))
     for r in range(len(demand)):
         cost = down(cost + down(demand[r] * run[:, r]))
     allowed = (room >= demand[:, None]).all(axis=1)
     if jobs.eligible is not None:
         allowed &= jobs.eligible[i][:, None]
-    return min(best, float(cost[allowed].min(initial=_INF)))
+    return np.asarray(np.where(allowed, cost, _INF).min(axis=0, initial=_INF))
 
 
-def _time_cost(instance: MospInstance, i: int, completion: npt.NDArray[np.int64], info: dict[str, Any]) -> FloatArray:
-    deadline, objective = instance.jobs.deadline[i], instance.objective
+def _time_costs(instance: MospInstance, alike: npt.NDArray[np.int64], info: dict[str, Any]) -> FloatArray:
+    """Return a lower bound on what completion costs jobs of equal duration, a row a job, by start."""
+    jobs, objective = instance.jobs, instance.objective
+    length = int(jobs.duration[alike[0]])
+    completion = np.arange(length, instance.time.slots + 1)
+    late = np.maximum(0.0, down(completion - jobs.deadline[alike][:, None]))
     if isinstance(objective, CarbonObjective):
-        late = np.maximum(0.0, down(completion - deadline))
         return down(down(objective.tardiness_slots * late) + down(objective.completion_slots * completion))
     _, w2, w3 = _scaled(objective, info)
-    late = np.maximum(0.0, down(completion - deadline))
     return -up(up(w2 / down(1 + late)) + up(w3 / (1.0 + completion)))
 
 

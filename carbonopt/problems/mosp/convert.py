@@ -15,7 +15,8 @@ from carbonopt.core.memory import require_bytes
 from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.convert import ROUNDING_SLOTS, arrival_slots, content_hashes, require_sources, source_of
-from carbonopt.io.jobs import JobTrace, read_jobs
+from carbonopt.io.jobs import JobTrace
+from carbonopt.io.trace import read_trace
 from carbonopt.problems.mosp.generate import BYTES_PER_SLOT
 from carbonopt.problems.mosp.instance import (
     Clusters,
@@ -30,7 +31,7 @@ DEFAULT_WEIGHTS = (1.0, 0.1, 0.0)
 def convert(
     jobs: Path,
     carbon: Sequence[Path] | None,
-    time_unit: str | None,
+    time_unit: str | None = None,
     zones: str | None = None,
     start: str | None = None,
     slots: int | None = None,
@@ -45,13 +46,14 @@ def convert(
     objective: str = "carbon",
     weights: Sequence[float] | None = None,
     name: str | None = None,
+    trace_format: str | None = None,
 ) -> MospInstance:
     """Make an instance with one cluster in each zone.
 
     Parameters
     ----------
-    jobs
-        Trace in GAIA's format; `time_unit` says what its times are in.
+    jobs, time_unit, trace_format
+        Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
     carbon, zones, start
         Carbon files; the zones to use (separated by commas, None for all); beginning of slot 0
         (None for the first moment that all files have).
@@ -80,10 +82,9 @@ def convert(
     TooLargeError
         If the slots would not fit into memory.
     """
-    require_sources(carbon, time_unit, slot_hours=slot_hours, load=load, capacity=capacity)
+    require_sources(carbon, slot_hours=slot_hours, load=load, capacity=capacity)
     assert carbon is not None
-    assert time_unit is not None
-    trace = read_jobs(jobs, time_unit)
+    trace = read_trace(jobs, time_unit, trace_format)
     arrival, duration, wait = _slotted(trace, slot_hours, short_hours, short_wait_hours, long_wait_hours)
     horizon = slots if slots is not None else int((arrival + duration + wait).max())
     keep = arrival + duration <= horizon
@@ -150,6 +151,7 @@ def _provenance(files: list[Path], dropped: int, trace: JobTrace, slot_hours: fl
         "converter": "carbonopt convert mosp",
         "files": content_hashes(files),
         "dropped_jobs": dropped,
+        **trace.provenance(),
         "trace_cpu_hours": float(trace.length_hours @ trace.cpus),
         "rounded_cpu_hours": float(rounded @ trace.cpus),
     }

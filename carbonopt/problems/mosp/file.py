@@ -15,6 +15,7 @@ from carbonopt.io.columns import names_at
 from carbonopt.io.schema import (
     CarbonSection,
     Faults,
+    InstanceReading,
     Name,
     NonNegative,
     Positive,
@@ -22,7 +23,6 @@ from carbonopt.io.schema import (
     Section,
     TimeSection,
     Whole,
-    check_header,
 )
 from carbonopt.problems.mosp import validate
 from carbonopt.problems.mosp.instance import (
@@ -176,22 +176,19 @@ def from_dict(raw: dict[str, Any]) -> MospInstance:
     TooLargeError
         If its arrays would not fit into memory.
     """
-    faults = Faults()
-    check_header(raw, MospFile, faults)
-    time_section = faults.section(TimeSection, raw, "time")
-    carbon_section = faults.section(CarbonSection, raw, "carbon")
+    faults = InstanceReading(raw, MospFile)
     cluster_section = faults.section(ClusterSection, raw, "clusters")
     job_section = faults.section(JobSection, raw, "jobs")
     objective_section = _objective_section(raw, faults)
-    faults.found += shape_faults(raw, time_section.slots if time_section else None)
+    faults.found += shape_faults(raw, faults.slots)
     if faults.sound("time", "carbon", "clusters", "objective"):
-        assert time_section is not None
-        assert carbon_section is not None
+        assert faults.time is not None
+        assert faults.carbon is not None
         assert cluster_section is not None
         assert objective_section is not None
-        time, resources = time_section.build(), tuple(cluster_section.capacity)
+        time, resources = faults.time.build(), tuple(cluster_section.capacity)
         _require_memory(raw, len(cluster_section.name), len(resources), time.slots)
-        carbon, clusters = carbon_section.build(time), cluster_section.build(time.slots)
+        carbon, clusters = faults.carbon.build(time), cluster_section.build(time.slots)
         objective = objective_section.build()
         faults.found += validate.cross_faults(carbon, resources, clusters, None, objective)
     faults.raise_if_any()

@@ -19,7 +19,7 @@ CAPACITY_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class MospJobs(JobTable):
+class MospJobs(SlotJobTable):
     """Jobs that run without interruption on one cluster.
 
     Parameters

@@ -25,10 +25,10 @@ from carbonopt.problems.mosp.program import MospProgram, build, build_normalizer
 from carbonopt.problems.mosp.room import Room
 from carbonopt.problems.mosp.schedule import from_schedule
 
-MILP_COLUMNS = 60_000
-"""`auto` solves programs up to this size exactly."""
+MILP_COLUMNS = 2_000
+"""`auto` gives programs up to this size to HiGHS as they are: it closes them before numba is loaded."""
 LP_COLUMNS = 600_000
-"""`auto` rounds the LP up to this size; above it the LP alone takes minutes."""
+"""Above this size LPs take minutes, and so does what needs their optimum: Caspian's normalizers."""
 START_COLUMNS = 200_000
 """Up to this size `milp` starts from a rounding of the LP, if that is found in `START_SHARE` of the time."""
 START_SHARE = 0.4
@@ -44,23 +44,25 @@ def choose(instance: MospInstance) -> str:
     columns, _ = estimate_size(instance)
     if columns <= MILP_COLUMNS:
         return "milp"
-    return "lp-rounding" if columns <= LP_COLUMNS else "greedy-clean"
+    objective = instance.objective
+    needs_lp = isinstance(objective, CaspianObjective) and objective.normalizers is None
+    return "greedy-clean" if needs_lp and columns > LP_COLUMNS else "price"
 
 
 def formulate(instance: MospInstance, form: str) -> Program:
     """Return the program that `milp` (or, relaxed, `lp`) solves."""
     if form not in ("milp", "lp"):
         raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
-    value, _ = _value(instance, Options(time_limit=None))
+    value, _ = value_of(instance, Options(time_limit=None))
     assert value is not None
     return build(instance, value, integer=form == "milp").program
 
 
 def milp(instance: MospInstance, options: Options) -> Outcome:
     """Solve the whole program with HiGHS, from the best schedule that insertion and rounding find."""
-    value, info = _value(instance, options)
+    value, info = value_of(instance, options)
     if value is None:
-        return _out_of_time(info)
+        return out_of_time(info)
     form = build(instance, value)
     rooms = [] if options.start is None else [_room_of(instance, value, options.start)]
     rooms.append(heuristics.best_insertion(instance, value, options))
@@ -122,9 +124,9 @@ def _improves(form: MospProgram, values: FloatArray, best: Room) -> bool:
 
 def lp(instance: MospInstance, options: Options) -> Outcome:
     """Bound the optimum by the LP relaxation; the duals of the capacity rows certify it."""
-    value, info = _value(instance, options)
+    value, info = value_of(instance, options)
     if value is None:
-        return _out_of_time(info)
+        return out_of_time(info)
     outcome, _, _ = _relaxation(instance, value, options)
     return replace(outcome, info=info | outcome.info)
 
@@ -161,9 +163,9 @@ def greedy_clean(instance: MospInstance, options: Options) -> Outcome:
 
 
 def _earliest(instance: MospInstance, options: Options, clean_ties: bool) -> Outcome:
-    value, info = _value(instance, options)
+    value, info = value_of(instance, options)
     if value is None:
-        return _out_of_time(info)
+        return out_of_time(info)
     room = heuristics.earliest_start(instance, value, options, clean_ties)
     return _heuristic_outcome(room, None, info, options)
 
@@ -175,9 +177,9 @@ def _rounded(
     insert_first: bool = False,
 ) -> Outcome:
     refuse_if_too_large(instance)
-    value, info = _value(instance, options)
+    value, info = value_of(instance, options)
     if value is None:
-        return _out_of_time(info)
+        return out_of_time(info)
     rooms = [heuristics.best_insertion(instance, value, options)] if insert_first else []
     best = _report_best(rooms, None, options)
     relaxed, form, x = _relaxation(instance, value, options)
@@ -228,7 +230,7 @@ def _relaxation(
     return Outcome(result.status, schedule, bound, certificate, info), form, x
 
 
-def _value(instance: MospInstance, options: Options) -> tuple[PlacementValue | None, dict[str, Any]]:
+def value_of(instance: MospInstance, options: Options) -> tuple[PlacementValue | None, dict[str, Any]]:
     """Return the objective's coefficients; None if time ran out over the normalizers."""
     if not isinstance(instance.objective, CaspianObjective) or instance.objective.normalizers:
         return placement_value(instance), {}
@@ -266,7 +268,8 @@ def _largest(instance: MospInstance, term: PlacementValue, options: Options) -> 
     return max(0.0, result.objective)
 
 
-def _out_of_time(info: dict[str, Any]) -> Outcome:
+def out_of_time(info: dict[str, Any]) -> Outcome:
+    """Return the outcome of a method that could not begin."""
     return Outcome(Status.TIME_LIMIT, info=info)
 
 

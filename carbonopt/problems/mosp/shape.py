@@ -7,7 +7,6 @@ from typing import Any
 
 from carbonopt.core.errors import Fault, one_of
 from carbonopt.io.columns import (
-    carbon_faults,
     column_faults,
     duplicate_faults,
     names_at,
@@ -27,7 +26,6 @@ def shape_faults(raw: dict[str, Any], slots: int | None) -> Iterator[Fault]:
     slots
         The horizon; None where ``time`` does not tell it.
     """
-    yield from carbon_faults(raw, slots)
     yield from column_faults(raw, "clusters", ["zone"], ["capacity", "watts_per_unit"])
     yield from column_faults(raw, "jobs", ["arrival", "duration", "deadline", "eligible"], ["demand"])
     yield from duplicate_faults(raw, "clusters", "name")

@@ -1,0 +1,108 @@
+"""The policies' side of `carbonopt compare`: each against the certified optimum at its own cost and wait."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carbonopt.cli import console
+from carbonopt.core.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEADS = {
+    "policy": "policy",
+    "reserved_cpus": "reserved",
+    "carbon_kg": "carbon kg",
+    "cost_usd": "cost $",
+    "mean_wait_hours": "wait h",
+    "least_carbon_kg": "least carbon",
+    "excess_carbon_kg": "excess carbon",
+    "least_cost_usd": "least cost",
+    "excess_cost_usd": "excess cost",
+    "excess_over_loosest": "over loosest",
+    "due_to_forecast_errors": "forecast errors",
+    "due_to_forecast_window": "window",
+    "due_to_lengths": "lengths",
+    "due_to_heuristic": "heuristic",
+    "due_to_splitting": "no splitting",
+    "due_to_preemption": "no preemption",
+}
+PARTS = ("due_to", "excess_over")
+"""How the names of columns begin that split the excess; they have a table of their own."""
+HIDDEN = ("model", "reached_")
+"""How the names of columns begin that --json and --output alone hold."""
+SHARES = ("saving", "excess", "due_to")
+"""How the names of columns begin that are shares."""
+
+
+def tables(
+    path: Path,
+    policies: str,
+    reserved: str | None,
+    options: dict[str, Any],
+    output: Path | None,
+    json_output: bool,
+) -> int:
+    """Print one table for each number of reserved CPUs, and write all of them to `output`."""
+    import pandas as pd
+
+    import carbonopt as co
+    from carbonopt.excess import excess_table
+
+    instance = co.read(path)
+    names = None if policies == "all" else [name.strip() for name in policies.split(",")]
+    cases = [instance] if reserved is None else [_with_reserved(instance, r) for r in reserved.split(",")]
+    say = console.saying()
+    found: list[pd.DataFrame] = []
+    for case in cases:
+        table = excess_table(case, names, before=lambda what: say(f"{path}: {what}"), **options)
+        table.insert(1, "reserved_cpus", getattr(case, "reserved_cpus", None))
+        found.append(table)
+        if output is not None:  # after each, so that nothing that was done is lost
+            pd.concat(found, ignore_index=True).to_csv(output, index=False)
+        if not json_output:
+            _print(case.name, table)
+    if json_output:
+        rows = console.records(pd.concat(found, ignore_index=True))
+        console.print_json({"instance": instance.name, "problem": instance.problem, "rows": rows})
+    return 0
+
+
+def _with_reserved(instance: Any, reserved_cpus: str) -> Any:
+    """Return the instance with other reserved CPUs."""
+    if not hasattr(instance, "reserved_cpus"):
+        raise UnsupportedError(f"--reserved: problem {instance.problem!r} has no reserved CPUs")
+    try:
+        return replace(instance, reserved_cpus=int(reserved_cpus))
+    except ValueError:
+        raise UnsupportedError(f"--reserved {reserved_cpus!r}: must be whole numbers separated by commas") from None
+
+
+def _print(name: str, table: pd.DataFrame) -> None:
+    title = f"{name}: policies against the proven least at their own cost and wait"
+    parts = [column for column in map(str, table) if column.startswith(PARTS)]
+    _print_columns(title, table, [column for column in map(str, table) if column not in parts])
+    if parts:
+        _print_columns("what the excess carbon is due to", table, ["policy", *parts])
+
+
+def _print_columns(title: str, table: pd.DataFrame, columns: list[str]) -> None:
+    heads = {column: _head(column) for column in columns if not column.startswith(HIDDEN)}
+    rows = [[_cell(column, row[column]) for column in heads] for row in table.to_dict("records")]
+    console.print_table(title, list(heads.values()), rows)
+
+
+def _head(column: str) -> str:
+    """Return the head of a column; that of savings names what they are over."""
+    if column.startswith("saving_vs_"):
+        return f"saves over {column.removeprefix('saving_vs_').replace('_', '-')}"
+    return HEADS.get(column, column.replace("_", " "))
+
+
+def _cell(column: str, value: Any) -> str:
+    if not column.startswith(SHARES):
+        return console.number(value, 5)
+    return "-" if value is None or value != value else f"{100 * value:.2f} %"

@@ -1,0 +1,93 @@
+"""Options that several commands take together, each written once as the signature of a function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from carbonopt.cli import console, make
+
+F = TypeVar("F", bound=Callable[..., None])
+
+
+def takes(*groups: Callable[..., None]) -> Callable[[F], F]:
+    """Give a command the options of `groups` in place of its last parameter, ``**options``."""
+
+    def decorated(function: F) -> F:
+        *own, _ = inspect.signature(function, eval_str=True).parameters.values()
+        more = [part for group in groups for part in inspect.signature(group, eval_str=True).parameters.values()]
+        function.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
+        return function
+
+    return decorated
+
+
+def signal(
+    carbon: make.CarbonFiles = None,
+    zone: make.Zone = None,
+    start: make.Start = None,
+    slot_hours: make.SlotHours = 1.0,
+    wrap: make.Wrap = False,
+) -> None:
+    """Carbon files, and the part of them to take."""
+
+
+def elastic_queues(
+    short_hours: make.ShortHours = 2.0,
+    medium_hours: make.MediumHours = 12.0,
+    short_slack_hours: make.ShortSlack = 6.0,
+    medium_slack_hours: make.MediumSlack = 24.0,
+    long_slack_hours: make.LongSlack = 48.0,
+    slack_hours: make.Slack = None,
+) -> None:
+    """Slack by length."""
+
+
+def purchasing_terms(
+    reserved: make.Reserved = None,
+    reserved_share: make.ReservedShare = None,
+    decide_reserved: make.DecideReserved = False,
+    queues: make.QueueList = "short:2:6,long:inf:24",
+    spot_max_length_hours: make.SpotLength = None,
+    evictions_per_hour: make.Evictions = None,
+    model: make.PurchasingModel = "splitting",
+    weights: make.PurchasingWeights = None,
+    watts_per_cpu: make.CpuWatts = 1.0,
+    on_demand_usd_per_cpu_hour: make.OnDemand = 0.0624,
+    reserved_fraction: make.ReservedFraction = 0.4,
+    spot_fraction: make.SpotFraction = 0.2,
+) -> None:
+    """Prices, purchase options, queues and objective."""
+
+
+def gpu_cluster(
+    profiles: Annotated[
+        str, typer.Option("--profiles", help="mix, or families and CSV files with shares: resnet50:3,mine.csv.")
+    ] = "mix",
+    min_gpus: Annotated[int, typer.Option("--min-gpus", min=1, help="Fewest GPUs of a job.")] = 1,
+    max_gpus: Annotated[int, typer.Option("--max-gpus", min=1, help="Most GPUs of a job.")] = 8,
+    restart_minutes: Annotated[float, typer.Option("--restart-minutes", min=0.0, help="What a restart takes.")] = 2.0,
+    gpus_per_host: Annotated[int, typer.Option("--gpus-per-host", min=1, help="GPUs of each host.")] = 2,
+    idle_watts: Annotated[float, typer.Option("--idle-watts", min=0.0, help="Of a GPU without a job.")] = 50.0,
+    host_watts: Annotated[float, typer.Option("--host-watts", min=0.0, help="Of a host without its GPUs.")] = 200.0,
+    jct_weight: Annotated[
+        float, typer.Option("--jct-weight", min=0.0, help="Price of an hour of mean completion time.")
+    ] = 0.0,
+    mean_jct_hours: Annotated[
+        float | None, typer.Option("--mean-jct-hours", help="Limit on the mean completion time.")
+    ] = None,
+) -> None:
+    """Describe the GPUs, how jobs scale, and the objective."""
+
+
+def target(name: make.Name = None, output: make.Output = None, json_output: console.Json = False) -> None:
+    """Name and file of an instance, and how it is told."""
+
+
+def together(own: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a command, `own` being its ``locals()``, with those of its groups."""
+    options: dict[str, Any] = own.pop("options")
+    return own | options

@@ -1,0 +1,109 @@
+"""`carbonopt pareto`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from carbonopt.cli import console
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.status import Status
+
+SECONDS = 10.0
+"""Default time of one point: a front has many."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    console.command(app, pareto)
+
+
+def pareto(
+    files: console.Files,
+    quantities: Annotated[
+        str | None, typer.Option("--quantities", help="Metrics: the one to minimise, then those to limit.")
+    ] = None,
+    levels: Annotated[int, typer.Option("--levels", min=2, help="Limits on each.")] = 5,
+    method: console.Method = "auto",
+    time_limit: console.TimeLimit = SECONDS,
+    mip_rel_gap: console.RelGap = 1e-3,
+    seed: console.Seed = 0,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Image file (.png, .svg, .pdf).")] = None,
+    output: console.Output = None,
+    json_output: console.Json = False,
+) -> None:
+    """Minimise one quantity under limits on the others: a front of schedules, each with a proven bound."""
+    options: dict[str, Any] = {"method": method, "time_limit": time_limit, "mip_rel_gap": mip_rel_gap, "seed": seed}
+    if plot is not None and len(files) > 1:
+        raise UnsupportedError("--plot draws one front: give one file")
+    names = None if quantities is None else tuple(name.strip() for name in quantities.split(","))
+    console.each_file(
+        files, lambda path: _front_of_file(path, names, levels, options, plot, output, files, json_output)
+    )
+
+
+def _front_of_file(
+    path: Path,
+    quantities: tuple[str, ...] | None,
+    levels: int,
+    options: dict[str, Any],
+    plot: Path | None,
+    output: Path | None,
+    files: list[Path],
+    json_output: bool,
+) -> int:
+    import carbonopt as co
+    from carbonopt.core.jsonfile import require_writable
+    from carbonopt.pareto import pareto as front_of
+
+    instance = co.read(path)
+    target = console.output_for(output, files, path, "pareto.csv")
+    if plot is not None:
+        require_writable(plot)
+    meter: list[console.Meter] = []
+
+    def before(what: str) -> None:
+        for old in meter:
+            old.close()
+        meter[:] = [console.Meter(f"{instance.name} {what}", options["time_limit"])]
+
+    front = front_of(
+        instance, quantities, levels=levels, before=before, callback=lambda progress: meter[0](progress), **options
+    )
+    for old in meter:
+        old.close()
+    if target is not None:
+        front.table.to_csv(target, index=False)
+    if plot is not None and len(front.table):
+        from carbonopt.plotting.figure import save
+        from carbonopt.plotting.front import plot_front
+
+        save(plot_front(front), plot)
+    if json_output:
+        rows = [s.summary() for s in front.solutions]
+        console.print_json({"instance": instance.name, "quantities": list(front.quantities), "rows": rows})
+    else:
+        _print(instance.name, front)
+    if any(s.status is Status.INTERRUPTED for s in front.solutions):
+        return console.INTERRUPTED
+    return 0 if len(front.table) else 1
+
+
+def _print(name: str, front: Any) -> None:
+    first, *others = front.quantities
+    bound = "proven bound" if front.bounded == first else f"proven bound, {front.bounded}"
+    heads = [*(f"limit {other}" for other in others), first, bound, "gap", *others, "dominated"]
+    rows = [
+        [
+            *(console.number(row.get(f"limit_{other}")) for other in others),
+            console.number(row[first]),
+            console.number(row["bound"]),
+            console.percent(row["gap"]),
+            *(console.number(row[other]) for other in others),
+            "yes" if row["dominated"] else "",
+        ]
+        for row in front.table.to_dict("records")
+    ]
+    console.print_table(f"{name}: least {first} under limits", heads, rows)

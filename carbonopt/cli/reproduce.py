@@ -1,0 +1,67 @@
+"""`carbonopt reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from carbonopt.cli import console
+from carbonopt.core.errors import UnsupportedError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    console.command(app, reproduce)
+
+
+def reproduce(
+    figure: Annotated[str | None, typer.Argument(help="E.g. gaia-8; without one, all figures are listed.")] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Instance files; without one, a generated instance.", readable=False)
+    ] = None,
+    mode: Annotated[str, typer.Option("--mode", help="paper, or artifact: as the authors' code does.")] = "paper",
+    seed: console.Seed = 0,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Image file (.png, .svg, .pdf).")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV file.")] = None,
+    json_output: console.Json = False,
+) -> None:
+    """Repeat an experiment of a paper on instances of your own: a table, a plot, and what matches the paper."""
+    import carbonopt as co
+    from carbonopt.core.jsonfile import require_writable
+    from carbonopt.papers.figure import FIGURES, Run, figure_of
+    from carbonopt.plotting.figure import save
+
+    if figure is None:
+        _print_list(FIGURES, json_output)
+        return
+    found = figure_of(figure)
+    for path in (plot, output):
+        if path is not None:
+            require_writable(path)
+    instances = [co.read(path) for path in files or []] or [co.generate(found.problem)]
+    for instance in instances:
+        if instance.problem != found.problem:
+            raise UnsupportedError(f"{instance.name}: {figure} runs on {found.problem}, not on {instance.problem}")
+    settings: dict[str, Any] = {"seed": seed, "mode": mode}
+    table = found.table(Run(instances, settings, console.saying()))
+    if output is not None:
+        table.to_csv(output, index=False)
+    if plot is not None:
+        save(found.draw(table), plot)
+    if json_output:
+        console.print_json({"figure": figure, "rows": console.records(table), "note": found.note})
+        return
+    console.print_frame(f"{figure}: {found.title}", table)
+    print(found.note)
+
+
+def _print_list(figures: dict[str, str], json_output: bool) -> None:
+    from carbonopt.papers.figure import figure_of
+
+    titles = {name: figure_of(name).title for name in figures}
+    if json_output:
+        console.print_json(titles)
+        return
+    console.print_table("figures", ["figure", "what it shows"], [[name, title] for name, title in titles.items()])

@@ -1,0 +1,136 @@
+"""`carbonopt simulate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from carbonopt.cli import console
+from carbonopt.core.errors import PolicyError, one_line
+from carbonopt.core.registry import problem_of
+from carbonopt.core.solution import Solution
+from carbonopt.core.status import Status
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    console.command(app, simulate)
+
+
+def simulate(
+    files: console.Files,
+    policies: Annotated[
+        str,
+        typer.Option("--policy", "-p", help="Policies, separated by commas; a file's own: my_policy.py:MyPolicy; all."),
+    ] = "all",
+    mode: Annotated[
+        str, typer.Option("--mode", help="paper: as its text says; artifact: as its authors' code does.")
+    ] = "paper",
+    lengths: Annotated[str, typer.Option("--lengths", help="What policies know of run times: mean or true.")] = "mean",
+    forecast: console.Forecast = None,
+    reserved: Annotated[
+        int | None, typer.Option("--reserved", min=0, help="Reserved CPUs, instead of the file's.")
+    ] = None,
+    seed: console.Seed = 0,
+    output: console.Output = None,
+    json_output: console.Json = False,
+) -> None:
+    """Run online policies: decisions made without knowing what comes, and checked like every schedule."""
+    settings: dict[str, Any] = {"mode": mode, "lengths": lengths, "seed": seed}
+    console.each_file(
+        files, lambda path: _simulate_file(path, policies, settings, forecast, reserved, output, files, json_output)
+    )
+
+
+def _simulate_file(
+    path: Path,
+    policies: str,
+    settings: dict[str, Any],
+    forecast: str | None,
+    reserved: int | None,
+    output: Path | None,
+    files: list[Path],
+    json_output: bool,
+) -> int:
+    import carbonopt as co
+    from carbonopt.simulate import policies_of
+
+    instance = co.read(path)
+    names = list(policies_of(instance)) if policies == "all" else [name.strip() for name in policies.split(",")]
+    changes: dict[str, Any] = {} if reserved is None else {"reserved_cpus": reserved}
+    known = console.forecast(forecast)
+    solutions: list[Solution] = []
+    failed = False
+    for name in names:
+        target = _target(output, files, path, name, len(names))
+        meter = console.Meter(f"{instance.name} {name}", None)
+        try:
+            found = co.simulate(instance, name, forecast=known, callback=meter, **settings, **changes)
+        except PolicyError as error:
+            if error.log is None:  # it could not be loaded
+                raise
+            _keep_partial(error, instance, path)
+            failed = True
+            continue
+        finally:
+            meter.close()
+        solutions.append(found)
+        if target is not None and found.has_solution:
+            found.write(target)
+        if found.status is Status.INTERRUPTED:
+            break
+    if json_output:
+        for found in solutions:
+            console.print_json(found.summary())
+    elif solutions:
+        _print(instance.name, solutions)
+    if any(found.status is Status.INTERRUPTED for found in solutions):
+        return console.INTERRUPTED
+    return 1 if failed or not all(found.has_solution for found in solutions) else 0
+
+
+def _keep_partial(error: PolicyError, instance: Any, path: Path) -> None:
+    """Tell a policy's fault with its traceback, and write what was simulated until then."""
+    console.say(f"error: {path}: {one_line(error.summary)}")
+    if error.details:
+        console.say(error.details.rstrip())
+    if len(error.log):
+        target = Path(f"{console.stem(path)}.partial.csv")
+        error.log.to_frame(instance.jobs.name).to_csv(target, index=False)
+        console.say(f"what was simulated until then is in {target}")
+
+
+def _target(output: Path | None, files: list[Path], path: Path, policy: str, policies: int) -> Path | None:
+    """Return where the schedule of one policy goes: a file of its own where there are several."""
+    if output is None:
+        return None
+    if policies > 1 and not output.exists():
+        output.mkdir(parents=True)
+    label = Path(policy.replace(":", "-")).name
+    ending = f"{label}.solution.json" if policies > 1 or output.is_dir() else "solution.json"
+    return console.output_for(output, files if policies == 1 else [path, path], path, ending)
+
+
+def _print(name: str, solutions: list[Solution]) -> None:
+    shown = problem_of(solutions[0].problem).shown
+    if len(solutions) == 1:
+        rows = [[key, console.number(value)] for key, value in solutions[0].metrics.items()]
+        rows.insert(0, ["objective", console.number(solutions[0].objective, 9)])
+        console.print_table(f"{name}: {solutions[0].method}", ["quantity", "value"], rows)
+    else:
+        columns = ["policy", *shown.values(), "objective", "seconds"]
+        rows = [
+            [
+                s.method.partition(":")[2],
+                *(console.number(s.metrics.get(key)) for key in shown),
+                console.number(s.objective, 7),
+                f"{s.wall_seconds:.2f}",
+            ]
+            for s in solutions
+        ]
+        console.print_table(f"{name}: online policies", columns, rows)
+    for solution in solutions:
+        for line in solution.info.get("violations", [])[: console.SHOWN]:
+            console.say(f"{solution.method}: the checker refused the schedule: {line}")

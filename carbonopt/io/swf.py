@@ -1,0 +1,108 @@
+"""Reader of job logs in the Standard Workload Format of the Parallel Workloads Archive.
+
+One job a line, 18 numbers separated by white space, -1 where one is unknown; a line that begins with ``;``
+is a comment. Format: https://www.cs.huji.ac.il/labs/parallel/workload/swf.html (version 2.2).
+"""
+
+from __future__ import annotations
+
+import os
+from operator import itemgetter
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, frozen_int
+from carbonopt.core.errors import Fault, InputError, shown
+from carbonopt.core.jsonfile import read_bytes
+from carbonopt.io.csvfile import Table
+from carbonopt.io.jobs import JobTrace, kept_rows
+
+FIELDS = 18
+USED = {"submit_time": 2, "run_time": 4, "allocated_processors": 5, "requested_processors": 8, "status": 11}
+"""The fields that are read, counted from 1 as the format does."""
+CANCELLED = 5
+PARTIAL = (2, 3, 4)
+"""Status of the lines that tell the pieces of an interrupted job, beside the one line of the whole job."""
+_UNITS = {"submit_time": "seconds", "run_time": "seconds"}
+
+
+def read_swf(path: str | os.PathLike[str]) -> JobTrace:
+    r"""Read a log in the Standard Workload Format (plain or gzip).
+
+    A job arrives at its submit time, lasts its run time, and holds its allocated processors, or those that
+    it requested where the log does not know. Left out, and counted, are cancelled jobs, those without run
+    time, submit time or processors, and the lines of a job's pieces (status 2, 3 and 4).
+
+    Raises
+    ------
+    InputError
+        With every fault: file, column, line, value and what would be right; and if no job ran.
+
+    Warns
+    -----
+    UserWarning
+        With the number of jobs that are left out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "log.swf")
+    ...     _ = path.write_text("; Version: 2.2\n1 60 5 7200 4 -1 -1 4 9000 -1 1 1 1 -1 1 -1 -1 -1\n")
+    ...     trace = read_swf(path)
+    >>> trace.length_hours.tolist(), trace.cpus.tolist()
+    ([2.0], [4.0])
+    """
+    table = _table(path)
+    submit, run, allocated, requested, status = columns = [table.numbers(column) for column in range(len(USED))]
+    faults = []
+    for column, (name, values) in enumerate(zip(USED, columns, strict=True)):
+        good = ((values >= 0) & (values < np.inf)) | (values == -1)
+        what = f"a number of {_UNITS[name]}" if name in _UNITS else "a number"
+        faults += table.faults(column, ~good, f"must be {what}, at least 0, or -1 where it is unknown")
+    if faults:
+        raise InputError(faults)
+    cpus = np.where(allocated > 0, allocated, requested)
+    keep, left_out = kept_rows(table, _reasons(submit, run, cpus, status))
+    return JobTrace(submit[keep] / 3600, run[keep] / 3600, cpus[keep], table.lines[keep], left_out)
+
+
+def _reasons(submit: FloatArray, run: FloatArray, cpus: FloatArray, status: FloatArray) -> list[str]:
+    """Return why each job is left out, empty where it is not."""
+    cases = {
+        "pieces of a job": np.isin(status, PARTIAL),
+        "cancelled": status == CANCELLED,
+        "without run time": run <= 0,
+        "without submit time": submit < 0,
+        "without processors": cpus <= 0,
+    }
+    return [str(reason) for reason in np.select(list(cases.values()), list(cases), default="")]
+
+
+def _table(path: str | os.PathLike[str]) -> Table:
+    """Return the fields that are read as columns of text.
+
+    Raises
+    ------
+    InputError
+        If the file has no job, or a line has not 18 fields.
+    """
+    used = itemgetter(*(field - 1 for field in USED.values()))
+    text = read_bytes(path).decode("utf-8-sig", errors="replace")  # comments come in any encoding
+    at, rows, faults = [], [], []
+    for number, line in enumerate(text.splitlines(), start=1):
+        cells = line.split()
+        if not cells or cells[0].startswith(";"):
+            continue
+        if len(cells) == FIELDS:
+            at.append(number)
+            rows.append(used(cells))
+        else:
+            words = f"must have {FIELDS} numbers, has {len(cells)}"
+            faults.append(Fault("", words, shown(line.strip()), file=str(path), line=number))
+    if not rows and not faults:
+        faults = [Fault("", f"is empty: must hold one line of {FIELDS} numbers for each job", file=str(path))]
+    if faults:
+        raise InputError(faults)
+    return Table(str(path), tuple(USED), tuple(zip(*rows, strict=True)), frozen_int(at))

@@ -1,0 +1,164 @@
+"""What CarbonFlex's figures have in common: a past to learn from, policies, and their references.
+
+W. A. Hanafy, L. Wu, D. Irwin, P. Shenoy. CarbonFlex: Enabling Carbon-aware Provisioning and Scheduling for
+Cloud Clusters. arXiv:2505.18357, 2025.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.options import Options
+from carbonopt.papers.figure import Run
+from carbonopt.problems.elastic.extend import extend
+from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
+from carbonopt.problems.elastic.online.habits import Habits
+from carbonopt.problems.elastic.online.hourly import HourlyPolicy
+from carbonopt.problems.elastic.online.late import extended, with_slots
+from carbonopt.problems.elastic.online.learn import learned
+from carbonopt.problems.elastic.online.run import named
+from carbonopt.simulate import simulate
+from carbonopt.solve import solve
+
+BASELINE = "carbon-agnostic"
+PAPER = ("carbon-agnostic", "lowest-window", "wait-awhile", "carbon-scaler", "carbonflex")
+EVERY = (
+    "carbon-agnostic",
+    "lowest-window",
+    "wait-awhile",
+    "carbon-scaler",
+    "vcc",
+    "vcc-scaling",
+    "carbonflex",
+    "replan",
+)
+REFERENCES = ("oracle", "optimum")
+"""Algorithm 1, and the certified bound of the fluid model: both know everything."""
+SPARE_SLOTS = 96
+"""Slots after the last window in which Algorithm 1 may complete jobs that it leaves unfinished."""
+COLUMNS = ("carbon_kg", "mean_wait_slots", "late_jobs", "suspensions", "rescalings")
+PAIRS = (
+    "Instances are given in pairs, a past and a week: carbonflex has learned from the past before the week begins,"
+    " and every policy knows its queues' statistics from there. A single instance is a week without a past:"
+    " carbonflex then starts with nothing and learns as it goes."
+)
+NOT_PUBLIC = (
+    "The paper's month of Azure's trace and its carbon signals are not public in this form: this shows the same"
+    " quantities for the instances that are given, e.g. of a resampled trace."
+)
+
+Pair = tuple[ElasticInstance | None, ElasticInstance]
+
+
+def pairs(run: Run) -> list[Pair]:
+    """Return (past, week) of each pair of instances, or a single week without a past.
+
+    Raises
+    ------
+    UnsupportedError
+        For an odd number of instances above 1.
+    """
+    found = [instance for instance in run.instances if isinstance(instance, ElasticInstance)]
+    if len(found) == 1:
+        return [(None, found[0])]
+    if len(found) % 2:
+        raise UnsupportedError(f"{len(found)} instances: must be one week, or pairs of a past and a week")
+    return list(zip(found[::2], found[1::2], strict=True))
+
+
+class Policies:
+    """Policies with what they have learned from a past; each is made anew for each simulation.
+
+    Parameters
+    ----------
+    past
+        None for none.
+    """
+
+    def __init__(self, past: ElasticInstance | None) -> None:
+        self.habits = None if past is None else Habits.of(past)
+        self.knowledge = None if past is None else learned(past)
+
+    def make(self, name: str) -> HourlyPolicy:
+        """Return a new policy."""
+        if name == "carbonflex":
+            return CarbonFlex(self.knowledge, habits=self.habits)
+        policy = named(name)
+        assert isinstance(policy, HourlyPolicy)
+        policy.habits = self.habits
+        return policy
+
+
+def compared(
+    run: Run, week: ElasticInstance, policies: Policies, names: Sequence[str], references: Sequence[str] = REFERENCES
+) -> list[dict[str, Any]]:
+    """Return a row for each policy and reference: carbon, saving over `BASELINE`, delay, lateness and churn.
+
+    ``bound_kg`` is the certified bound of what the row's schedule is feasible for: of the week itself, or,
+    where jobs are late, of the week with their windows extended.
+    """
+    rows: list[dict[str, Any]] = []
+    bound = _bound(week)
+    for name in names:
+        run.say(f"{week.name}: {name}")
+        found = simulate(week, policies.make(name), **run.settings)
+        if found.objective is None:
+            raise UnsupportedError(f"{week.name}: {name} ended {found.status}: {found.info.get('unfinished_jobs')}")
+        late = found.info["late_slots"]
+        equal = _bound(extended(week, late)) if late else bound
+        rows.append({"policy": name, **{column: found.metrics[column] for column in COLUMNS}, "bound_kg": equal})
+    for name in references:
+        run.say(f"{week.name}: {name}")
+        rows.append({"policy": name, **_reference(week, name, bound)})
+    reference = next((row["carbon_kg"] for row in rows if row["policy"] == BASELINE), None)
+    if reference is None:
+        found = simulate(week, policies.make(BASELINE), **run.settings)
+        reference = found.metrics["carbon_kg"]
+    for row in rows:
+        row["saving"] = 1 - row["carbon_kg"] / reference if reference else 0.0
+    return rows
+
+
+def _bound(week: ElasticInstance) -> float:
+    found = solve(week.with_model("fluid"), "price", time_limit=None)
+    if found.bound is None:
+        raise UnsupportedError(f"{week.name}: no bound, {found.status}")
+    return found.bound / 1000
+
+
+def _reference(week: ElasticInstance, name: str, bound: float) -> dict[str, Any]:
+    if name == "optimum":
+        return {"carbon_kg": bound, "bound_kg": bound}
+    method = "carbonflex-greedy-fluid" if week.model == "fluid" else "carbonflex-greedy"
+    found = solve(week, method)
+    if found.objective is not None:
+        return {"carbon_kg": found.metrics["carbon_kg"], "late_jobs": 0, "bound_kg": bound}
+    longer = with_slots(week, week.time.slots + SPARE_SLOTS)  # as the paper: deadlines extended, and once more
+    longer = extend(longer, Options(time_limit=0.0), 1, "fluid" if week.model == "fluid" else "corrected").instance
+    late = int((longer.jobs.slack > week.jobs.slack).sum())
+    metrics = solve(longer, method).metrics
+    return {"carbon_kg": metrics["carbon_kg"], "late_jobs": late, "bound_kg": _bound(longer)}
+
+
+def swept(
+    run: Run,
+    values: Sequence[Any],
+    column: str,
+    change: Callable[[ElasticInstance, Any], ElasticInstance],
+    names: Sequence[str],
+    change_past: bool = True,
+) -> pd.DataFrame:
+    """Return the rows of `compared` for each value of something that is changed, of the first pair."""
+    past, week = pairs(run)[0]
+    kept = None if change_past else Policies(past)
+    rows = []
+    for value in values:
+        before = None if past is None else change(past, value)
+        policies = Policies(before) if kept is None else kept
+        rows += [{column: value, **row} for row in compared(run, change(week, value), policies, names)]
+    return pd.DataFrame(rows)

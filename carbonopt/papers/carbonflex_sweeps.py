@@ -1,0 +1,149 @@
+"""CarbonFlex's sensitivity: Figures 8 (capacity), 9 (slack), 10 (elasticity) and 13 (distribution shift)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from carbonopt.core.arrays import IntArray
+from carbonopt.papers.carbonflex_runs import NOT_PUBLIC, PAIRS, PAPER, Policies, compared, pairs, swept
+from carbonopt.papers.figure import Figure, Run
+from carbonopt.plotting.points import bars, lines
+from carbonopt.problems.elastic.catalogue import CLASSES, class_profile
+from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.online.late import with_slots
+
+NAMES = (*PAPER, "replan")
+CAPACITIES = (0.67, 0.8, 1.0, 1.33, 1.67)
+"""Servers over those of the instance: 100 to 250 of 150."""
+SLACKS = (0.0, 6.0, 12.0, 24.0, 48.0)
+"""Slack of every job [h]."""
+ELASTICITIES = tuple(name for name in CLASSES if name.startswith("cpu-") or name == "no-scaling")
+SHIFTS = (0.6, 0.8, 1.0, 1.2)
+
+
+def with_capacity(instance: ElasticInstance, factor: float) -> ElasticInstance:
+    """Return the instance with so many times its servers, rounded."""
+    capacity = np.round(instance.cluster.capacity * factor)
+    return replace(instance, cluster=replace(instance.cluster, capacity=capacity))
+
+
+def with_slack_hours(instance: ElasticInstance, hours: float) -> ElasticInstance:
+    """Return the instance with the same slack for every job; the last day is repeated where windows need more."""
+    slack = np.full(len(instance.jobs), int(hours / instance.time.slot_hours + 1e-9), dtype=np.int64)
+    end = int((instance.jobs.arrival + instance.jobs.whole_slots + slack).max(initial=1))
+    return with_slots(instance, end).with_slack(slack)
+
+
+def with_profile(instance: ElasticInstance, name: str) -> ElasticInstance:
+    """Return the instance with one profile of the catalogue for all jobs."""
+    profile = class_profile(name)
+    return replace(instance, profiles=(profile,), jobs=replace(instance.jobs, profile=(name,) * len(instance.jobs)))
+
+
+def with_longer_jobs(instance: ElasticInstance, factor: float) -> ElasticInstance:
+    """Return the instance with so many times longer jobs, of the same slack."""
+    jobs = replace(instance.jobs, length=instance.jobs.length * factor, slack=np.zeros_like(instance.jobs.slack))
+    end = int((jobs.window_end + instance.jobs.slack).max(initial=1))
+    longer = with_slots(instance, end)
+    return replace(longer, jobs=replace(jobs, slack=instance.jobs.slack))
+
+
+def with_more_jobs(instance: ElasticInstance, factor: float) -> ElasticInstance:
+    """Return the instance with a share of its jobs, or with some of them twice."""
+    jobs, rng = instance.jobs, np.random.default_rng(0)
+    order = rng.permutation(len(jobs))
+    extra = round((factor - 1) * len(jobs))
+    rows: IntArray = (
+        np.sort(order[: len(jobs) + extra]) if extra <= 0 else np.concatenate([np.sort(order), order[:extra]])
+    )
+    names = [
+        jobs.name[row] if place < len(jobs) else f"{jobs.name[row]}-again" for place, row in enumerate(rows.tolist())
+    ]
+    chosen = replace(
+        jobs,
+        name=tuple(names),
+        arrival=jobs.arrival[rows],
+        length=jobs.length[rows],
+        slack=jobs.slack[rows],
+        profile=tuple(jobs.profile[row] for row in rows.tolist()),
+    )
+    return replace(instance, jobs=chosen)
+
+
+def _draw(x: str, label: str) -> Any:
+    def draw(table: pd.DataFrame, ax: Any = None) -> Any:
+        axis = ax
+        for name, part in table.groupby("policy", sort=False):
+            axis = lines(part, x, {"saving": str(name)}, axis)
+        axis.set_xlabel(label)
+        axis.set_ylabel("saving over carbon-agnostic")
+        return axis
+
+    return draw
+
+
+def _draw_elasticity(table: pd.DataFrame, ax: Any = None) -> Any:
+    wide = table.pivot_table(index="profile", columns="policy", values="saving", sort=False).reset_index()
+    axis = bars(wide, "profile", {str(name): str(name) for name in wide.columns[1:]}, ax)
+    axis.set_ylabel("saving over carbon-agnostic")
+    return axis
+
+
+CAPACITY = Figure(
+    "elastic",
+    "savings against the servers of the cluster (CarbonFlex, Figure 8)",
+    lambda run: swept(run, CAPACITIES, "capacity_factor", with_capacity, NAMES),
+    _draw("capacity_factor", "servers over those of the instance"),
+    f"{NOT_PUBLIC} {PAIRS} The past has the same servers as the week.",
+)
+
+SLACK = Figure(
+    "elastic",
+    "savings against the slack of the jobs (CarbonFlex, Figure 9)",
+    lambda run: swept(run, SLACKS, "slack_hours", with_slack_hours, NAMES),
+    _draw("slack_hours", "slack of every job [h]"),
+    f"{NOT_PUBLIC} {PAIRS} All jobs have the same slack here, in the past as well.",
+)
+
+ELASTICITY = Figure(
+    "elastic",
+    "savings by the elasticity of the jobs (CarbonFlex, Figure 10)",
+    lambda run: swept(run, ELASTICITIES, "profile", with_profile, NAMES),
+    _draw_elasticity,
+    f"{NOT_PUBLIC} {PAIRS} Profiles are modelled by Amdahl's law, under the paper's names alone.",
+)
+
+
+def _shift(run: Run) -> pd.DataFrame:
+    past, week = pairs(run)[0]
+    policies, rows = Policies(past), []
+    for what, change in (("lengths", with_longer_jobs), ("arrivals", with_more_jobs)):
+        for factor in SHIFTS:
+            found = compared(run, change(week, factor), policies, NAMES, ("optimum",))
+            rows += [{"shift": what, "factor": factor, **row} for row in found]
+    return pd.DataFrame(rows)
+
+
+def _draw_shift(table: pd.DataFrame, ax: Any = None) -> Any:
+    axis = ax
+    for (what, name), part in table[table["policy"].isin(("carbonflex", "replan", "optimum"))].groupby(
+        ["shift", "policy"], sort=False
+    ):
+        axis = lines(part, "factor", {"saving": f"{name}, {what}"}, axis)
+    axis.set_xlabel("of the week over those of the past")
+    axis.set_ylabel("saving over carbon-agnostic")
+    return axis
+
+
+SHIFT = Figure(
+    "elastic",
+    "savings where jobs are no longer as they were (CarbonFlex, Figure 13)",
+    _shift,
+    _draw_shift,
+    f"{NOT_PUBLIC} {PAIRS} The past stays as it is; the week's jobs are made longer or shorter, or more or fewer by"
+    " leaving some out or doubling some at random.",
+)

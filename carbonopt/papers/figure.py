@@ -1,0 +1,98 @@
+"""What a figure is, and where each one is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.instance import Instance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIGURES: dict[str, str] = {
+    "caspian-4": "carbonopt.papers.caspian:ALLOCATION",
+    "caspian-5a": "carbonopt.papers.caspian:CUMULATIVE",
+    "caspian-5bc": "carbonopt.papers.caspian:HISTOGRAM",
+    "caspian-6": "carbonopt.papers.caspian:SWEEP_OF_OMEGA",
+    "carbonflex-6": "carbonopt.papers.carbonflex_week:POLICIES",
+    "carbonflex-8": "carbonopt.papers.carbonflex_sweeps:CAPACITY",
+    "carbonflex-9": "carbonopt.papers.carbonflex_sweeps:SLACK",
+    "carbonflex-10": "carbonopt.papers.carbonflex_sweeps:ELASTICITY",
+    "carbonflex-11": "carbonopt.papers.carbonflex_cases:TRACES",
+    "carbonflex-12": "carbonopt.papers.carbonflex_cases:ZONES",
+    "carbonflex-13": "carbonopt.papers.carbonflex_sweeps:SHIFT",
+    "carbonflex-14": "carbonopt.papers.carbonflex_week:VCC",
+    "gaia-8": "carbonopt.papers.gaia_week:CARBON_AND_WAIT",
+    "gaia-9": "carbonopt.papers.gaia_week:BY_LENGTH",
+    "gaia-10": "carbonopt.papers.gaia_week:WITH_RESERVED",
+    "gaia-11": "carbonopt.papers.gaia_week:RESERVED_SWEEP",
+    "gaia-12": "carbonopt.papers.gaia_week:WITH_SPOT",
+    "gaia-14": "carbonopt.papers.gaia_year:ACROSS_TRACES",
+    "gaia-17": "carbonopt.papers.gaia_year:ACROSS_RESERVED",
+    "gaia-18": "carbonopt.papers.gaia_spot:LONGEST_SPOT_JOB",
+    "gaia-19": "carbonopt.papers.gaia_spot:EVICTIONS",
+}
+"""Where each figure is defined: ``<paper>-<number>``."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What every figure is given.
+
+    Parameters
+    ----------
+    instances
+        What to run on; a figure that shows one takes the first.
+    settings
+        Of `carbonopt.simulate.simulate`: ``mode``, ``seed``, ``lengths``, ``forecast``.
+    say
+        Called with what is about to run.
+    """
+
+    instances: Sequence[Instance]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    say: Callable[[str], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a paper.
+
+    Parameters
+    ----------
+    problem
+        Whose instances it runs on.
+    title
+        One line.
+    table
+        Runs the experiment and returns what the figure shows, one row a point.
+    draw
+        ``(table, ax=None) -> axes``.
+    note
+        What matches the paper, and what cannot.
+    """
+
+    problem: str
+    title: str
+    table: Callable[[Run], pd.DataFrame]
+    draw: Callable[..., Any]
+    note: str
+
+
+def figure_of(name: str) -> Figure:
+    """Return the figure of that name.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is none; the message lists those there are.
+    """
+    if name not in FIGURES:
+        raise UnsupportedError(f"unknown figure {name!r}: must be {one_of(tuple(FIGURES), limit=len(FIGURES))}")
+    module, _, attribute = FIGURES[name].partition(":")
+    figure: Figure = getattr(import_module(module), attribute)
+    return figure

@@ -1,0 +1,95 @@
+"""GAIA's figures of long traces: Figures 14 and 17.
+
+The artifact cannot run them: its simulator reads at most 720 hours, and takes the hours of the long traces for
+seconds. So there is nothing to compare with, digit by digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from carbonopt.papers.figure import Figure, Run
+from carbonopt.papers.gaia_week import METRICS, NO_WAIT, normalised, simulated
+from carbonopt.plotting.points import bars, lines
+from carbonopt.problems.purchasing.instance import PurchasingInstance
+
+POLICIES = ("lowest-window", "carbon-time", "wait-awhile", "ecovisor", "res-first-carbon-time")
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
+"""Reserved CPUs of Figure 17, over the CPUs that are in use on average."""
+CANNOT = (
+    "The authors' public simulator cannot run traces longer than 720 hours, so their numbers cannot be checked,"
+    " and the exact settings of the figure are not part of the artifact: this shows the same quantities for the"
+    " traces, zones and limits that the instances have."
+)
+
+
+def _cases(run: Run) -> list[PurchasingInstance]:
+    return [instance for instance in run.instances if isinstance(instance, PurchasingInstance)]
+
+
+def _row(run: Run, instance: PurchasingInstance, policy: str) -> dict[str, Any]:
+    metrics = simulated(run, instance, policy).metrics
+    facts = {"instance": instance.name, "zone": instance.zone, "policy": policy}
+    return facts | {"reserved_cpus": instance.reserved_cpus, **{name: metrics[name] for name in METRICS}}
+
+
+def _across_traces(run: Run) -> pd.DataFrame:
+    tables = []
+    for instance in _cases(run):
+        reference = simulated(run, replace(instance, reserved_cpus=0), NO_WAIT).metrics
+        rows = [_row(run, instance, policy) for policy in (NO_WAIT, *POLICIES)]
+        by = {"carbon_kg": reference["carbon_kg"], "cost_usd": reference["cost_usd"]}
+        tables.append(normalised(pd.DataFrame(rows), by))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _draw_traces(table: pd.DataFrame, ax: Any = None) -> Any:
+    wide = table.pivot_table(index="policy", columns="instance", values="carbon", sort=False).reset_index()
+    axis = bars(wide, "policy", {name: name for name in wide.columns[1:]}, ax)
+    axis.set_ylabel("carbon over no-wait")
+    return axis
+
+
+ACROSS_TRACES = Figure(
+    "purchasing",
+    "policies on long traces and in several zones (GAIA, Figure 14)",
+    _across_traces,
+    _draw_traces,
+    f"{CANNOT} Carbon and cost are over those of no-wait without reserved CPUs.",
+)
+
+
+def _across_reserved(run: Run) -> pd.DataFrame:
+    tables = []
+    for instance in _cases(run):
+        free = replace(instance, reserved_cpus=0)
+        reference = simulated(run, free, NO_WAIT).metrics
+        demand = instance.features()["mean_cpus_in_use"]
+        rows = []
+        for share in SHARES:
+            reserved = replace(instance, reserved_cpus=round(share * demand))
+            rows.append({"reserved_share": share, **_row(run, reserved, "res-first-carbon-time")})
+        by = {"carbon_kg": reference["carbon_kg"], "cost_usd": reference["cost_usd"]}
+        tables.append(normalised(pd.DataFrame(rows), by))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _draw_reserved(table: pd.DataFrame, ax: Any = None) -> Any:
+    axis = ax
+    for name, part in table.groupby("instance", sort=False):
+        axis = lines(part, "reserved_share", {"carbon": f"carbon, {name}", "cost": f"cost, {name}"}, axis)
+    axis.set_xlabel("reserved CPUs over mean CPUs in use")
+    axis.set_ylabel("over no-wait without reserved CPUs")
+    return axis
+
+
+ACROSS_RESERVED = Figure(
+    "purchasing",
+    "RES-First-Carbon-Time on long traces against the share of reserved CPUs (GAIA, Figure 17)",
+    _across_reserved,
+    _draw_reserved,
+    CANNOT,
+)

@@ -1,0 +1,148 @@
+"""The Pareto front of an instance's objectives, by epsilon-constraints, each point with its proven bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.instance import Instance
+from carbonopt.core.registry import problem_of
+from carbonopt.core.solution import Solution
+from carbonopt.core.status import Status
+from carbonopt.solve import solve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEAST_RANGE = 1e-6
+"""Relative range of a quantity below which it does not vary: one level, without a limit, is enough."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """Schedules under a grid of limits.
+
+    Parameters
+    ----------
+    quantities
+        Metrics: the one that is minimised, then those that are limited.
+    bounded
+        The metric that ``bound`` is a bound of: that of the first quantity, without constants.
+    table
+        One row a point: the limits (``limit_cost_usd``, none where it is missing), the metrics, the proven
+        ``bound`` under these limits, ``gap``, and whether another point is at least as
+        good in every quantity and better in one (``dominated``).
+    solutions
+        Of each row.
+    """
+
+    quantities: tuple[str, ...]
+    bounded: str
+    table: pd.DataFrame
+    solutions: tuple[Solution, ...]
+
+
+def pareto(
+    instance: Instance,
+    quantities: Sequence[str] | None = None,
+    *,
+    levels: int = 5,
+    before: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Front:
+    """Minimise one quantity under a grid of limits on the others.
+
+    Parameters
+    ----------
+    instance
+        The instance; the weights and limits of its own objective are not used.
+    quantities
+        The metric to minimise, then those to limit; None for all that the problem knows.
+    levels
+        Limits on each: equal steps from the least that is possible to what the first one takes when it is
+        free.
+    before
+        Called with what is about to run.
+    **options
+        Of `carbonopt.solve`, for each point: ``time_limit`` is that of one point.
+
+    Returns
+    -------
+    Front
+        Points in the order of the grid; after Ctrl-C those that were done.
+
+    Raises
+    ------
+    UnsupportedError
+        For fewer than 2 levels, and for a problem or a quantity that cannot be limited.
+    """
+    import pandas as pd
+
+    if levels < 2:
+        raise UnsupportedError(f"levels = {levels}: must be at least 2")
+    limited = problem_of(instance.problem).function("limited")
+    objectives = problem_of(instance.problem).function("quantities")()
+    first, *others = quantities or objectives
+
+    def run(quantity: str, limits: Mapping[str, float]) -> Solution:
+        if before is not None:
+            before(quantity + "".join(f", {name} <= {value:.6g}" for name, value in limits.items()))
+        return solve(limited(instance, quantity, limits), **options)
+
+    free = run(first, {})
+    grid = [_levels(run(name, {}), free, name, levels) for name in others]
+    solutions: list[Solution] = []
+    rows: list[dict[str, Any]] = []
+    for point in product(*grid):
+        limits = {name: value for name, value in zip(others, point, strict=True) if value is not None}
+        found = run(first, limits) if limits else free
+        if found.has_solution:
+            solutions.append(found)
+            rows.append(_row(found, limits))
+        if found.status is Status.INTERRUPTED:
+            break
+    table = pd.DataFrame(rows)
+    if rows:
+        table["dominated"] = dominated(table[[first, *others]].to_numpy(dtype=float))
+    return Front((first, *others), objectives[first], table, tuple(solutions))
+
+
+def _levels(least: Solution, free: Solution, name: str, levels: int) -> list[float | None]:
+    """Return limits on a quantity; None, no limit, stands for what the first one takes when it is free."""
+    if not (least.has_solution and free.has_solution):
+        return [None]
+    low, high = float(least.metrics[name]), float(free.metrics[name])
+    if high - low <= LEAST_RANGE * abs(high):
+        return [None]
+    return [*np.linspace(low, high, levels)[:-1].tolist(), None]
+
+
+def _row(found: Solution, limits: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        **{f"limit_{name}": value for name, value in limits.items()},
+        **found.metrics,
+        "status": str(found.status),
+        "objective": found.objective,
+        "bound": found.bound,
+        "gap": found.gap,
+        "wall_seconds": found.wall_seconds,
+    }
+
+
+def dominated(points: FloatArray) -> BoolArray:
+    """Return which points another one equals or beats in every coordinate, and beats in one, shape (P,).
+
+    Examples
+    --------
+    >>> dominated(np.array([[1.0, 2.0], [2.0, 1.0], [2.0, 2.0]])).tolist()
+    [False, False, True]
+    """
+    no_worse = np.all(points[None, :, :] <= points[:, None, :], axis=2)
+    better = np.any(points[None, :, :] < points[:, None, :], axis=2)
+    return np.asarray(np.any(no_worse & better, axis=1))

@@ -1,0 +1,178 @@
+"""Slot prices at which jobs want no more servers than there are: a smoothed dual, by Newton's method.
+
+The same dual as `carbonopt.problems.elastic.fluid` ascends, for a plan that is thrown away after an
+hour: a per cent of accuracy is enough, and the prices of the hour before are a good start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.elastic.online.response import ladders, respond
+
+SMOOTHING, LEAST_SMOOTHING = 0.04, 1e-3
+"""delta over the standard deviation of a base unit's cost from slot to slot, and least over its mean."""
+ITERATIONS = 60
+TOLERANCE = 0.005
+"""Excess load, over the largest capacity, that ends the iterations."""
+LONGEST_STEP = 2.0
+"""Change of a price in one step, over the mean cost of a base unit, at most."""
+SHORTEST_STEP = 1e-4
+LEAST_GAIN = 1e-4
+"""Share of the gain that the gradient promises which a step must bring."""
+SHORTAGE_FACTOR = 4.0
+"""Price of undone work over that of a base unit in the dirtiest slot."""
+STEPS_PER_UNIT = 100_000
+"""Rough number of loop steps for each unit of a demand, in a simulation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """What is to be planned: N jobs, or groups of jobs, over the next T slots.
+
+    Parameters
+    ----------
+    start, end
+        Windows, shape (N,).
+    need
+        Work of each [slots at k_min], above 0, shape (N,).
+    profile
+        Row in the tables of units, shape (N,).
+    weight
+        How many such jobs there are, shape (N,).
+    count
+        Units of each profile, shape (P,).
+    gain, servers
+        Of each unit, shape (P, U).
+    cost
+        Carbon of each unit in each slot [g], shape (P, T, U).
+    capacity
+        Servers, shape (T,).
+    """
+
+    start: IntArray
+    end: IntArray
+    need: FloatArray
+    profile: IntArray
+    weight: FloatArray
+    count: IntArray
+    gain: FloatArray
+    servers: FloatArray
+    cost: FloatArray
+    capacity: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Clearing:
+    """Prices, and what jobs want at them.
+
+    Parameters
+    ----------
+    prices
+        lambda_t [g per server and slot], shape (T,).
+    mu
+        Price of work of each job [g per slot of work], shape (N,).
+    load
+        Servers that are wanted, shape (T,).
+    share
+        Of slot 0 in which each job wants each unit, shape (N, U).
+    iterations
+        Of Newton's method.
+    """
+
+    prices: FloatArray
+    mu: FloatArray
+    load: FloatArray
+    share: FloatArray
+    iterations: int
+
+
+class _Dual:
+    """The smoothed dual of a demand."""
+
+    def __init__(self, demand: Demand, delta: float, mu: FloatArray) -> None:
+        self.demand, self.delta, self.mu = demand, delta, mu
+        dearest = demand.cost[:, :, 0] / np.maximum(demand.gain[:, :1], 1e-9)
+        self.ceiling = SHORTAGE_FACTOR * float(dearest.max(initial=0.0)) + 10 * delta
+        shape = demand.cost.shape
+        self.ratio, self.gain, self.servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.steps, self.step_of = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape, dtype=np.int64)
+
+        self.work = STEPS_PER_UNIT * float((demand.end - demand.start).sum()) * shape[2]
+
+    def __call__(self, prices: FloatArray, curvature: FloatArray) -> tuple[float, FloatArray]:
+        """Return the dual's value, and load less capacity, its gradient."""
+        demand = self.demand
+        ladders.choose(self.work)(
+            demand.cost, demand.gain, demand.servers, prices, demand.count,
+            self.ratio, self.gain, self.servers, self.steps, self.step_of,
+        )  # fmt: skip
+        load = np.zeros(len(prices))
+        value = respond.choose(self.work)(
+            demand.start, demand.end, demand.need, demand.profile, demand.weight,
+            self.ratio, self.gain, self.servers, self.steps, self.delta, self.ceiling, self.mu, load, curvature,
+        )  # fmt: skip
+        return value - float(prices @ demand.capacity), load - demand.capacity
+
+    def share(self) -> FloatArray:
+        """Return the share of slot 0 in which each job wants each unit, at the last prices, shape (N, U)."""
+        demand, profile = self.demand, self.demand.profile
+        step = self.step_of[profile, 0]
+        ratio = np.take_along_axis(self.ratio[profile, 0], step, axis=1)
+        exists = np.arange(demand.gain.shape[1])[None, :] < demand.count[profile][:, None]
+        wanted = np.clip((self.mu[:, None] - ratio) / self.delta, 0.0, 1.0)
+        return np.where(exists & (demand.start == 0)[:, None], wanted, 0.0)
+
+
+def clear(demand: Demand, prices: FloatArray | None = None, mu: FloatArray | None = None) -> Clearing:
+    """Return prices at which the demand fits the capacity, to about half a per cent.
+
+    Parameters
+    ----------
+    demand
+        N jobs, T slots.
+    prices, mu
+        To start from, shapes (T,) and (N,).
+    """
+    slots = len(demand.capacity)
+    size = max(float(demand.cost[:, :, 0].mean()), 1e-9)
+    spread = float(demand.cost[:, :, 0].mean(axis=0).std())
+    dual = _Dual(
+        demand,
+        max(SMOOTHING * spread, LEAST_SMOOTHING * size),
+        np.full(len(demand.need), size) if mu is None else mu.copy(),
+    )
+    at = np.zeros(slots) if prices is None else prices.copy()
+    none, curvature = np.zeros((0, 0)), np.zeros((slots, slots))
+    value, excess = dual(at, curvature)
+    tolerance, done, reach = TOLERANCE * max(1.0, float(demand.capacity.max())), 0, LONGEST_STEP * size
+    while done < ITERATIONS and reach > SHORTEST_STEP * size:
+        free = (at > 0) | (excess > 0)
+        if float(np.abs(excess[free]).max(initial=0.0)) <= tolerance:
+            break
+        step = _direction(curvature, excess, free, reach)
+        there = np.maximum(0.0, at + step)
+        better, _ = dual(there, none)
+        done += 1
+        if better >= value + LEAST_GAIN * float(excess @ (there - at)):
+            at, reach = there, min(2 * reach, LONGEST_STEP * size)
+            curvature = np.zeros((slots, slots))
+            value, excess = dual(at, curvature)
+        else:
+            reach = min(reach, float(np.abs(step).max())) / 4
+    _, excess = dual(at, none)
+    return Clearing(at, dual.mu, excess + demand.capacity, dual.share(), done)
+
+
+def _direction(curvature: FloatArray, excess: FloatArray, free: np.ndarray, longest: float) -> FloatArray:
+    """Return Newton's step on the free prices, damped where the load does not answer, cut to `longest`."""
+    rows = np.flatnonzero(free)
+    matrix = curvature[np.ix_(rows, rows)]
+    diagonal = np.diag(matrix)
+    damping = 1e-3 * float(diagonal.mean()) + 0.05 * float(np.abs(excess[rows]).max()) / longest
+    step = np.zeros(len(excess))
+    step[rows] = np.linalg.solve(matrix + damping * np.eye(len(rows)), excess[rows])
+    return np.clip(step, -longest, longest)

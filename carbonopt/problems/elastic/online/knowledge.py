@@ -1,0 +1,206 @@
+"""CarbonFlex's knowledge base: what the oracle did in past states, and which are most like the present one."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from carbonopt.core.arrays import FloatArray, frozen_float, plain
+from carbonopt.core.errors import Fault, InputError, shown
+from carbonopt.core.jsonfile import read_json, write_json
+from carbonopt.problems.elastic.online.cases import Cases, feature_names
+from carbonopt.problems.elastic.online.habits import QUEUE_HOURS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA_VERSION = 1
+NEIGHBOURS = 5
+FAR_PERCENTILE = 95.0
+"""Of the distances to neighbours within the base: what is farther counts as unknown (delta)."""
+YEAR_HOURS = 8760.0
+LEAST_SCALE = 1e-9
+
+
+@dataclass(frozen=True)
+class Match:
+    """The cases nearest to a state.
+
+    Parameters
+    ----------
+    servers, rho
+        Of each, shape (K,).
+    distance
+        Of each, in standard deviations, shape (K,).
+    known
+        Whether their mean distance is at most delta.
+    """
+
+    servers: FloatArray
+    rho: FloatArray
+    distance: FloatArray
+    known: bool
+
+
+class KnowledgeBase:
+    """Cases with their nearest neighbours, by Euclidean distance of z-scores, on a KD-tree.
+
+    Parameters
+    ----------
+    queue_hours
+        Longest job of each queue but the last [h]: what "jobs per queue" counts.
+    cases
+        To begin with; None for none.
+    neighbours
+        K of the K nearest.
+    far_percentile
+        Of the mean distances of the base's own cases to their neighbours: delta.
+    max_age_hours
+        Cases older than this, when others are added, are forgotten.
+    max_cases
+        If there are more, the oldest are forgotten.
+    """
+
+    def __init__(
+        self,
+        queue_hours: tuple[float, ...] = QUEUE_HOURS,
+        cases: Cases | None = None,
+        neighbours: int = NEIGHBOURS,
+        far_percentile: float = FAR_PERCENTILE,
+        max_age_hours: float = YEAR_HOURS,
+        max_cases: int = 100_000,
+    ) -> None:
+        self.queue_hours = tuple(float(hours) for hours in queue_hours)
+        self.features = feature_names(len(self.queue_hours) + 1)
+        self.neighbours, self.far_percentile = neighbours, far_percentile
+        self.max_age_hours, self.max_cases = max_age_hours, max_cases
+        self.cases = Cases.empty(len(self.features)) if cases is None else cases
+        self._tree: Any = None
+        self._centre, self._scale, self.delta = np.zeros(0), np.zeros(0), 0.0
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def add(self, cases: Cases, now_hour: float | None = None) -> None:
+        """Add cases, and forget those that are too old or too many.
+
+        Parameters
+        ----------
+        cases
+            With the features of this base.
+        now_hour
+            The present, in hours since 1970; None for the latest case.
+        """
+        every = Cases.joined([self.cases, cases])
+        if not len(every):
+            return
+        now = float(every.hour.max()) if now_hour is None else now_hour
+        every = every.kept(np.flatnonzero(every.hour >= now - self.max_age_hours))
+        if len(every) > self.max_cases:
+            latest = np.argsort(-every.hour, kind="stable")[: self.max_cases]
+            every = every.kept(np.sort(latest))
+        self.cases, self._tree = every, None
+
+    def copy(self) -> KnowledgeBase:
+        """Return a base of its own with the same cases."""
+        return KnowledgeBase(
+            self.queue_hours, self.cases, self.neighbours, self.far_percentile, self.max_age_hours, self.max_cases
+        )
+
+    def match(self, state: npt.ArrayLike) -> Match | None:
+        """Return the cases nearest to a state, shape (F,); None where the base is empty."""
+        if not len(self):
+            return None
+        if self._tree is None:
+            self._build()
+        count = min(self.neighbours, len(self))
+        place = (np.asarray(state, dtype=np.float64) - self._centre) / self._scale
+        distance, row = self._tree.query(place, k=[*range(1, count + 1)])
+        known = bool(distance.mean() <= self.delta)
+        return Match(self.cases.servers[row], self.cases.rho[row], distance, known)
+
+    def _build(self) -> None:
+        from scipy.spatial import cKDTree
+
+        state = self.cases.state
+        self._centre, spread = state.mean(axis=0), state.std(axis=0)
+        self._scale = np.where(spread > LEAST_SCALE, spread, 1.0)
+        points = (state - self._centre) / self._scale
+        self._tree = cKDTree(points)
+        count = min(self.neighbours, len(self) - 1)
+        self.delta = np.inf
+        if count > 0:
+            distance, _ = self._tree.query(points, k=[*range(2, count + 2)])  # the nearest one is the case itself
+            self.delta = float(np.percentile(distance.mean(axis=1), self.far_percentile))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the cases as a table, one row each."""
+        import pandas as pd
+
+        table = pd.DataFrame(self.cases.state, columns=list(self.features))
+        return table.assign(servers=self.cases.servers, rho=self.cases.rho, hour=self.cases.hour)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the base as its file holds it."""
+        cases = self.cases
+        content = {
+            "schema_version": SCHEMA_VERSION,
+            "kind": "carbonflex-knowledge",
+            "queue_hours": self.queue_hours,
+            "neighbours": self.neighbours,
+            "far_percentile": self.far_percentile,
+            "max_age_hours": self.max_age_hours,
+            "max_cases": self.max_cases,
+            "cases": {
+                **{name: cases.state[:, column] for column, name in enumerate(self.features)},
+                "servers": cases.servers,
+                "rho": cases.rho,
+                "hours_since_1970": cases.hour,
+            },
+        }
+        return {key: plain(value) for key, value in content.items()}
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the base to `path` (``.json`` or ``.json.gz``), whole or not at all."""
+        write_json(path, self.to_dict())
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> KnowledgeBase:
+        """Return the base that `write` wrote.
+
+        Raises
+        ------
+        InputError
+            If the file is none; it names file and field.
+        """
+        return cls.from_dict(read_json(path), os.fspath(path))
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any], file: str | None = None) -> KnowledgeBase:
+        """Return the base that a file's content stands for."""
+        try:
+            hours = tuple(float(value) for value in content["queue_hours"])
+            names = [*feature_names(len(hours) + 1), "servers", "rho", "hours_since_1970"]
+            columns = [frozen_float(content["cases"][name]) for name in names]
+            options = {
+                "neighbours": int(content["neighbours"]),
+                "far_percentile": float(content["far_percentile"]),
+                "max_age_hours": float(content["max_age_hours"]),
+                "max_cases": int(content["max_cases"]),
+            }
+        except KeyError as error:
+            raise InputError(Fault(str(error.args[0]), "is missing from the knowledge base", file=file)) from None
+        except (TypeError, ValueError) as error:
+            raise InputError(Fault("cases", f"must hold columns of numbers ({error})", file=file)) from None
+        sizes = {values.shape for values in columns}
+        if len(sizes) != 1 or columns[0].ndim != 1 or not all(np.isfinite(values).all() for values in columns):
+            words = "must hold columns of finite numbers, all of one length"
+            raise InputError(Fault("cases", words, shown(sorted(map(str, sizes))), file=file))
+        if content.get("kind") != "carbonflex-knowledge":
+            raise InputError(Fault("kind", "must be 'carbonflex-knowledge'", shown(content.get("kind")), file=file))
+        state = np.column_stack(columns[:-3]) if columns[0].size else np.zeros((0, len(names) - 3))
+        return cls(hours, Cases(state, columns[-3], columns[-2], columns[-1]), **options)  # type: ignore[arg-type]

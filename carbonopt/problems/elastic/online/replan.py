@@ -1,0 +1,135 @@
+"""Model-predictive control: all jobs are planned anew each slot at slot prices, and only its first slot is done.
+
+The plan is the fluid program over the jobs that are there, each with the mean of what jobs of its queue have
+left that have come as far, and over those that are expected to come. Its prices say what servers
+and work are worth; whole servers and steady levels follow from them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.online.clearing import Clearing, Demand, clear
+from carbonopt.problems.elastic.online.habits import Habits
+from carbonopt.problems.elastic.online.hourly import HourlyPolicy
+from carbonopt.problems.elastic.online.sharing import forced_first
+from carbonopt.problems.elastic.online.steady import rounded, steadied
+from carbonopt.problems.elastic.online.view import View
+from carbonopt.simulation import State
+
+LOOKAHEAD_HOURS = 72.0
+CHANGE_SHARE, BUDGET_SHARE = 0.04, 0.004
+
+
+class Replan(HourlyPolicy):
+    """Re-planning every slot.
+
+    Parameters
+    ----------
+    lookahead_hours
+        How far ahead arrivals are expected [h]; 0 for none.
+    change_share
+        Price of a server gained or lost, over the standard deviation of what it emits from slot to slot; at
+        least the instance's own price on switching.
+    budget_share
+        What steady levels may cost in a slot beyond that, over the same of all servers in use.
+    habits
+        What is known of the jobs that come; None for the statistics of the instance's own.
+    """
+
+    def __init__(
+        self,
+        lookahead_hours: float = LOOKAHEAD_HOURS,
+        change_share: float = CHANGE_SHARE,
+        budget_share: float = BUDGET_SHARE,
+        habits: Habits | None = None,
+    ) -> None:
+        super().__init__(habits)
+        self.lookahead_hours = lookahead_hours
+        self.change_share, self.budget_share = change_share, budget_share
+        self.last: tuple[int, FloatArray, dict[int, float]] | None = None
+        self.iterations = self.last_arrival = 0
+
+    def prepare(self, instance: ElasticInstance, habits: Habits) -> None:
+        """Make the tables of units, with a mean profile for the jobs of each queue that are to come."""
+        units, hours = instance.units, instance.time.slot_hours
+        self.switching_g = instance.switching_g_per_server
+        coming = np.flatnonzero(habits.arrivals.sum(axis=1) > 0)
+        share = habits.arrivals[coming] / habits.arrivals[coming].sum(axis=1, keepdims=True)
+        tables = [np.vstack([part, share @ part]) for part in (units.gain, units.servers, units.kwh)]
+        self.gain, self.servers, self.kwh = tables
+        most = np.array([units.count[row > 0].max(initial=1) for row in share])
+        self.count = np.concatenate([units.count, most]).astype(np.int64)
+        self.reach = int(np.ceil(float(habits.slack.max()) + float(instance.jobs.slack.max()) + 3 * habits.mean.max()))
+        self.groups = self._expected(habits, coming, len(units.count), hours)
+        self.reach = max(self.reach, int(self.groups[1].max(initial=0)))
+
+    def _expected(
+        self, habits: Habits, coming: IntArray, profiles: int, hours: float
+    ) -> tuple[IntArray, IntArray, FloatArray, IntArray, FloatArray]:
+        """Return start, end, work, profile and number of the jobs that are to come, by slot and queue."""
+        starts = np.arange(1, round(self.lookahead_hours / hours) + 1)
+        start, place = np.repeat(starts, len(coming)), np.tile(np.arange(len(coming)), len(starts))
+        queue = coming[place]
+        need = habits.mean[queue]
+        end = start + np.ceil(need) + np.floor(habits.slack[queue])
+        return start, end.astype(np.int64), need, profiles + place, habits.arrivals.sum(axis=1)[queue]
+
+    def slots_ahead(self, state: State) -> int:
+        """Return the longest window of a plan; no job is expected to come after the forecast's last slot."""
+        assert state.forecast is not None
+        self.last_arrival = max(0, state.forecast.slots - 1 - round(state.now))
+        return self.reach
+
+    def decide(self, view: View) -> IntArray:
+        """Plan, and return the levels of the first slot."""
+        level = forced_first(view)
+        plan = self._plan(view)
+        jobs = len(view)
+        share = np.minimum.accumulate(plan.share[:jobs], axis=1)
+        found = rounded(view, share, level)
+        spread = float(view.intensity.std() * self.kwh[:, 0].mean())
+        price = float(plan.prices[0])
+        change_g = max(self.change_share * spread, self.switching_g)
+        budget = self.budget_share * spread * float(view.servers(found).sum())
+        return steadied(view, found, level, price, plan.mu[:jobs], change_g, budget)
+
+    def _plan(self, view: View) -> Clearing:
+        coming = self.groups[0] <= self.last_arrival
+        start, end, need, profile, weight = (column[coming] for column in self.groups)
+        own = np.ceil(view.left - 1e-9) + np.maximum(0.0, np.floor(view.slack + 1e-9))
+        own = np.minimum(np.maximum(own, 1), self.reach).astype(np.int64)
+        slots = int(max(own.max(), end.max(initial=1)))
+        jobs = len(view)
+        demand = Demand(
+            np.concatenate([np.zeros(jobs, dtype=np.int64), start]),
+            np.concatenate([own, end]),
+            np.concatenate([view.left, need]),
+            np.concatenate([view.profile, profile]),
+            np.concatenate([np.ones(jobs), weight]),
+            self.count,
+            self.gain,
+            self.servers,
+            view.intensity[None, :slots, None] * self.kwh[:, None, :],
+            np.full(slots, float(view.capacity)),
+        )
+        prices, mu = self._start(view, demand)
+        plan = clear(demand, prices, mu)
+        self.last = view.slot, plan.prices, dict(zip(view.job.tolist(), plan.mu[:jobs].tolist(), strict=True))
+        self.iterations += plan.iterations
+        return plan
+
+    def _start(self, view: View, demand: Demand) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return the prices of the last plan, moved on to the present."""
+        if self.last is None:
+            return None, None
+        slot, before, known = self.last
+        prices = np.zeros(len(demand.capacity))
+        moved = before[view.slot - slot :][: len(prices)]
+        prices[: len(moved)] = moved
+        usual = float(np.median(list(known.values())))
+        mu = np.full(len(demand.need), usual)
+        mu[: len(view)] = [known.get(job, usual) for job in view.job.tolist()]
+        return prices, mu

@@ -1,0 +1,133 @@
+"""What jobs do at given slot prices, smoothed so that the answer moves gently with the prices.
+
+With prices lambda_t on the servers of each slot a job takes the steps of its window in the order of
+cost per work, rho = (CI e + lambda w) / p, until its work is done: a unit is either on or off, but for
+the last. A small quadratic term makes it y = min(1, max(0, (mu - rho) / delta)), with mu such that the
+work is done: the share of the slot in which the unit is wanted.
+"""
+
+from __future__ import annotations
+
+from carbonopt.algorithms.compiled import compiled
+from carbonopt.core.arrays import FloatArray, IntArray
+
+ROUNDS = 60
+"""Newton steps for a job's mu, at most; the bracket halves where one would leave it."""
+
+
+@compiled
+def ladders(
+    cost: FloatArray, gain: FloatArray, servers: FloatArray, prices: FloatArray, count: IntArray,
+    ratio: FloatArray, step_gain: FloatArray, step_servers: FloatArray, steps: IntArray, step_of: IntArray,
+) -> None:  # fmt: skip
+    """Merge the units of each profile and slot into steps whose cost per work rises.
+
+    `cost` (P, T, U) and `gain`, `servers` (P, U) are of the units; of the steps are `ratio`, `step_gain`
+    and `step_servers` (P, T, U), their number `steps` (P, T), and the step of each unit `step_of` (P, T, U).
+    """
+    for p in range(cost.shape[0]):
+        for t in range(cost.shape[1]):
+            n = 0
+            for u in range(count[p]):
+                total = cost[p, t, u] + prices[t] * servers[p, u]
+                work, need, first = gain[p, u], servers[p, u], u
+                while n > 0 and ratio[p, t, n - 1] >= total / work:
+                    n -= 1
+                    total += ratio[p, t, n] * step_gain[p, t, n]
+                    work += step_gain[p, t, n]
+                    need += step_servers[p, t, n]
+                    while first > 0 and step_of[p, t, first - 1] == n:
+                        first -= 1
+                ratio[p, t, n], step_gain[p, t, n], step_servers[p, t, n] = total / work, work, need
+                for v in range(first, u + 1):
+                    step_of[p, t, v] = n
+                n += 1
+            steps[p, t] = n
+
+
+@compiled
+def respond(
+    start: IntArray, end: IntArray, need: FloatArray, profile: IntArray, weight: FloatArray,
+    ratio: FloatArray, gain: FloatArray, servers: FloatArray, steps: IntArray, delta: float,
+    ceiling: float, mu: FloatArray, load: FloatArray, curvature: FloatArray,
+) -> float:  # fmt: skip
+    """Let every job do its work at least smoothed cost; return the cost, set `mu`, add to `load` (T,).
+
+    `curvature` (T, T), unless it is empty, takes minus the derivative of the load by the prices. Work that
+    costs more than `ceiling`, or does not fit into its window, is left undone at that price: so there are
+    prices at which any demand fits.
+    """
+    slots, value = len(load), 0.0
+    base, place = [0.0] * slots, [0] * slots
+    for j in range(len(start)):
+        p, wanted = profile[j], need[j]
+        most, high = 0.0, 0.0
+        for t in range(start[j], end[j]):
+            for k in range(steps[p, t]):
+                most += gain[p, t, k]
+            high = max(high, ratio[p, t, steps[p, t] - 1] + delta)
+        capped = most <= wanted
+        if not capped and high > ceiling:
+            high, most = ceiling, 0.0
+            for t in range(start[j], end[j]):
+                for k in range(steps[p, t]):
+                    most += gain[p, t, k] * min(1.0, max(0.0, (ceiling - ratio[p, t, k]) / delta))
+            capped = most <= wanted
+        if capped:
+            mu[j] = ceiling
+        else:
+            low = 0.0
+            at = min(max(mu[j], low), high)
+            for _ in range(ROUNDS):
+                done, slope, following, before = 0.0, 0.0, high, low
+                for t in range(start[j], end[j]):
+                    for k in range(steps[p, t]):
+                        x = (at - ratio[p, t, k]) / delta
+                        if x <= 0.0:
+                            following = min(following, ratio[p, t, k])
+                            break
+                        if x >= 1.0:
+                            done += gain[p, t, k]
+                            before = max(before, ratio[p, t, k] + delta)
+                        else:
+                            done += gain[p, t, k] * x
+                            slope += gain[p, t, k] / delta
+                gap = wanted - done
+                if abs(gap) <= 1e-9 * wanted:
+                    break
+                if gap > 0:
+                    low = at
+                    at = at + gap / slope if slope > 0.0 else following + 1e-3 * delta
+                else:
+                    high = at
+                    at = at + gap / slope if slope > 0.0 else before - 1e-3 * delta
+                if at <= low or at >= high:
+                    at = (low + high) / 2
+            mu[j] = at
+        total, left, n = 0.0, wanted, 0
+        for t in range(start[j], end[j]):
+            some, square = 0.0, 0.0
+            for k in range(steps[p, t]):
+                x = (mu[j] - ratio[p, t, k]) / delta
+                if x <= 0.0:
+                    break
+                y = min(x, 1.0)
+                value += weight[j] * gain[p, t, k] * y * (ratio[p, t, k] + delta / 2 * y)
+                left -= gain[p, t, k] * y
+                load[t] += weight[j] * servers[p, t, k] * y
+                if x < 1.0:
+                    total += gain[p, t, k]
+                    some += servers[p, t, k]
+                    square += servers[p, t, k] * servers[p, t, k] / gain[p, t, k]
+            if some > 0.0 and len(curvature):
+                base[n], place[n] = some, t
+                curvature[t, t] += weight[j] * square / delta
+                n += 1
+        if capped:  # mu does not answer
+            value += weight[j] * ceiling * max(0.0, left)
+            continue
+        for a in range(n):
+            share = weight[j] * base[a] / (total * delta)
+            for b in range(n):
+                curvature[place[a], place[b]] -= share * base[b]
+    return value

@@ -1,0 +1,83 @@
+"""Virtual capacity curves: a cap on the servers of each hour of a day, made a day ahead."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.online.habits import Habits
+from carbonopt.problems.elastic.online.hourly import HourlyPolicy
+from carbonopt.problems.elastic.online.sharing import by_gain, first_come, forced_first
+from carbonopt.problems.elastic.online.view import View
+
+
+class Vcc(HourlyPolicy):
+    """Virtual capacity curve (Radovanovic et al.): first come, first served at k_min, under the cap of the hour.
+
+    At the beginning of each day the cap is the whole cluster in the cleanest hours of the day, as many as the
+    work needs that arrives in a day on average, and nothing in the others. Jobs whose slack is used up run
+    nevertheless.
+
+    Parameters
+    ----------
+    margin
+        Factor on the work of a day.
+    """
+
+    def __init__(self, margin: float = 1.0, habits: Habits | None = None) -> None:
+        super().__init__(habits)
+        self.margin = margin
+        self.work = 0.0
+        self.curve: FloatArray = np.zeros(0)
+        self.made: int | None = None
+
+    def prepare(self, instance: ElasticInstance, habits: Habits) -> None:
+        """Find the work of a day [server slots at k_min]."""
+        k_min = np.array([profile.k_min for profile in instance.profiles])
+        self.work = self.day * float(habits.mean @ (habits.arrivals @ k_min))
+
+    def decide(self, view: View) -> IntArray:
+        """Run jobs in the order of their arrival, those that must first."""
+        cap = self.cap(view)
+        level = forced_first(view)
+        return first_come(view, np.argsort(~(view.level > 0), kind="stable"), cap, level)
+
+    def cap(self, view: View) -> int:
+        """Return the servers that the curve allows in this slot; it is made anew at the beginning of a day."""
+        today = view.slot // self.day
+        if today != self.made:
+            self.made = today
+            left = self.day - view.slot % self.day  # of a day that began before the simulation did
+            seen = view.intensity[:left]
+            self.curve = np.zeros(self.day)
+            needed = self.margin * self.work * left / self.day
+            for slot in np.argsort(seen, kind="stable").tolist():
+                self.curve[self.day - left + slot] = min(float(view.capacity), np.ceil(needed))
+                needed -= view.capacity
+                if needed <= 0:
+                    break
+        return int(self.curve[view.slot % self.day])
+
+
+class VccScaling(Vcc):
+    """Virtual capacity curve with scaling: what k_min leaves of the cap goes to further units, by their p.
+
+    Parameters
+    ----------
+    margin
+        Factor on the work of a day.
+    least_gain
+        Units with p below this are not used.
+    """
+
+    def __init__(self, margin: float = 1.0, least_gain: float = 0.5, habits: Habits | None = None) -> None:
+        super().__init__(margin, habits)
+        self.least_gain = least_gain
+
+    def decide(self, view: View) -> IntArray:
+        """Run jobs in the order of their arrival, then scale what runs."""
+        cap = self.cap(view)
+        level = super().decide(view)
+        most = np.where(level > 0, view.scaling.count[view.profile], 0)
+        return by_gain(view, level, most, cap, self.least_gain)

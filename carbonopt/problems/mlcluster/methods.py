@@ -1,0 +1,117 @@
+"""The methods of mlcluster: each takes (instance, options) and returns an Outcome."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.options import Options
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
+from carbonopt.milp.program import Program
+from carbonopt.problems.mlcluster.check import check
+from carbonopt.problems.mlcluster.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.policies.run import simulate
+from carbonopt.problems.mlcluster.prices.bound import Priced, cells_of
+from carbonopt.problems.mlcluster.prices.dual import Dual
+from carbonopt.problems.mlcluster.prices.method import follow, price
+from carbonopt.problems.mlcluster.prices.program import FluidProgram
+from carbonopt.problems.mlcluster.program import build
+from carbonopt.simulation import ForecastModel
+from carbonopt.simulation.options import SimulationOptions
+
+
+def choose(instance: MlClusterInstance) -> str:  # noqa: ARG001
+    """Return the method that `auto` stands for: time is continuous, and no program is exact."""
+    return "price"
+
+
+def formulate(instance: MlClusterInstance, form: str) -> Program:
+    """Return the program that `lp` solves."""
+    if form != "lp":
+        raise UnsupportedError(f"unknown form {form!r}: must be 'lp', since time is continuous")
+    return build(instance).program
+
+
+def lp(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Solve the whole LP with HiGHS; its duals are prices, which prove the bound and lead to schedules."""
+    if not len(instance.jobs):
+        return price(instance, options)
+    cells = cells_of(instance)
+    form = build(instance, cells, whole_work=True)
+    result = highs.solve(form.program, options)
+    if result.status is Status.INFEASIBLE:
+        return Outcome(Status.UNKNOWN, info=result.info)
+    if result.row_dual is None or result.status is not Status.OPTIMAL:  # duals on the way may be anything
+        return Outcome(result.status, info=result.info)
+    program = FluidProgram(instance, cells)
+    dual = Dual(program)
+    prices = np.maximum(0.0, -result.row_dual[form.capacity.slice]) / program.minutes
+    budget_price = 0.0
+    if form.budget is not None:
+        budget_price = max(0.0, -float(result.row_dual[form.budget.slice][0])) / len(instance.jobs)
+    bound, _ = dual.hard(dual.joined(prices, budget_price))
+    optimum = None if result.objective is None else result.objective + form.constant
+    info = {**result.info, "lp_optimum": optimum, "cells": cells}
+    priced = Priced(program, prices, budget_price, dual.mu.copy(), max(0.0, bound), info)
+    laid_out = None if result.values is None else form.schedule(result.values, instance, cells)
+    return follow(instance, options, priced, values=laid_out)
+
+
+def _online(instance: MlClusterInstance, options: Options, policy: str) -> Outcome:
+    """Run a policy as a method: what it cannot end by the horizon, or within the budget, is no schedule."""
+    forecast = ForecastModel().of(instance.intensity, instance.time.slot_hours)
+    outcome = simulate(instance, policy, SimulationOptions(forecast, seed=options.seed))
+    if outcome.schedule is None:
+        return outcome
+    violations = check(instance, outcome.schedule).violations
+    if violations:
+        info = {"left_out": [str(violation) for violation in violations], "simulated": outcome.schedule}
+        return Outcome(Status.UNKNOWN, info=info)
+    return outcome
+
+
+def green(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run GREEN's scheduler."""
+    return _online(instance, options, "green")
+
+
+def green_no_shifting(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run GREEN's scheduler with mu = 1."""
+    return _online(instance, options, "green-no-shifting")
+
+
+def tiresias(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run Tiresias by continuous attained service."""
+    return _online(instance, options, "tiresias")
+
+
+def tiresias_2(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run Tiresias with two queues."""
+    return _online(instance, options, "tiresias-2")
+
+
+def carbon_time(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run GAIA's Carbon-Time."""
+    return _online(instance, options, "carbon-time")
+
+
+def ecovisor(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run Ecovisor's gate."""
+    return _online(instance, options, "ecovisor")
+
+
+def fixed_1(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run every job on one GPU."""
+    return _online(instance, options, "fixed-1")
+
+
+def fixed_2(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run every job on two GPUs."""
+    return _online(instance, options, "fixed-2")
+
+
+def fcfs(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run jobs strictly in their order."""
+    return _online(instance, options, "fcfs")

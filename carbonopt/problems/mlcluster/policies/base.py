@@ -1,0 +1,147 @@
+"""What all policies of an ML cluster share: its tables, service so far, and whole allocations at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from carbonopt.simulation import Policy, State, StepSignal
+
+
+class ClusterPolicy(Policy):
+    """A policy that gives each job whole GPUs of one cluster.
+
+    Attributes
+    ----------
+    least, most
+        Fewest and most GPUs of each job.
+    profile
+        Position of each job's profile.
+    speed, watts
+        X(n) and power [W] of each profile, by profile and n - 1.
+    served
+        GPU time that each job has had before its present run [GPU min].
+    """
+
+    def on_begin(self, state: State) -> None:
+        """Read the instance."""
+        instance = state.instance
+        self.total: int = instance.cluster.gpus
+        self.least: list[int] = instance.jobs.min_gpus.tolist()
+        self.most: list[int] = instance.most_gpus.tolist()
+        self.profile: list[int] = instance.profile_of_job.tolist()
+        self.speed: list[list[float]] = instance.scales.throughput.tolist()
+        share = instance.cluster.host_watts_per_gpu * np.arange(1, instance.scales.watts.shape[1] + 1)
+        self.watts: list[list[float]] = (instance.scales.watts + share).tolist()
+        self.signal = StepSignal(instance.intensity, instance.slot_minutes)
+        self.served = [0.0] * len(instance.jobs)
+
+    def free(self, state: State) -> int:
+        """Return the GPUs without a job."""
+        return round(state.free())
+
+    def attained(self, state: State, job: int) -> float:
+        """Return the GPU time that a job has had [GPU min]."""
+        run = state.running.get(job)
+        return self.served[job] + (0.0 if run is None else run.units * (state.now - run.start))
+
+    def stopping(self, state: State, job: int) -> None:
+        """Note what a running job has had, before its run ends for another scale or a pause."""
+        self.served[job] = self.attained(state, job)
+
+    def give(self, state: State, job: int, gpus: int) -> bool:
+        """Start a job, or scale it, if there is room; return whether it has so many GPUs now."""
+        run = state.running.get(job)
+        held = 0 if run is None else round(run.units)
+        if held == gpus:
+            return True
+        if gpus - held > self.free(state):
+            return False
+        if run is None:
+            state.start(job, units=gpus)
+        else:
+            self.stopping(state, job)
+            state.scale(job, gpus)
+        return True
+
+    def take(self, state: State, job: int) -> None:
+        """Suspend a running job."""
+        self.stopping(state, job)
+        state.suspend(job)
+
+    def protected(self, state: State) -> dict[int, int]:
+        """Return the GPUs of jobs that have not yet progressed for one epoch since they were started or scaled.
+
+        To preempt those would let a cluster restart jobs for ever, without progress, where rounds are shorter
+        than restarts.
+        """
+        grace = self.epoch or 0.0
+        return {job: round(run.units) for job, run in state.running.items() if state.now < run.ready + grace - 1e-9}
+
+    def allocate(self, state: State, target: Mapping[int, int]) -> None:
+        """Give each job the GPUs of `target`, and suspend those that are not in it; keep what stays."""
+        for job in [job for job in state.running if job not in target]:
+            self.take(state, job)
+        held = {job: round(run.units) for job, run in state.running.items()}
+        for job, gpus in target.items():
+            if gpus < held.get(job, 0):
+                self.give(state, job, gpus)
+        for job, gpus in target.items():
+            self.give(state, job, gpus)
+
+    def select(self, ranked: Iterable[tuple[int, int]], room: int, target: dict[int, int]) -> int:
+        """Add (job, GPUs) in their order to `target` as far as they fit into `room`; return what is left of it."""
+        for job, gpus in ranked:
+            if room <= 0:
+                break
+            if gpus <= room and job not in target:
+                target[job] = gpus
+                room -= gpus
+        return room
+
+
+class FixedScale(ClusterPolicy):
+    """A policy that runs every job on the same number of GPUs, as far as its limits allow.
+
+    Parameters
+    ----------
+    gpus
+        That number.
+    """
+
+    def __init__(self, gpus: int = 1) -> None:
+        self.gpus = gpus
+
+    def scale_of(self, job: int) -> int:
+        """Return the GPUs of a job."""
+        return min(max(self.gpus, self.least[job]), self.most[job])
+
+
+class FirstCome(FixedScale):
+    """First come, first served, without preemption: ``fcfs``.
+
+    Parameters
+    ----------
+    gpus
+        Of every job.
+    backfill
+        Whether a job may start before an earlier one for which there is no room.
+    """
+
+    def __init__(self, gpus: int = 1, backfill: bool = False) -> None:
+        super().__init__(gpus)
+        self.backfill = backfill
+
+    def on_settled(self, state: State) -> None:
+        """Start jobs in their order."""
+        room = self.free(state)
+        for job in list(state.queued) if room else ():
+            gpus = self.scale_of(job)
+            if gpus <= room:
+                state.start(job, units=gpus)
+                room -= gpus
+            elif not self.backfill:
+                break
+            if not room:
+                break

@@ -1,0 +1,84 @@
+"""What GREEN's paper leaves open, as options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from carbonopt.core.errors import UnsupportedError, one_of, shown
+
+CHOICES = {
+    "footprint": ("carbon", "gpu-hours"),
+    "shifting": ("figure-5a", "reversed"),
+    "order": ("ascending", "descending"),
+    "upper": ("fcfs", "degradation"),
+    "failed": ("give-back", "keep"),
+    "full": ("move-on", "wait"),
+    "mean": ("signal", "past-day"),
+}
+
+
+@dataclass(frozen=True)
+class GreenOptions:
+    """What GREEN leaves open, and its ablations.
+
+    Parameters
+    ----------
+    mu
+        Strength of shifting; 1 for none.
+    theta
+        Share of the GPUs for the upper queue.
+    gamma
+        Efficiency that a job must keep as it grows; None for ``clip(.75 + .1 min(demand / C, 2), .75, .95)``.
+    cap
+        Most GPUs of a job.
+    scale_minutes, rerank_minutes
+        Time between two rounds in which jobs grow, and between two active rounds.
+    footprint
+        ``carbon``, or for the ablation ``gpu-hours``.
+    shifting
+        ``figure-5a``: high-power jobs 1 / P* in green hours and P* in brown ones, low-power jobs the
+        other way round; or ``reversed``.
+    order
+        Of PRIORITY: ``ascending`` or ``descending``.
+    upper
+        Order of the upper queue: ``fcfs`` (text) or ``degradation`` (Algorithm 1).
+    failed
+        A job that has grown too far: ``give-back`` the last GPU, or ``keep`` it.
+    full
+        A job that may not grow for want of theta: ``move-on`` to the lower queue as it is, or ``wait``.
+    mean
+        Mean intensity that tells green from brown: of the whole ``signal``, or of the ``past-day``.
+    backfill
+        Whether GPUs that the lower queue leaves free go to the upper one, beyond theta.
+    spare
+        Whether jobs also grow, beyond theta, on GPUs that nobody waits for.
+    ageing_hours
+        A job of the lower queue that has waited so long comes first; None for never.
+    """
+
+    mu: float = 2.0
+    theta: float = 0.3
+    gamma: float | None = None
+    cap: int = 8
+    scale_minutes: float = 5.0
+    rerank_minutes: float = 30.0
+    footprint: str = "carbon"
+    shifting: str = "figure-5a"
+    order: str = "ascending"
+    upper: str = "fcfs"
+    failed: str = "give-back"
+    full: str = "move-on"
+    mean: str = "signal"
+    backfill: bool = True
+    spare: bool = True
+    ageing_hours: float | None = 24.0
+
+    def __post_init__(self) -> None:
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                raise UnsupportedError(f"{name} = {shown(getattr(self, name))}: must be {one_of(known)}")
+        for name in ("theta", "cap", "scale_minutes", "rerank_minutes"):
+            if not getattr(self, name) > 0:
+                raise UnsupportedError(f"{name} = {shown(getattr(self, name))}: must be above 0")
+        if not self.mu >= 1:
+            raise UnsupportedError(f"mu = {shown(self.mu)}: must be at least 1")

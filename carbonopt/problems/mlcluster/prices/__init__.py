@@ -1,0 +1,1 @@
+"""The offline counterpart by prices of GPU time: its bound, and schedules that the prices lead to."""

@@ -1,0 +1,226 @@
+"""Loops over jobs, cells and numbers of GPUs; each job is a fractional knapsack at given prices.
+
+At a price of GPU time the scales of a profile in a cell enter by the lower hull of (work, cost) from the
+origin: a *ladder* of steps with rising cost per work. A job takes the steps of its cells in the order of
+this ratio, plus what a later moment costs, until its work is done: at its break price.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.algorithms.compiled import compiled
+from carbonopt.core.arrays import FloatArray, IntArray
+
+
+@compiled
+def ladders(
+    carbon: FloatArray,
+    prices: FloatArray,
+    speed: FloatArray,
+    watts: FloatArray,
+    ratio: FloatArray,
+    gain: FloatArray,
+    gpus: FloatArray,
+    steps: IntArray,
+    least: FloatArray,
+) -> None:
+    """Fill the steps of each kind and cell, and the least first ratio from each cell on."""
+    for k in range(speed.shape[0]):
+        for t in range(len(prices)):
+            n = 0
+            for m in range(speed.shape[1]):
+                if speed[k, m] <= 0.0:
+                    continue
+                c, g, w = carbon[t] * watts[k, m] + prices[t] * (m + 1), speed[k, m], m + 1.0
+                for i in range(n):
+                    c -= ratio[k, t, i] * gain[k, t, i]
+                    g -= gain[k, t, i]
+                    w -= gpus[k, t, i]
+                while n > 0 and c < ratio[k, t, n - 1] * g:
+                    n -= 1
+                    c += ratio[k, t, n] * gain[k, t, n]
+                    g += gain[k, t, n]
+                    w += gpus[k, t, n]
+                if g > 0.0:
+                    ratio[k, t, n], gain[k, t, n], gpus[k, t, n] = c / g, g, w
+                    n += 1
+            steps[k, t] = n
+        smallest = np.inf
+        for t in range(len(prices) - 1, -1, -1):
+            smallest = min(smallest, ratio[k, t, 0])
+            least[k, t] = smallest
+
+
+@compiled
+def cover(
+    first: IntArray,
+    arrival: FloatArray,
+    kind: IntArray,
+    required: FloatArray,
+    delay_price: float,
+    shortage_price: float,
+    minutes: float,
+    ratio: FloatArray,
+    gain: FloatArray,
+    gpus: FloatArray,
+    steps: IntArray,
+    least: FloatArray,
+    mu: FloatArray,
+    load: FloatArray,
+    least_bracket: float,
+    near: FloatArray,
+    size: FloatArray,
+    place: IntArray,
+) -> tuple[float, float]:
+    """Cover each job's work at least cost; return cost and sum of mean moments, set `mu`, add to `load`.
+
+    A pass over the cells adds up the steps below a bracket around the last break price and collects those
+    inside; the bracket moves until the break is inside, which mostly it is at once.
+    """
+    total, moments = 0.0, 0.0
+    cells = ratio.shape[1]
+    for j in range(len(first)):
+        k, need = kind[j], required[j]
+        slope = delay_price / need
+        width = 0.02 * mu[j] + least_bracket
+        low, high = max(0.0, mu[j] - width), mu[j] + width
+        below, inside, n = 0.0, 0.0, 0
+        while True:
+            below, inside, n = 0.0, 0.0, 0
+            for t in range(first[j], cells):
+                begin = max(arrival[j], t * minutes)
+                extra = slope * begin
+                if least[k, t] + extra > high:
+                    break
+                time = (t + 1) * minutes - begin
+                for i in range(steps[k, t]):
+                    r = ratio[k, t, i] + extra
+                    if r <= low:
+                        below += gain[k, t, i] * time
+                    elif r <= high:
+                        near[n], size[n] = r, gain[k, t, i] * time
+                        place[0, n], place[1, n] = t, i
+                        inside += size[n]
+                        n += 1
+                    else:
+                        break
+            width *= 4.0
+            if below >= need and low > 0.0:
+                high = low
+                low = max(0.0, high - width)
+            elif below + inside < need and high < shortage_price:
+                low = high
+                high = min(low + width, shortage_price)
+            else:
+                break
+        left = need - below
+        price = shortage_price
+        order = np.argsort(near[:n])
+        for q in range(n):
+            i = order[q]
+            part = 1.0 if size[i] <= left else max(left, 0.0) / size[i]
+            t, step = place[0, i], place[1, i]
+            begin = max(arrival[j], t * minutes)
+            total += part * near[i] * size[i]
+            load[t] += part * gpus[k, t, step] * ((t + 1) * minutes - begin)
+            moments += part * size[i] * begin / need
+            left -= part * size[i]
+            if part < 1.0 or left <= 0.0:
+                price = near[i]
+                left = 0.0
+                break
+        mu[j] = price
+        total += left * shortage_price
+        for t in range(first[j], cells):
+            begin = max(arrival[j], t * minutes)
+            extra = slope * begin
+            if least[k, t] + extra > low:
+                break
+            time = (t + 1) * minutes - begin
+            for i in range(steps[k, t]):
+                r = ratio[k, t, i] + extra
+                if r > low:
+                    break
+                total += r * gain[k, t, i] * time
+                load[t] += gpus[k, t, i] * time
+                moments += gain[k, t, i] * time * begin / need
+    return total, moments
+
+
+@compiled
+def soft_cover(
+    first: IntArray,
+    arrival: FloatArray,
+    kind: IntArray,
+    required: FloatArray,
+    delay_price: float,
+    shortage_price: float,
+    minutes: float,
+    ratio: FloatArray,
+    gain: FloatArray,
+    gpus: FloatArray,
+    steps: IntArray,
+    least: FloatArray,
+    mu: FloatArray,
+    load: FloatArray,
+    temperature: float,
+    accuracy: float,
+) -> tuple[float, float]:
+    """Do the same with steps taken by degrees: in proportion to their distance from the break price.
+
+    A step whose ratio is d below the break price is taken to the share d / temperature + 1/2, cut to 0..1
+    (the soft minimum with a quadratic penalty). The break price is found by Newton's method in a bracket.
+    """
+    total, moments = 0.0, 0.0
+    cells = ratio.shape[1]
+    for j in range(len(first)):
+        k, need, price = kind[j], required[j], mu[j]
+        slope = delay_price / need
+        low, high = 0.0, shortage_price
+        for _ in range(60):
+            done, change = 0.0, 0.0
+            for t in range(first[j], cells):
+                begin = max(arrival[j], t * minutes)
+                top = price - slope * begin + 0.5 * temperature
+                if least[k, t] >= top:
+                    break
+                time = (t + 1) * minutes - begin
+                for i in range(steps[k, t]):
+                    away = top - ratio[k, t, i]
+                    if away <= 0.0:
+                        break
+                    if away >= temperature:
+                        done += gain[k, t, i] * time
+                    else:
+                        done += gain[k, t, i] * time * away / temperature
+                        change += gain[k, t, i] * time
+            if abs(done - need) <= accuracy * need:
+                break
+            if done > need:
+                high = price
+            else:
+                low = price
+            if high - low <= 1e-15 * high:
+                break
+            step = price + (need - done) * temperature / change if change > 0.0 else -1.0
+            if not low < step < high:
+                step = 0.5 * (low + high) if high < shortage_price else min(shortage_price, 2.0 * price + temperature)
+            price = step
+        mu[j] = price
+        total += price * need
+        for t in range(first[j], cells):
+            begin = max(arrival[j], t * minutes)
+            top = price - slope * begin + 0.5 * temperature
+            if least[k, t] >= top:
+                break
+            time = (t + 1) * minutes - begin
+            for i in range(steps[k, t]):
+                away = top - ratio[k, t, i]
+                if away <= 0.0:
+                    break
+                share = min(1.0, away / temperature)
+                total -= gain[k, t, i] * time * (away * share / 2 if share < 1.0 else away - 0.5 * temperature)
+                load[t] += share * gpus[k, t, i] * time
+                moments += share * gain[k, t, i] * time * begin / need
+    return total, moments

@@ -1,0 +1,98 @@
+"""Job sizes and arrivals of generated ML clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.errors import UnsupportedError, shown
+from carbonopt.io.workload import require_horizon, stream
+
+ARRIVALS, SIZES, PROFILES = range(3)
+"""Streams of random numbers."""
+
+
+@dataclass(frozen=True)
+class SizeClass:
+    """Jobs of similar size.
+
+    Parameters
+    ----------
+    share
+        Of the jobs.
+    least, most
+        Limits of the log-uniform work [1-GPU hours].
+    """
+
+    share: float
+    least: float
+    most: float
+
+
+SIZES_MIX: Mapping[str, SizeClass] = MappingProxyType(
+    {
+        "small": SizeClass(0.62, 0.1, 1.0),
+        "medium": SizeClass(0.31, 1.0, 10.0),
+        "large": SizeClass(0.07, 10.0, 50.0),
+    }
+)
+"""Small, medium and large jobs by decades of GPU hours, most of them small, most work in few: the shape of GREEN's
+Table 2. Its own trace is private; these shares are assumed, such that a day of 791 jobs is about 1.6 days of
+work for 64 GPUs."""
+
+
+def draw_work(count: int, sizes: Mapping[str, SizeClass], seed: int) -> FloatArray:
+    """Draw the work of jobs [1-GPU minutes], shape (count,), rounded to 0.01 min.
+
+    Raises
+    ------
+    UnsupportedError
+        For shares or limits that are none.
+    """
+    for name, size in sizes.items():
+        if not (size.share >= 0 and 0 < size.least <= size.most < np.inf):
+            raise UnsupportedError(f"sizes[{name!r}] = {size}: must have a share of at least 0 and 0 < least <= most")
+    shares = np.array([size.share for size in sizes.values()])
+    if not 0 < shares.sum() < np.inf:
+        raise UnsupportedError(f"sizes = {shown(dict(sizes))}: shares must add up to more than 0")
+    rng = stream(seed, SIZES)
+    chosen = rng.choice(len(shares), count, p=shares / shares.sum())
+    least, most = (np.array([getattr(size, end) for size in sizes.values()])[chosen] for end in ("least", "most"))
+    hours = least * (most / least) ** rng.random(count)
+    return np.asarray(np.maximum(0.01, np.round(60 * hours, 2)))
+
+
+def draw_profiles(count: int, shares: FloatArray, seed: int) -> IntArray:
+    """Draw each job's profile by its share, shape (count,)."""
+    return stream(seed, PROFILES).choice(len(shares), count, p=shares).astype(np.int64)
+
+
+def slots_needed(arrival: FloatArray, work: FloatArray, gpus: int, drain_hours: float | None, slot_hours: float) -> int:
+    """Return slots until every schedule that is not idle for long has ended.
+
+    Parameters
+    ----------
+    arrival, work
+        Of the jobs [min], shape (N,).
+    gpus
+        Of the cluster.
+    drain_hours
+        Time from the last arrival to the end; None: two days, the longest job on one GPU, and half of all
+        work over the GPUs.
+    slot_hours
+        Length of a slot.
+
+    Raises
+    ------
+    TooLargeError
+        If they would not fit into memory.
+    """
+    drain = drain_hours
+    if drain is None:
+        drain = 48 + 1.1 * float(work.max(initial=0.0)) / 60 + 0.5 * float(work.sum()) / gpus / 60
+    hours = float(arrival.max(initial=0.0)) / 60 + drain
+    return require_horizon(max(1.0, np.ceil(hours / slot_hours - 1e-9)), slot_hours)

@@ -1,0 +1,1 @@
+"""Caspian's Algorithm 1 and its baselines: every period, queued and running jobs are placed anew."""

@@ -1,0 +1,193 @@
+"""Caspian's Algorithm 1: every period, the jobs that are there are placed anew, by any method of the problem.
+
+Bahreini, Tantawi, Tardieu. Caspian: A Carbon-aware Workload Scheduler in Multi-Cluster Kubernetes Environments,
+MASCOTS 2024. A plan assumes that what it starts, or goes on with, runs to its end; the next period may stop it,
+and it keeps what it has done.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.options import Options, Schedule
+from carbonopt.core.registry import load
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.problems.mosp import PROBLEM
+from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.methods import value_of
+from carbonopt.problems.mosp.online.steady import Place, Plan
+from carbonopt.problems.mosp.online.window import Rules, Window, look
+from carbonopt.problems.mosp.room import Room
+from carbonopt.problems.mosp.schedule import from_schedule
+from carbonopt.simulation import Policy, State
+
+WINDOW_HOURS = 24.0
+"""How far a period looks (Caspian, section 6)."""
+SECONDS = 10.0
+"""Most that a decision may take."""
+RELATIVE_GAP = 1e-3
+"""Gap at which an optimizer with a bound stops."""
+BLIND = ("greedy-random", "greedy-clean")
+"""Methods that look at no objective."""
+
+
+class Rolling(Policy):
+    """Re-plans all jobs every period.
+
+    Parameters
+    ----------
+    method
+        A method of mosp: the optimizer of each period.
+    suspend
+        Whether running jobs are planned anew too. Without, they run to their end where they are.
+    migration
+        Price of letting a job that has begun go on on another cluster [units of the objective]: 0 where that is
+        free, None where it is forbidden.
+    window_hours, period_slots
+        How far a period looks [h], and how often there is one [slots].
+    clock
+        ``start`` or ``now``: from where completion times are counted (see `window`).
+    change_share
+        Price of stopping or moving a running job, over the mean cost of a job in the plan.
+    budget_share
+        What going back to the plan before may cost in a period, over the cost of its plan.
+    seconds, mip_rel_gap
+        Of each decision, as in `carbonopt.solve`. Where time runs out first, the same seed need not give the same
+        schedule.
+
+    Attributes
+    ----------
+    fallbacks
+        Periods in which the method returned no plan and `greedy-clean` made one.
+    """
+
+    def __init__(
+        self,
+        method: str = "lp-rounding-caspian",
+        suspend: bool = True,
+        migration: float | None = 0.0,
+        window_hours: float = WINDOW_HOURS,
+        period_slots: int = 1,
+        clock: str = "start",
+        change_share: float = 0.0,
+        budget_share: float = 0.0,
+        seconds: float = SECONDS,
+        mip_rel_gap: float = RELATIVE_GAP,
+    ) -> None:
+        self._solve = load(PROBLEM.method(method).function)
+        if PROBLEM.method(method).bound_only:
+            raise UnsupportedError(f"method {method!r} makes no schedules: it cannot be the optimizer of a policy")
+        prices = {"migration": migration or 0.0, "change_share": change_share, "budget_share": budget_share}
+        for name, price in prices.items():
+            if not 0 <= price < math.inf:
+                raise UnsupportedError(f"{name} = {price!r}: must be finite and at least 0")
+        if period_slots < 1 or not window_hours > 0:
+            raise UnsupportedError("period_slots must be at least 1, window_hours above 0")
+        if clock not in ("start", "now"):
+            raise UnsupportedError(f"clock = {clock!r}: must be 'start' or 'now'")
+        self.method, self.migration, self.clock = method, migration or 0.0, clock
+        self.rules = Rules(suspend, suspend and migration is not None)
+        self.window_hours, self.epoch = window_hours, float(period_slots)
+        self.change_share, self.budget_share = change_share, budget_share
+        self.seconds, self.mip_rel_gap = seconds, mip_rel_gap
+        self.fallbacks = 0
+        self._home: dict[int, int] = {}
+        self._plan: dict[int, tuple[int, int]] = {}
+
+    @property
+    def pieces(self) -> str:
+        """What may become of a job that has begun, as `carbonopt.problems.mosp.check_pieces` calls it."""
+        return "migrate" if self.rules.migrate else "suspend" if self.rules.suspend else "none"
+
+    def on_begin(self, state: State) -> None:
+        """Refuse what is no instance of mosp."""
+        if not isinstance(state.instance, MospInstance):
+            raise TypeError(f"{self.name} needs a mosp instance")
+
+    def on_epoch(self, state: State) -> None:
+        """Plan, and act on the part of the plan until the next period."""
+        whole = state.instance
+        # ties go to the clusters in their order, which is none of the instance's: as in the authors' code
+        order = state.rng.permutation(len(whole.clusters))
+        objective = CarbonObjective() if self.method in BLIND else whole.objective
+        slots = max(1, round(self.window_hours / whole.time.slot_hours))
+        window = look(state, self.rules, slots, self._home, objective, order, self.clock)
+        if window is None:
+            return
+        self._act(state, self._planned(state, window))
+
+    def on_due(self, state: State, job: int) -> None:
+        """Start a job whose plan began within the period."""
+        self._start(state, job, self._plan[job][0])
+
+    def _planned(self, state: State, window: Window) -> dict[int, tuple[int, int]]:
+        """Return cluster and start [slot] of the jobs that the plan places, by their positions in the whole."""
+        base, options = round(state.now) - window.now, self._options(state)
+        schedule = self._optimized(window, options)
+        jobs, clusters, starts = from_schedule(window.instance, schedule)
+        if self.change_share or self.migration or self.budget_share:
+            room = self._steadied(window, schedule, options, base)
+            jobs = room.placed.tolist()
+            clusters, starts = room.cluster[jobs].tolist(), room.start[jobs].tolist()
+        return {
+            int(window.job[job]): (int(window.cluster[cluster]), base + start)
+            for job, cluster, start in zip(jobs, clusters, starts, strict=True)
+        }
+
+    def _options(self, state: State) -> Options:
+        return Options(
+            time_limit=self.seconds,
+            mip_rel_gap=self.mip_rel_gap,
+            seed=int(state.rng.integers(2**31)),
+            threads=1,
+        )
+
+    def _optimized(self, window: Window, options: Options) -> Schedule:
+        outcome: Outcome = self._solve(window.instance, options)
+        if outcome.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if outcome.schedule is not None:
+            return outcome.schedule
+        self.fallbacks += 1
+        blind = window.instance.with_objective(CarbonObjective(rejection_price=1.0))
+        again: Outcome = load(PROBLEM.method("greedy-clean").function)(blind, Options(time_limit=None))
+        assert again.schedule is not None
+        return again.schedule
+
+    def _steadied(self, window: Window, schedule: Schedule, options: Options, base: int) -> Room:
+        value, _ = value_of(window.instance, options)
+        assert value is not None
+        plan = Plan(window, value, schedule, 0.0, self.migration)
+        change = self.change_share * plan.typical
+        plan.suspension, plan.migration = change, self.migration + change
+        plan.spare_changes()
+        place = np.argsort(window.cluster)
+        previous: dict[int, Place] = {
+            row: (int(place[self._plan[job][0]]), self._plan[job][1] - base)
+            for row, job in enumerate(window.job.tolist())
+            if job in self._plan
+        }
+        plan.return_to(previous, self.budget_share * plan.typical * len(plan.room.placed))
+        return plan.room
+
+    def _act(self, state: State, plan: dict[int, tuple[int, int]]) -> None:
+        """Stop what the plan stops or moves, then start what it starts; the rest of the period is planned."""
+        self._plan, now = plan, round(state.now)
+        assert self.epoch is not None
+        if self.rules.suspend:
+            for job, run in list(state.running.items()):
+                if plan.get(job) != (run.pool, now):
+                    state.suspend(job)
+        for job, (cluster, start) in plan.items():
+            if start == now and job in state.queued:
+                self._start(state, job, cluster)
+            elif start < now + self.epoch and job in state.queued:
+                state.plan(job, float(start))
+
+    def _start(self, state: State, job: int, cluster: int) -> None:
+        state.start(job, cluster)
+        self._home[job] = cluster

@@ -1,0 +1,1 @@
+"""Method `price`: Lagrangian slot prices for the bound, and a search for schedules that they guide."""

@@ -1,0 +1,107 @@
+"""The dual function of the capacity prices, hard and soft.
+
+With prices mu >= 0 per unit and slot, the jobs fall apart (see `mosp.bounds`):
+
+    bound(mu) = sum_i min( absence, min_jt cost_ijt + sum_r r_ir sum_run mu_jr ) - sum mu C
+
+Jobs of one group share the minimum over clusters and those of one shape and class the minimum over starts, so an
+evaluation costs O(G M T + H T + classes x slack + members) for G groups instead of O(N M T).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, prefix_sums
+from carbonopt.problems.mosp.instance import MospInstance
+from carbonopt.problems.mosp.objective import PlacementValue, prefix_rounding
+from carbonopt.problems.mosp.prices import kernels
+from carbonopt.problems.mosp.prices.table import make_table
+
+INNER = 1 / 3
+"""Temperature of the soft minimum over clusters, per unit, in that over starts."""
+SAFETY = 1e-12
+"""Relative allowance for the rounding of sums in double precision."""
+EVALUATIONS = 5_000
+"""Of an ascent, in loop steps of a line each: what the choice between compiled and plain loops counts with."""
+
+
+class Dual:
+    """The dual function of one instance.
+
+    Parameters
+    ----------
+    instance, value
+        The problem.
+
+    Attributes
+    ----------
+    table, jobs
+        The jobs in classes.
+    base
+        Cost of a used unit by slot, in the sense of a minimisation, shape (M, R, T).
+    """
+
+    def __init__(self, instance: MospInstance, value: PlacementValue) -> None:
+        sign = 1.0 if value.sense == "min" else -1.0
+        self.table, self.jobs = make_table(instance, value)
+        self.base: FloatArray = sign * np.diff(value.unit_prefix, axis=2)
+        self.limit: FloatArray = instance.clusters.limit
+        self.shape = self.limit.shape
+        self._prefix_size = np.abs(value.unit_prefix)
+        self._demand = instance.jobs.demand
+        groups, slots = len(self.table.length), self.shape[2]
+        self._units = np.zeros((groups, slots))
+        self._least = np.zeros((groups, slots))
+        self._soft = np.zeros((groups, slots))
+        self._best = np.zeros((groups, slots), dtype=np.int64)
+        self.member_cost = np.zeros(len(self.table.jobs))
+        self.steps = groups * float(self.limit.size) + 20.0 * len(self.table.jobs) + len(self.table.group) * slots
+        run = self.steps * EVALUATIONS
+        self._over_clusters = kernels.least_over_clusters.choose(run)
+        self._soft_clusters = kernels.soft_over_clusters.choose(run)
+        self._hard_classes = kernels.hard_classes.choose(run)
+        self._soft_classes = kernels.soft_classes.choose(run)
+        self._hard_loads = kernels.hard_loads.choose(run)
+        self._soft_loads = kernels.soft_loads.choose(run)
+
+    def hard(self, prices: FloatArray) -> tuple[float, FloatArray]:
+        """Return value and a subgradient at flat `prices`; the value is infinite if a job can run nowhere."""
+        mu = prices.reshape(self.shape)
+        self._over_clusters(prefix_sums(self.base + mu), self.table, self._least, self._best)
+        self._units[:] = 0.0
+        self._hard_classes(self._least, self.table, self._units, self.member_cost)
+        load = np.zeros((*self.shape[:2], self.shape[2] + 1))
+        self._hard_loads(self._units, self._best, self.table, load)
+        value = float(self.table.jobs @ self.member_cost) - float((mu * self.limit).sum())
+        return value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel()
+
+    def least_by_start(self, prices: FloatArray) -> FloatArray:
+        """Return the least priced cost over clusters of a unit of each group by start, shape (G, T)."""
+        self._over_clusters(prefix_sums(self.base + prices.reshape(self.shape)), self.table, self._least, self._best)
+        return self._least.copy()
+
+    def soft(self, prices: FloatArray, temperature: float) -> tuple[float, FloatArray]:
+        """Return value and gradient at flat `prices` with soft minima."""
+        mu, inner = prices.reshape(self.shape), temperature * INNER
+        prefix = prefix_sums(self.base + mu)
+        self._over_clusters(prefix, self.table, self._least, self._best)
+        self._soft_clusters(prefix, inner, self.table, self._least, self._soft)
+        self._units[:] = 0.0
+        total = self._soft_classes(self._soft, temperature, self.table, self._units)
+        load = np.zeros((*self.shape[:2], self.shape[2] + 1))
+        self._soft_loads(self._units, prefix, inner, self._soft, self.table, load)
+        value = total - float((mu * self.limit).sum())
+        return value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel()
+
+    def safe(self, prices: FloatArray) -> float | None:
+        """Return the hard value less an allowance for rounding; None if a job that must run can run nowhere."""
+        value, _ = self.hard(prices)
+        if not np.isfinite(value):
+            return None
+        prefix = prefix_sums(np.abs(self.base) + prices.reshape(self.shape))
+        wrong = float((self._demand @ prefix_rounding(prefix)).sum())
+        size = float(self.table.jobs @ np.abs(self.member_cost)) + float((prices * self.limit.ravel()).sum())
+        slots = self.shape[2]
+        times = self.table.late * len(self._demand) * (slots + float(self.table.deadline.max(initial=0.0)))
+        return value - wrong - SAFETY * (size + (0.0 if self.table.inverse else times))

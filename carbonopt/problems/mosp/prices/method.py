@@ -1,0 +1,292 @@
+"""Method `price`: slot prices for the bound, and a search for schedules that they guide.
+
+1. Prices of capacity by ascent of the dual function, smoothed and then hard: the bound, with its certificate.
+2. A first schedule: jobs inserted where they cost least at these prices; from thousands of jobs on, where a linear
+   program over the places of least reduced cost puts them.
+3. Annealing: move a job, eject what is in its way, insert that again. Rounds grow until the gap is closed, the time
+   is out, or the budget of moves is used.
+4. Of few jobs, the program without what the prices rule out goes to HiGHS, with the incumbent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from carbonopt.algorithms.prices import Ascent
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.core.solution import Outcome, relative_gap
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
+from carbonopt.problems.mosp.instance import MospInstance
+from carbonopt.problems.mosp.methods import out_of_time, value_of
+from carbonopt.problems.mosp.objective import PlacementValue
+from carbonopt.problems.mosp.prices.dual import Dual
+from carbonopt.problems.mosp.prices.exact import small_program
+from carbonopt.problems.mosp.prices.places import Places, make_places, way
+from carbonopt.problems.mosp.prices.restricted import place_targets, solve_restricted
+from carbonopt.problems.mosp.prices.search import Goal, anneal, insert_all
+from carbonopt.problems.mosp.prices.state import at_places, copy_of, new_state, places_of, schedule_of
+
+TEMPERATURES = (0.03, 0.003, 3e-4, 1e-4, 3e-5)
+"""Of the smoothed ascent, in costs of a typical job."""
+ITERATIONS = 150
+STEPS = 300
+"""Quasi-Newton iterations a temperature, and subgradient steps at the end."""
+BOUND_SHARE = 0.4
+"""Of the time, what the ascent takes at most."""
+LP_JOBS = 5_000
+"""From this number of jobs on, the first schedule is rounded from a linear program."""
+LP_EXCESS = 0.006
+"""Largest excess of its places, in costs of a typical job."""
+LP_SHARE = 0.6
+"""Of the time that is left, what it takes at most."""
+EXACT_JOBS = 60
+"""Up to this number of jobs, HiGHS closes what gap the search leaves."""
+SEARCH_SHARE = 0.25
+"""Of the time, what the search takes before HiGHS."""
+HOT_JOBS = 200
+"""Up to this number of jobs, annealing starts at the cost of a typical job; beyond, in inverse proportion to them."""
+COOLING = 30.0
+"""First over last temperature."""
+DEAR = 1e-3
+"""Excess that makes a job one to move first, in costs of a typical job."""
+FIRST_MOVES, MOVES_PER_JOB = 5_000, 20
+"""In the first round: the larger of a number, and so many a job."""
+GROWTH = 4
+BUDGET = 20_000
+"""Moves in all, a job; in proportion less below `BUDGET_JOBS`."""
+BUDGET_JOBS = 50
+STEPS_A_MOVE = 200.0
+"""Loop steps: what the choice between compiled and plain loops counts with."""
+CHUNK = 0.2
+"""Time between two looks at the clock [s]."""
+
+
+def price(instance: MospInstance, options: Options) -> Outcome:
+    """Bound by slot prices and search with them."""
+    value, info = value_of(instance, options)
+    if value is None:
+        return out_of_time(info)
+    if not len(instance.jobs):
+        return Outcome(Status.OPTIMAL, {"job": [], "cluster": [], "start": []}, 0.0, info=info)
+    solver = _Solver(instance, value, options)
+    if solver.bound is None:
+        return Outcome(Status.INFEASIBLE, info=info)
+    solver.ascend()
+    solver.start()
+    if len(instance.jobs) <= EXACT_JOBS:
+        limit = None if options.time_limit is None else options.elapsed + SEARCH_SHARE * options.remaining
+        solver.search(replace(options, time_limit=limit))
+        return solver.branch(info)
+    solver.search(options)
+    return solver.outcome(info)
+
+
+class _Solver:
+    """Prices, places and the schedule of one instance; everything in the sense of a minimisation."""
+
+    def __init__(self, instance: MospInstance, value: PlacementValue, options: Options) -> None:
+        self.instance, self.value, self.options = instance, value, options
+        self.sign = 1.0 if value.sense == "min" else -1.0
+        self.dual = Dual(instance, value)
+        self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
+        self.bound: float | None = self.dual.safe(self.prices)
+        self.rng = np.random.default_rng(options.seed)
+        self.moves = 0
+        if self.bound is not None:
+            sizes = np.abs(self.dual.member_cost[self.dual.jobs.member])
+            self.typical = float(sizes.mean()) or 1.0
+
+    def run(self, kernel: Any) -> Any:
+        """Return the way to run a kernel of the search that ends first."""
+        return way(kernel, STEPS_A_MOVE * self.budget)
+
+    @property
+    def budget(self) -> int:
+        """Moves in all."""
+        jobs = len(self.instance.jobs)
+        return int(BUDGET * jobs * min(1.0, jobs / BUDGET_JOBS))
+
+    # The bound
+
+    def ascend(self) -> None:
+        """Raise the bound by better prices."""
+        work = float((self.instance.jobs.demand.sum(axis=1) * self.instance.jobs.duration).mean()) or 1.0
+        deadline = self.options.elapsed + BOUND_SHARE * self.options.remaining
+        ascent = Ascent(
+            self.dual.hard,
+            self.dual.soft,
+            self.prices,
+            scale=self.typical / work,
+            remaining=lambda: deadline - self.options.elapsed,
+        )
+        for temperature in TEMPERATURES:
+            ascent.smooth([temperature * self.typical], ITERATIONS)
+            self._keep(ascent.prices)
+        ascent.step(STEPS)
+        self._keep(ascent.prices)
+
+    def _keep(self, prices: FloatArray) -> None:
+        bound = self.dual.safe(prices)
+        assert bound is not None
+        assert self.bound is not None
+        if bound > self.bound:
+            self.prices, self.bound = prices, bound
+        self.options.report(bound=self.sign * self.bound)
+
+    # The first schedule
+
+    def start(self) -> None:
+        """Make a first schedule, or take the one that the options hold."""
+        instance, dual = self.instance, self.dual
+        self.places: Places = make_places(dual, self.prices)
+        must_run = not np.isfinite(dual.table.absence)
+        dearest = float(self.places.cost.max(initial=0.0) - self.places.cost.min(initial=0.0))
+        missing = float(self.places.cost.max(initial=0.0)) + dearest + self.typical if must_run else dual.table.absence
+        self.must_run = must_run
+        self.empty = new_state(instance, dual, missing, DEAR * self.typical)
+        place = self._first_places()
+        self.state = at_places(self.empty, place, dual, self.prices, self.run, fill=True)
+        if self.options.start is not None:
+            given = at_places(self.empty, places_of(instance, self.options.start), dual, self.prices, self.run)
+            if given.total[1] < self.state.total[1]:
+                self.state = given
+        self.report()
+
+    def _first_places(self) -> IntArray:
+        state = copy_of(self.empty)
+        order = np.argsort(-state.size, kind="stable")
+        if len(order) >= LP_JOBS and self.options.remaining > 0:
+            limit = self.options.time_limit
+            limit = None if limit is None else self.options.elapsed + LP_SHARE * self.options.remaining
+            options = replace(self.options, time_limit=limit, callback=None, start=None)
+            targets = solve_restricted(self.dual, self.places, self.prices, LP_EXCESS * self.typical, options)
+            if targets is not None:
+                kernel, table = self.run(place_targets), self.dual.table
+                kernel(order, targets.start, targets.units, self.rng, table, self.places, state)
+                return state.place
+        self.run(insert_all)(order, self.rng, self.dual.table, self.places, state)
+        return state.place
+
+    # The search
+
+    def search(self, options: Options) -> None:
+        """Anneal in rounds of growing length, each from the best schedule."""
+        jobs = len(self.instance.jobs)
+        hot = self.typical * min(1.0, HOT_JOBS / jobs)
+        moves, left, rate = max(FIRST_MOVES, MOVES_PER_JOB * jobs), self.budget, 0.0
+        while left > 0 and not self.closed and options.remaining > 0:
+            moves = min(moves, left)
+            if rate > 0 and GROWTH * moves > rate * options.remaining:
+                moves = int(rate * options.remaining)  # one long round is better than several short ones
+            rate = self._round(max(moves, 1), hot, hot / COOLING, options)
+            left -= moves
+            moves *= GROWTH
+
+    def _round(self, moves: int, hot: float, cold: float, options: Options) -> float:
+        """Anneal once; return the moves a second."""
+        begun, done, size = options.elapsed, 0, min(1000, moves)
+        kernel, pace = self.run(anneal), (cold / hot) ** (1 / moves)
+        goal = Goal(self._bound(), float(options.mip_rel_gap), float(options.mip_abs_gap))
+        while done < moves and not self.closed and options.remaining > 0:
+            before, size, clock = self.state.total[1], min(size, moves - done), options.elapsed
+            done = kernel(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, self.state)
+            size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
+            self.report(improved=self.state.total[1] < before)
+        self.moves += done
+        self.state = at_places(self.empty, np.array(self.state.best), self.dual, self.prices, self.run, fill=True)
+        return done / max(options.elapsed - begun, 1e-6)
+
+    # What is known
+
+    @property
+    def complete(self) -> bool:
+        """Whether the best schedule is one."""
+        return not self.must_run or bool((self.state.best >= 0).all())
+
+    @property
+    def closed(self) -> bool:
+        """Whether the gap is what the options ask for."""
+        assert self.bound is not None
+        cost = float(self.state.total[1])
+        gap = relative_gap(cost, self.bound)
+        asked = gap is not None and gap <= self.options.mip_rel_gap
+        return self.complete and (asked or cost - self.bound <= self.options.mip_abs_gap)
+
+    def report(self, improved: bool = True) -> None:
+        """Tell the callback where the search is."""
+        if not self.complete:
+            self.options.report(bound=self.sign * self._bound())
+            return
+        best = np.array(self.state.best) if improved else None
+        incumbent: Callable[[], Any] | None = None
+        if best is not None:
+            incumbent = lambda: schedule_of(self.instance, best)  # noqa: E731
+        objective = self.sign * float(self.state.total[1])
+        self.options.report(objective=objective, bound=self.sign * self._bound(), incumbent=incumbent)
+
+    def _bound(self) -> float:
+        assert self.bound is not None
+        return self.bound
+
+    def outcome(self, info: dict[str, Any], tree: float | None = None, status: Status | None = None) -> Outcome:
+        """Return the best schedule with the bound and what proves it; a bound of the tree has no certificate."""
+        bound = self._bound()
+        info = info | {"lagrangian_bound": self.sign * bound, "moves": self.moves}
+        certificate: dict[str, Any] | None = None
+        if tree is not None and tree > bound:
+            bound = tree
+        else:
+            prices = self.prices.reshape(self.dual.shape).tolist()
+            certificate = {"kind": "lagrangian", "prices": prices, "bound": self.sign * bound}
+        schedule = schedule_of(self.instance, self.state.best) if self.complete else None
+        if status is None:
+            status = Status.FEASIBLE if schedule is not None else Status.UNKNOWN
+            if self.options.remaining == 0:
+                status = Status.TIME_LIMIT
+            if self.closed:
+                status = Status.OPTIMAL
+        if schedule is None:
+            left = [self.instance.jobs.name[i] for i in np.flatnonzero(self.state.best < 0)[:20]]
+            info = info | {"unplaced_jobs": left}
+        return Outcome(status, schedule, self.sign * bound, certificate, info)
+
+    # The rest of a small instance
+
+    def branch(self, info: dict[str, Any]) -> Outcome:
+        """Let HiGHS close the gap over the places that the prices do not rule out."""
+        if self.closed or self.options.remaining == 0:
+            return self.outcome(info)
+        cost = float(self.state.total[1])
+        allowance = 1e-9 * (abs(cost) + abs(self._bound())) + 2 * float(self.value.rounding().sum())
+        most = cost - self._bound() + allowance if self.complete else np.inf
+        small = small_program(self.dual, self.places, most)
+        if small is None:
+            return self.outcome(info)
+        result = highs.solve(
+            small.program,
+            replace(self.options, callback=None),
+            start=small.values(self.dual, self.state.best) if self.complete else None,
+            typical_cost=self.typical,
+            bound_error=(len(self.instance.jobs), float(self.value.rounding().sum())),
+        )
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        info = info | result.info
+        if result.status is Status.INFEASIBLE and not self.complete:
+            return Outcome(Status.INFEASIBLE, info=info)
+        if result.values is not None:
+            place = small.places(self.dual, result.values)
+            found = at_places(self.empty, place, self.dual, self.prices, self.run)
+            fits = bool((found.free >= 0).all())
+            if fits and found.total[1] < self.state.total[1]:
+                self.state = found
+        tree = result.bound
+        if tree is not None and self.complete:
+            tree = min(tree, float(self.state.total[1]), cost)
+        return self.outcome(info, tree)

@@ -1,0 +1,1 @@
+"""Prices of reserved CPUs: the Lagrangian bound of every variant, and schedules by best responses to the load."""

@@ -1,0 +1,189 @@
+"""`simulate` an online policy: decisions made without knowing what comes, checked like every schedule."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from carbonopt.check import evaluate
+from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.errors import UnsupportedError, shown
+from carbonopt.core.instance import Instance
+from carbonopt.core.registry import problem_of
+from carbonopt.core.solution import Outcome, Solution
+from carbonopt.core.status import Status
+from carbonopt.io.forecast import read_forecast
+from carbonopt.simulation import (
+    Forecast,
+    ForecastModel,
+    Policy,
+    SignalForecast,
+    SimulationProgress,
+    TableForecast,
+    load_policy,
+    parse_forecast,
+)
+from carbonopt.simulation.load import is_file_reference
+from carbonopt.simulation.options import SimulationOptions
+from carbonopt.solve import _versions
+
+ForecastLike = str | os.PathLike[str] | Forecast | ForecastModel | CarbonSignal | None
+"""What `simulate` takes as a forecast."""
+
+
+def simulate(
+    instance: Instance,
+    policy: str | Policy | type[Policy] = "carbon-time",
+    *,
+    mode: str = "paper",
+    lengths: str = "mean",
+    forecast: ForecastLike | Mapping[str, ForecastLike] = None,
+    seed: int = 0,
+    callback: Callable[[SimulationProgress], None] | None = None,
+    **changes: Any,
+) -> Solution:
+    """Simulate an online policy on an instance.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    policy
+        A name of the instance's problem, a class in a file (``my_policy.py:MyPolicy``), or a
+        `carbonopt.simulation.Policy`.
+    mode
+        ``paper``: as the text of the policy's paper says. ``artifact``: as its authors' code does, with
+        its accounting, where the problem has that.
+    lengths
+        What policies know of run times: ``mean``, that of the job's class, or ``true``.
+    forecast
+        What policies know of the carbon signal: None for all of it; a text that
+        `carbonopt.simulation.parse_forecast` takes (``error=0.2,window=48``), or a CSV file with columns
+        ``issue_time,target_time,carbon_intensity_g_per_kwh``; a signal that stands as forecast; an object
+        of `carbonopt.simulation`; or one of these for each zone.
+    seed
+        Of evictions, of forecast errors, and of what the policy draws at random.
+    callback
+        Called with `SimulationProgress` a few times a second.
+    **changes
+        Fields of the instance to replace first, e.g. ``reserved_cpus=9``: the solution is then one of the
+        changed instance.
+
+    Returns
+    -------
+    Solution
+        Re-evaluated by the problem's checker; ``feasible``, or after Ctrl-C ``interrupted`` without a
+        schedule, what was simulated so far in ``info["partial"]``.
+
+    Raises
+    ------
+    UnsupportedError
+        If the problem has no such policy, mode or field.
+    PolicyError
+        If a policy of the user's own cannot be loaded or fails; with its traceback, and in `log` what was
+        simulated until then.
+    InputError
+        If the forecast is no forecast of the instance's signal.
+    """
+    began = time.perf_counter()
+    problem = problem_of(instance.problem)
+    run = problem.function("simulate")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UnsupportedError(f"seed = {shown(seed)}: must be a whole number, at least 0")
+    if changes:
+        instance = _changed(instance, changes)
+    chosen, label = _policy(policy)
+    forecasts = _forecasts(instance, forecast, seed)
+    options = SimulationOptions(next(iter(forecasts.values())), mode, lengths, seed, callback, forecasts)
+    return _judged(instance, label, options, run(instance, chosen, options), began)
+
+
+def policies_of(instance: Instance) -> tuple[str, ...]:
+    """Return the problem's policies that the instance has what they need for, e.g. spot CPUs."""
+    problem = problem_of(instance.problem)
+    if "applicable" not in problem.functions:
+        return tuple(problem.policies)
+    return tuple(name for name in problem.policies if problem.function("applicable")(instance, name))
+
+
+def _policy(policy: str | Policy | type[Policy]) -> tuple[str | Policy, str]:
+    """Return the policy, or its name in the problem, and what the solution calls it."""
+    if isinstance(policy, str):
+        return (load_policy(policy), policy) if is_file_reference(policy) else (policy, policy)
+    made = policy() if isinstance(policy, type) else policy
+    if not isinstance(made, Policy):
+        raise UnsupportedError(
+            f"policy {shown(policy)}: must be a name, a file's own, or a carbonopt.simulation.Policy"
+        )
+    return made, made.name
+
+
+def _changed(instance: Instance, changes: dict[str, Any]) -> Instance:
+    try:
+        return replace(instance, **changes)
+    except TypeError:
+        raise UnsupportedError(f"{', '.join(changes)}: not all of these are fields of the instance") from None
+
+
+def _forecasts(instance: Instance, forecast: Any, seed: int) -> dict[str, Forecast]:
+    """Return the forecast of the instance's zone, or of each of its zones where it uses all of them."""
+    parts = (instance, getattr(instance, "cluster", None))
+    own = next((zone for part in parts if (zone := getattr(part, "zone", None)) is not None), None)
+    zones = instance.carbon.zones if own is None else (own,)
+    if isinstance(forecast, Mapping):
+        missing = [zone for zone in zones if zone not in forecast]
+        if missing:
+            raise UnsupportedError(f"the forecasts have no zone {missing[0]!r}")
+        return {zone: _forecast(instance, forecast[zone], zone, seed) for zone in zones}
+    if isinstance(forecast, Forecast) and len(zones) > 1:
+        raise UnsupportedError(f"one forecast for {len(zones)} zones: give a mapping from zones to forecasts")
+    return {zone: _forecast(instance, forecast, zone, seed) for zone in zones}
+
+
+def _forecast(instance: Instance, forecast: Any, zone: str, seed: int) -> Forecast:
+    if isinstance(forecast, Forecast):
+        return forecast
+    grid, number = instance.time, instance.carbon.index(zone)
+    if isinstance(forecast, CarbonSignal):
+        values = forecast.g_per_kwh[forecast.index(zone)]
+        if len(values) != grid.slots:
+            raise UnsupportedError(f"the forecast has {len(values)} slots, the instance's signal {grid.slots}")
+        return SignalForecast(values, grid.slot_hours, kind="signal")
+    model = ForecastModel() if forecast is None else forecast
+    if not isinstance(model, ForecastModel):
+        model = parse_forecast(os.fspath(model))
+    if model.file is not None:
+        issues = read_forecast(model.file, grid, zone)
+        return TableForecast(issues, grid.slots, grid.slot_hours, model.window_hours, model.file)
+    return model.of(instance.carbon.g_per_kwh[number], grid.slot_hours, (seed, number))
+
+
+def _judged(instance: Instance, policy: str, options: SimulationOptions, outcome: Outcome, began: float) -> Solution:
+    """Let the checker evaluate the schedule, and keep it only if it survives."""
+    status, columns, objective = outcome.status, outcome.schedule, None
+    metrics: dict[str, Any] = {}
+    info = {**outcome.info, "policy": policy, **options.to_dict()}
+    if columns is not None:
+        report = evaluate(instance, columns, info)
+        objective, metrics = report.objective, report.metrics
+        if report.violations or objective is None:
+            info["violations"] = [str(violation) for violation in report.violations]
+            status, columns, objective, metrics = Status.ERROR, None, None, {}
+    return Solution(
+        problem=instance.problem,
+        instance=instance.name,
+        instance_sha256=instance.sha256,
+        method=f"simulate:{policy}",
+        status=status,
+        sense=instance.sense,
+        objective=objective,
+        metrics=metrics,
+        columns=columns,
+        info=info,
+        options=dict(options.to_dict()),
+        versions=_versions(),
+        wall_seconds=time.perf_counter() - began,
+    )

@@ -1,0 +1,73 @@
+"""Prices that clear a demand, against the certified fluid optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from elastic_support import random_instance
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.problems.elastic.fluid.method import fluid_optimum
+from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.objective import unit_carbon
+from carbonopt.problems.elastic.online import clearing, response
+from carbonopt.problems.elastic.online.clearing import Demand, clear
+
+
+def demand_of(instance: ElasticInstance) -> Demand:
+    jobs, units = instance.jobs, instance.units
+    return Demand(
+        np.array(jobs.arrival), np.array(jobs.window_end), np.array(jobs.length), instance.profile_of_job,
+        np.ones(len(jobs)), units.count, units.gain, units.servers, unit_carbon(instance),
+        np.array(instance.cluster.capacity),
+    )  # fmt: skip
+
+
+def test_load_fits_and_prices_are_near_the_optimum() -> None:
+    instance = co.generate("elastic", jobs=120, capacity=12, model="fluid", seed=2, arrival_hours=96)
+    found, best = clear(demand_of(instance)), fluid_optimum(instance, Options())
+    capacity = instance.cluster.capacity
+    assert (found.load <= capacity + 2 * clearing.TOLERANCE * capacity.max()).all()
+    assert ((found.prices == 0) | (found.load >= capacity * (1 - 2 * clearing.TOLERANCE))).all()
+    assert found.iterations < clearing.ITERATIONS
+    scarce = best.prices > 0
+    error = np.abs(found.prices - best.prices)[scarce].mean()
+    assert error <= 0.1 * best.prices[scarce].mean() + 1e-9
+
+
+def test_a_weight_stands_for_so_many_jobs() -> None:
+    instance = co.generate("elastic", jobs=20, capacity=6, model="fluid", seed=2, arrival_hours=24)
+    one = demand_of(instance)
+    first, length = np.zeros(40, dtype=np.int64), len(one.need)
+    rows = np.concatenate([np.arange(length)] * 2)
+    fields = ("start", "end", "need", "profile")
+    twice = Demand(
+        *(getattr(one, name)[rows] for name in fields), np.full(len(rows), 0.5), one.count, one.gain,
+        one.servers, one.cost, one.capacity,
+    )  # fmt: skip
+    assert len(first) == len(rows)
+    assert clear(twice).prices == pytest.approx(clear(one).prices, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["decreasing", "general", "free", "scaled"])
+def test_it_ends_on_any_demand(kind: str) -> None:
+    for seed in range(8):
+        found = clear(demand_of(random_instance(seed, kind)))
+        assert np.isfinite(found.prices).all()
+        assert np.isfinite(found.mu).all()
+        assert ((found.share >= 0) & (found.share <= 1)).all()
+
+
+def test_steps_merge_units_whose_cost_per_work_falls() -> None:
+    cost, gain = np.array([[[4.0, 1.0, 3.0]]]), np.array([[1.0, 1.0, 1.0]])
+    shape = (1, 1, 3)
+    ratio, step_gain, step_servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    steps, step_of = np.zeros((1, 1), dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    response.ladders.plain(
+        cost, gain, np.ones((1, 3)), np.zeros(1), np.array([3]), ratio, step_gain, step_servers, steps, step_of
+    )
+    assert steps[0, 0] == 2
+    assert ratio[0, 0, :2].tolist() == [2.5, 3.0]
+    assert step_gain[0, 0, :2].tolist() == [2.0, 1.0]
+    assert step_of[0, 0].tolist() == [0, 0, 1]

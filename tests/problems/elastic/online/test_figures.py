@@ -1,0 +1,71 @@
+"""CarbonFlex's figures on small instances: what a table holds, and that nothing is below the bound."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+import carbonopt as co
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.papers import carbonflex_sweeps as sweeps
+from carbonopt.papers.carbonflex_runs import EVERY, pairs
+from carbonopt.papers.figure import Figure, Run
+
+FIGURES = {
+    "carbonflex_week": ("POLICIES", "VCC"),
+    "carbonflex_sweeps": ("CAPACITY", "SLACK", "ELASTICITY", "SHIFT"),
+    "carbonflex_cases": ("TRACES", "ZONES"),
+}
+ALL = [(module, name) for module, names in FIGURES.items() for name in names]
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    """Return a small past and a small day."""
+    made = [
+        co.generate("elastic", jobs=jobs, capacity=8, arrival_hours=hours, model="fluid", seed=seed)
+        for jobs, hours, seed in ((40, 72, 1), (12, 24, 2))
+    ]
+    return Run(made, {"seed": 0})
+
+
+@pytest.mark.parametrize(("module", "name"), ALL)
+def test_a_figure_has_its_rows_and_none_is_below_its_bound(
+    module: str, name: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for constant, values in (("CAPACITIES", (0.7, 1.0)), ("SLACKS", (0.0, 12.0)), ("SHIFTS", (0.8, 1.2))):
+        monkeypatch.setattr(sweeps, constant, values)
+    monkeypatch.setattr(sweeps, "ELASTICITIES", ("cpu-high", "no-scaling"))
+    figure: Figure = getattr(importlib.import_module(f"carbonopt.papers.{module}"), name)
+    assert figure.problem == "elastic"
+    table = figure.table(run)
+    assert {"policy", "carbon_kg", "saving", "late_jobs", "bound_kg"} <= set(table)
+    assert (table["carbon_kg"] >= table["bound_kg"] * (1 - 1e-6)).all()
+    assert (table.loc[table["policy"] == "carbon-agnostic", "saving"] == 0).all()
+    axis: Any = figure.draw(table)
+    assert axis.get_legend() is not None
+
+
+def test_instances_come_in_pairs(run: Run) -> None:
+    past, week = run.instances
+    assert pairs(run) == [(past, week)]
+    assert pairs(Run([week])) == [(None, week)]
+    with pytest.raises(UnsupportedError, match="pairs of a past and a week"):
+        pairs(Run([past, week, past]))
+
+
+def test_every_policy_is_in_the_main_figure() -> None:
+    from carbonopt.problems.elastic import PROBLEM
+
+    assert set(EVERY) == set(PROBLEM.policies)
+
+
+def test_more_jobs_are_the_same_jobs_twice(run: Run) -> None:
+    week = pairs(run)[0][1]
+    assert len(sweeps.with_more_jobs(week, 1.5).jobs) == 18
+    assert len(sweeps.with_more_jobs(week, 0.5).jobs) == 6
+    longer = sweeps.with_longer_jobs(week, 2.0)
+    assert longer.jobs.length.sum() == pytest.approx(2 * week.jobs.length.sum())
+    assert (longer.jobs.slack == week.jobs.slack).all()

@@ -1,0 +1,91 @@
+"""On random instances: the checker passes every schedule, no job is lost, the same seed gives the same schedule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.core.status import Status
+from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective
+from carbonopt.problems.mosp.online.bound import pieces_bound
+from carbonopt.problems.mosp.online.names import POLICIES
+from carbonopt.problems.mosp.online.rolling import Rolling
+from carbonopt.simulate import simulate
+
+
+def day(seed: int, jobs: int = 12) -> co.Instance:
+    return co.generate("mosp", preset="bench", jobs=jobs, clusters=2, slots=24, seed=seed, load=0.5)
+
+
+SLOW = ("caspian-price", "caspian-stable")  # they climb and anneal every period: seconds each, on any size
+
+
+@pytest.mark.parametrize(
+    "policy", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in POLICIES]
+)
+@pytest.mark.parametrize("objective", [CarbonObjective(1, 1, 0.005), CaspianObjective()], ids=["carbon", "caspian"])
+def test_schedules_pass_the_checker_and_are_repeatable(policy, objective):
+    instance = day(1, jobs=4 if policy in SLOW else 12).with_objective(objective)
+    found = simulate(instance, policy, seed=1, forecast="error=0.3")
+    assert found.status is Status.FEASIBLE, found.info
+    assert co.check(instance, found).feasible
+    assert found.metrics["jobs_run"] == len(instance.jobs)
+    again = simulate(instance, policy, seed=1, forecast="error=0.3")
+    assert again.columns == found.columns
+
+
+def test_on_instances_with_several_resources_and_limits(random_instance):
+    ran = 0
+    for seed in range(12):
+        instance = random_instance(seed, "carbon")
+        for policy in (Rolling(), Rolling("lp-rounding", migration=0.1, change_share=0.1), Rolling(suspend=False)):
+            found = simulate(instance, policy, seed=seed)
+            assert found.status in (Status.FEASIBLE, Status.UNKNOWN), found.info
+            if found.has_solution:
+                ran += 1
+                assert co.check(instance, found).feasible
+    assert ran > 8
+
+
+@pytest.mark.parametrize("migrate", [True, False])
+def test_the_bound_is_below_every_schedule_in_pieces(migrate):
+    for seed in range(2):
+        instance = day(seed)
+        relaxed = co.solve(instance, "lp")
+        bound, prices = pieces_bound(instance, migrate, np.array(relaxed.certificate["prices"]))
+        assert bound is not None
+        assert (prices >= 0).all()
+        best = co.solve(instance, "milp", time_limit=20)
+        assert bound <= best.objective * (1 + 1e-9)  # a whole run is one piece
+        policy = Rolling("milp", migration=0.0 if migrate else None)
+        assert bound <= simulate(instance, policy).objective * (1 + 1e-9)
+        stay = bound if not migrate else pieces_bound(instance, False, prices)[0]
+        assert bound <= stay + 1e-6 * stay
+
+
+def test_the_bound_is_the_optimum_of_one_job():
+    instance = day(1, jobs=1)
+    alone = pieces_bound(instance)[0]
+    jobs = instance.jobs
+    per_unit = instance.clusters.watts_per_unit[:, 0, None] / 1e6 * instance.carbon.g_per_kwh[instance.zone_of_cluster]
+    least = per_unit.min(axis=0) * jobs.demand[0, 0]
+    first, length = int(jobs.arrival[0]), int(jobs.duration[0])
+    by_hand = min(
+        np.sort(least[first:end])[:length].sum() + 0.1 * max(0.0, end - jobs.deadline[0]) + 0.005 * end
+        for end in range(first + length, 25)
+    )
+    assert alone == pytest.approx(by_hand)
+
+
+def test_a_price_on_changes_means_fewer_of_them():
+    plain = steady = 0
+    for seed in range(2):
+        instance = day(seed, jobs=30)
+        plain += _churn(simulate(instance, Rolling("lp-rounding")))
+        steady += _churn(simulate(instance, Rolling("lp-rounding", change_share=0.5)))
+    assert steady < plain
+
+
+def _churn(solution) -> int:
+    return solution.metrics["suspensions"] + solution.metrics["migrations"]
