@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,9 @@ from carbonopt.problems.mosp.objective import PlacementValue
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.exact import small_program
 from carbonopt.problems.mosp.prices.places import Places, make_places, way
-from carbonopt.problems.mosp.prices.restricted import place_targets, solve_restricted
+from carbonopt.problems.mosp.prices.restricted import Targets, place_targets, solve_restricted
 from carbonopt.problems.mosp.prices.search import Goal, anneal, insert_all
-from carbonopt.problems.mosp.prices.state import at_places, copy_of, new_state, places_of, schedule_of
+from carbonopt.problems.mosp.prices.state import State, at_places, copy_of, new_state, places_of, schedule_of
 
 TEMPERATURES = (0.03, 0.003, 3e-4, 1e-4, 3e-5)
 """Of the smoothed ascent, in costs of a typical job."""
@@ -41,7 +42,7 @@ BOUND_SHARE = 0.4
 """Of the time, what the ascent takes at most."""
 LP_JOBS = 5_000
 """From this number of jobs on, the first schedule is rounded from a linear program."""
-LP_EXCESS = 0.006
+LP_EXCESS = 0.003
 """Largest excess of its places, in costs of a typical job."""
 LP_SHARE = 0.6
 """Of the time that is left, what it takes at most."""
@@ -49,15 +50,14 @@ EXACT_JOBS = 60
 """Up to this number of jobs, HiGHS closes what gap the search leaves."""
 SEARCH_SHARE = 0.25
 """Of the time, what the search takes before HiGHS."""
-HOT_JOBS = 200
-"""Up to this number of jobs, annealing starts at the cost of a typical job; beyond, in inverse proportion to them."""
-COOLING = 30.0
+HOT, HOT_JOBS = 2.0, 250
+"""First temperature, in costs of a typical job, up to a number of jobs; beyond, in inverse proportion to them."""
+COOLING = 50.0
 """First over last temperature."""
 DEAR = 1e-3
 """Excess that makes a job one to move first, in costs of a typical job."""
-FIRST_MOVES, MOVES_PER_JOB = 5_000, 20
-"""In the first round: the larger of a number, and so many a job."""
-GROWTH = 4
+FIRST_MOVES, MOVES_PER_JOB, GROWTH = 5_000, 20, 4
+"""Moves of the first round: the larger of a number, and so many a job; and how much longer each next round is."""
 BUDGET = 20_000
 """Moves in all, a job; in proportion less below `BUDGET_JOBS`."""
 BUDGET_JOBS = 50
@@ -75,16 +75,21 @@ def price(instance: MospInstance, options: Options) -> Outcome:
     if not len(instance.jobs):
         return Outcome(Status.OPTIMAL, {"job": [], "cluster": [], "start": []}, 0.0, info=info)
     solver = _Solver(instance, value, options)
-    if solver.bound is None:
+    if solver.bound == np.inf:  # some job can run nowhere
         return Outcome(Status.INFEASIBLE, info=info)
     solver.ascend()
     solver.start()
     if len(instance.jobs) <= EXACT_JOBS:
-        limit = None if options.time_limit is None else options.elapsed + SEARCH_SHARE * options.remaining
-        solver.search(replace(options, time_limit=limit))
+        solver.search(_part(options, SEARCH_SHARE))
         return solver.branch(info)
     solver.search(options)
     return solver.outcome(info)
+
+
+def _part(options: Options, share: float) -> Options:
+    """Return options with a share of the time that is left."""
+    limit = None if options.time_limit is None else options.elapsed + share * options.remaining
+    return replace(options, time_limit=limit)
 
 
 class _Solver:
@@ -95,12 +100,12 @@ class _Solver:
         self.sign = 1.0 if value.sense == "min" else -1.0
         self.dual = Dual(instance, value)
         self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
-        self.bound: float | None = self.dual.safe(self.prices)
+        bound = self.dual.safe(self.prices)
+        self.bound = np.inf if bound is None else bound
         self.rng = np.random.default_rng(options.seed)
         self.moves = 0
-        if self.bound is not None:
-            sizes = np.abs(self.dual.member_cost[self.dual.jobs.member])
-            self.typical = float(sizes.mean()) or 1.0
+        sizes = np.abs(self.dual.member_cost[self.dual.jobs.member])
+        self.typical = float(sizes.mean()) or 1.0
 
     def run(self, kernel: Any) -> Any:
         """Return the way to run a kernel of the search that ends first."""
@@ -133,9 +138,7 @@ class _Solver:
 
     def _keep(self, prices: FloatArray) -> None:
         bound = self.dual.safe(prices)
-        assert bound is not None
-        assert self.bound is not None
-        if bound > self.bound:
+        if bound is not None and bound > self.bound:
             self.prices, self.bound = prices, bound
         self.options.report(bound=self.sign * self.bound)
 
@@ -149,36 +152,44 @@ class _Solver:
         dearest = float(self.places.cost.max(initial=0.0) - self.places.cost.min(initial=0.0))
         missing = float(self.places.cost.max(initial=0.0)) + dearest + self.typical if must_run else dual.table.absence
         self.must_run = must_run
+        dual.hard(self.prices)
         self.empty = new_state(instance, dual, missing, DEAR * self.typical)
-        place = self._first_places()
-        self.state = at_places(self.empty, place, dual, self.prices, self.run, fill=True)
+        self.state = min(self._first_states(), key=lambda state: float(state.total[1]))
         if self.options.start is not None:
             given = at_places(self.empty, places_of(instance, self.options.start), dual, self.prices, self.run)
             if given.total[1] < self.state.total[1]:
                 self.state = given
         self.report()
 
-    def _first_places(self) -> IntArray:
+    def _first_states(self) -> Iterator[State]:
+        """Yield schedules by insertion: what a linear program wants, the largest jobs first, and slot after slot."""
+        jobs = self.instance.jobs
+        largest, start = np.argsort(-self.empty.size, kind="stable"), jobs.arrival
+        targets = self._targets() if len(jobs) >= LP_JOBS and self.options.remaining > 0 else None
+        if targets is not None:
+            state, kernel = copy_of(self.empty), self.run(place_targets)
+            kernel(largest, targets.start, targets.units, self.rng, self.dual.table, self.places, state)
+            yield at_places(self.empty, state.place, self.dual, self.prices, self.run, fill=True)
+            start = np.where(targets.start >= 0, targets.start, start)
+        yield self._inserted(largest)
+        yield self._inserted(np.lexsort((-jobs.demand.sum(axis=1), start)))
+
+    def _targets(self) -> Targets | None:
+        options = replace(_part(self.options, LP_SHARE), callback=None, start=None)
+        return solve_restricted(self.dual, self.places, self.prices, LP_EXCESS * self.typical, options)
+
+    def _inserted(self, order: IntArray) -> State:
+        """Return the schedule of jobs that come in an order, each at its first place by excess with room."""
         state = copy_of(self.empty)
-        order = np.argsort(-state.size, kind="stable")
-        if len(order) >= LP_JOBS and self.options.remaining > 0:
-            limit = self.options.time_limit
-            limit = None if limit is None else self.options.elapsed + LP_SHARE * self.options.remaining
-            options = replace(self.options, time_limit=limit, callback=None, start=None)
-            targets = solve_restricted(self.dual, self.places, self.prices, LP_EXCESS * self.typical, options)
-            if targets is not None:
-                kernel, table = self.run(place_targets), self.dual.table
-                kernel(order, targets.start, targets.units, self.rng, table, self.places, state)
-                return state.place
-        self.run(insert_all)(order, self.rng, self.dual.table, self.places, state)
-        return state.place
+        self.run(insert_all)(order, self.rng, self.places, state)
+        return at_places(self.empty, state.place, self.dual, self.prices, self.run, fill=True)
 
     # The search
 
     def search(self, options: Options) -> None:
         """Anneal in rounds of growing length, each from the best schedule."""
         jobs = len(self.instance.jobs)
-        hot = self.typical * min(1.0, HOT_JOBS / jobs)
+        hot = HOT * self.typical * min(1.0, HOT_JOBS / jobs)
         moves, left, rate = max(FIRST_MOVES, MOVES_PER_JOB * jobs), self.budget, 0.0
         while left > 0 and not self.closed and options.remaining > 0:
             moves = min(moves, left)
@@ -192,7 +203,7 @@ class _Solver:
         """Anneal once; return the moves a second."""
         begun, done, size = options.elapsed, 0, min(1000, moves)
         kernel, pace = self.run(anneal), (cold / hot) ** (1 / moves)
-        goal = Goal(self._bound(), float(options.mip_rel_gap), float(options.mip_abs_gap))
+        goal = Goal(self.bound, float(options.mip_rel_gap), float(options.mip_abs_gap))
         while done < moves and not self.closed and options.remaining > 0:
             before, size, clock = self.state.total[1], min(size, moves - done), options.elapsed
             done = kernel(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, self.state)
@@ -212,7 +223,6 @@ class _Solver:
     @property
     def closed(self) -> bool:
         """Whether the gap is what the options ask for."""
-        assert self.bound is not None
         cost = float(self.state.total[1])
         gap = relative_gap(cost, self.bound)
         asked = gap is not None and gap <= self.options.mip_rel_gap
@@ -221,22 +231,17 @@ class _Solver:
     def report(self, improved: bool = True) -> None:
         """Tell the callback where the search is."""
         if not self.complete:
-            self.options.report(bound=self.sign * self._bound())
+            self.options.report(bound=self.sign * self.bound)
             return
-        best = np.array(self.state.best) if improved else None
         incumbent: Callable[[], Any] | None = None
-        if best is not None:
-            incumbent = lambda: schedule_of(self.instance, best)  # noqa: E731
+        if improved:
+            incumbent = partial(schedule_of, self.instance, np.array(self.state.best))
         objective = self.sign * float(self.state.total[1])
-        self.options.report(objective=objective, bound=self.sign * self._bound(), incumbent=incumbent)
-
-    def _bound(self) -> float:
-        assert self.bound is not None
-        return self.bound
+        self.options.report(objective=objective, bound=self.sign * self.bound, incumbent=incumbent)
 
     def outcome(self, info: dict[str, Any], tree: float | None = None, status: Status | None = None) -> Outcome:
         """Return the best schedule with the bound and what proves it; a bound of the tree has no certificate."""
-        bound = self._bound()
+        bound = self.bound
         info = info | {"lagrangian_bound": self.sign * bound, "moves": self.moves}
         certificate: dict[str, Any] | None = None
         if tree is not None and tree > bound:
@@ -263,8 +268,8 @@ class _Solver:
         if self.closed or self.options.remaining == 0:
             return self.outcome(info)
         cost = float(self.state.total[1])
-        allowance = 1e-9 * (abs(cost) + abs(self._bound())) + 2 * float(self.value.rounding().sum())
-        most = cost - self._bound() + allowance if self.complete else np.inf
+        allowance = 1e-9 * (abs(cost) + abs(self.bound)) + 2 * float(self.value.rounding().sum())
+        most = cost - self.bound + allowance if self.complete else np.inf
         small = small_program(self.dual, self.places, most)
         if small is None:
             return self.outcome(info)

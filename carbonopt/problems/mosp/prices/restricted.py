@@ -185,7 +185,7 @@ def place_targets(
     order: IntArray, start: IntArray, units: FloatArray, rng: np.random.Generator, tab: Any, places: Any, st: Any
 ) -> None:
     """Place jobs on the cluster with most units left for them in the slot that they should start in, or anywhere."""
-    slots = st.free.shape[2]
+    slots = len(tab.on_time) - 1
     for i in order:
         t, g, m = start[i], st.group[i], st.member[i]
         scale, chosen = 0.0, -1
@@ -195,11 +195,11 @@ def place_targets(
             for k in range(places.size[m]):
                 place = places.place[m, k]
                 more = chosen < 0 or units[g, t, place // slots] > units[g, t, places.place[m, chosen] // slots]
-                if place % slots == t and more and fits(i, place, tab, st):
+                if place % slots == t and more and fits(i, place, st):
                     chosen = k
         if chosen >= 0:
             units[g, t, places.place[m, chosen] // slots] -= scale
-            put(i, places.place[m, chosen], places.cost[m, chosen], places.excess[m, chosen], tab, st)
+            put(i, places.place[m, chosen], places.cost[m, chosen], places.excess[m, chosen], st)
     for i in order:
         if st.place[i] < 0:
-            insert(i, st.missing[0], 0.0, rng, tab, places, st)
+            insert(i, st.missing[0], 0.0, rng, places, st)

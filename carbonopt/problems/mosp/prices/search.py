@@ -42,13 +42,11 @@ MORE = 0.75
 
 
 @linked
-def fits(i: int, place: int, tab: Any, st: Any) -> bool:
+def fits(i: int, place: int, st: Any) -> bool:
     """Return whether job i has room there."""
-    slots = st.free.shape[2]
-    j, t = place // slots, place % slots
-    for s in range(t, t + tab.length[st.group[i]]):
-        for r in range(st.demand.shape[1]):
-            if st.free[j, r, s] < st.demand[i, r]:
+    for r in range(st.demand.shape[1]):
+        for s in range(place, place + st.length[i]):
+            if st.free[r, s] < st.demand[i, r]:
                 return False
     return True
 
@@ -69,13 +67,11 @@ def settle(i: int, place: int, cost: float, excess: float, st: Any) -> None:
 
 
 @linked
-def put(i: int, place: int, cost: float, excess: float, tab: Any, st: Any) -> None:
+def put(i: int, place: int, cost: float, excess: float, st: Any) -> None:
     """Run job i there."""
-    slots = st.free.shape[2]
-    j, t = place // slots, place % slots
-    for s in range(t, t + tab.length[st.group[i]]):
-        for r in range(st.demand.shape[1]):
-            st.free[j, r, s] -= st.demand[i, r]
+    for r in range(st.demand.shape[1]):
+        for s in range(place, place + st.length[i]):
+            st.free[r, s] -= st.demand[i, r]
     settle(i, place, cost, excess, st)
     first = st.head[place]
     st.after[i], st.before[i], st.head[place] = first, -1, i
@@ -84,72 +80,71 @@ def put(i: int, place: int, cost: float, excess: float, tab: Any, st: Any) -> No
 
 
 @linked
-def take(i: int, tab: Any, st: Any) -> None:
+def take(i: int, st: Any) -> None:
     """Take job i out of the schedule."""
-    place, slots = st.place[i], st.free.shape[2]
-    j, t = place // slots, place % slots
-    for s in range(t, t + tab.length[st.group[i]]):
-        for r in range(st.demand.shape[1]):
-            st.free[j, r, s] += st.demand[i, r]
+    place = st.place[i]
+    for r in range(st.demand.shape[1]):
+        for s in range(place, place + st.length[i]):
+            st.free[r, s] += st.demand[i, r]
     if st.before[i] >= 0:
         st.after[st.before[i]] = st.after[i]
     else:
         st.head[place] = st.after[i]
     if st.after[i] >= 0:
         st.before[st.after[i]] = st.before[i]
-    settle(i, -1, st.missing[0], st.missing[0], st)
+    settle(i, -1, st.missing[0], st.away[i], st)
 
 
 @linked
-def insert(i: int, most: float, skipped: float, rng: np.random.Generator, tab: Any, places: Any, st: Any) -> bool:
+def insert(i: int, most: float, skipped: float, rng: np.random.Generator, places: Any, st: Any) -> bool:
     """Put job i at the first of its places that costs at most `most` and has room, passing some over.
 
     Returns whether one was found.
     """
     m, found = st.member[i], -1
     for k in range(places.size[m]):
-        if places.cost[m, k] <= most and fits(i, places.place[m, k], tab, st):
+        if places.cost[m, k] <= most and fits(i, places.place[m, k], st):
             found = k
             if skipped <= 0.0 or rng.random() >= skipped:
                 break
     if found >= 0:
-        put(i, places.place[m, found], places.cost[m, found], places.excess[m, found], tab, st)
+        put(i, places.place[m, found], places.cost[m, found], places.excess[m, found], st)
     return found >= 0
 
 
 @linked
-def insert_all(order: IntArray, rng: np.random.Generator, tab: Any, places: Any, st: Any) -> int:
+def insert_all(order: IntArray, rng: np.random.Generator, places: Any, st: Any) -> int:
     """Insert jobs one after the other; return how many find no room."""
     failed = 0
     for i in order:
-        if not insert(i, st.missing[0], 0.0, rng, tab, places, st):
+        if not insert(i, st.missing[0], 0.0, rng, places, st):
             failed += 1
     return failed
 
 
 @linked
-def draw_rival(j: int, t: int, length: int, i: int, rng: np.random.Generator, tab: Any, st: Any) -> int:
-    """Draw a job that runs on cluster j in a slot of t .. t + length - 1 in which job i lacks room; -1 for none."""
-    slots, s = st.free.shape[2], -1
-    for u in range(t, t + length):
+def draw_rival(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> int:
+    """Draw a job that runs in a slot in which job i lacks room at a place; -1 for none."""
+    s = -1
+    for u in range(place, place + st.length[i]):
         for r in range(st.demand.shape[1]):
-            if st.free[j, r, u] < st.demand[i, r]:
+            if st.free[r, u] < st.demand[i, r]:
                 s = u
     if s < 0:
         return -1
-    first = max(0, s - st.longest[0] + 1)
+    first = s - min(s % slots, st.longest[0] - 1)
     for _ in range(TRIES):
         u = rng.integers(first, s + 1)
-        k, steps = st.head[j * slots + u], rng.integers(0, STEPS)
+        k, steps = st.head[u], rng.integers(0, STEPS)
         while k >= 0 and steps > 0:
             k = st.after[k]
             steps -= 1
-        if k >= 0 and u + tab.length[st.group[k]] > s:
+        if k >= 0 and u + st.length[k] > s:
             return int(k)
     for u in range(first, s + 1):
-        k = st.head[j * slots + u]
+        k = st.head[u]
         while k >= 0:
-            if u + tab.length[st.group[k]] > s:
+            if u + st.length[k] > s:
                 return int(k)
             k = st.after[k]
     return -1
@@ -201,8 +196,7 @@ def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any)
 
     A change that costs more than `limit` is given up on the way; it then counts as infinitely dear.
     """
-    slots = st.free.shape[2]
-    i = draw_job(rng, st)
+    i, slots = draw_job(rng, st), len(tab.on_time) - 1
     m, was = st.member[i], st.place[i]
     if places.size[m] == 0:
         return 0, np.inf
@@ -212,35 +206,34 @@ def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any)
     place, count = places.place[m, k], note(i, 0, st)
     change = places.cost[m, k] - st.cost[i]
     if was >= 0:
-        take(i, tab, st)
-    j, t, length = place // slots, place % slots, tab.length[st.group[i]]
-    while not fits(i, place, tab, st):
-        rival = draw_rival(j, t, length, i, rng, tab, st)
+        take(i, st)
+    while not fits(i, place, st):
+        rival = draw_rival(i, place, slots, rng, st)
         if rival < 0 or count > EJECTED:
             return count, np.inf
         count = note(rival, count, st)
         change += places.least[st.member[rival]] - st.cost[rival]
-        take(rival, tab, st)
-    put(i, place, places.cost[m, k], places.excess[m, k], tab, st)
+        take(rival, st)
+    put(i, place, places.cost[m, k], places.excess[m, k], st)
     largest_first(1, count, st)
     for a in range(1, count):
         least = places.least[st.member[st.touched[a]]]
         if change > limit:
             return count, np.inf
-        insert(st.touched[a], limit - change + least, SKIPPED, rng, tab, places, st)
+        insert(st.touched[a], limit - change + least, SKIPPED, rng, places, st)
         change += st.cost[st.touched[a]] - least
     return count, change if change <= limit else np.inf
 
 
 @linked
-def undo(count: int, tab: Any, st: Any) -> None:
+def undo(count: int, st: Any) -> None:
     """Put the touched jobs back to where they were."""
     for a in range(count):
         if st.place[st.touched[a]] >= 0:
-            take(st.touched[a], tab, st)
+            take(st.touched[a], st)
     for a in range(count):
         if st.old_place[a] >= 0:
-            put(st.touched[a], st.old_place[a], st.old_cost[a], st.old_excess[a], tab, st)
+            put(st.touched[a], st.old_place[a], st.old_cost[a], st.old_excess[a], st)
 
 
 @linked
@@ -265,7 +258,7 @@ def anneal(
         heat = hot * pace**step
         count, change = move(-heat * np.log(1.0 - rng.random()), rng, tab, places, st)
         if change == np.inf:
-            undo(count, tab, st)
+            undo(count, st)
             continue
         st.total[0] += change
         for a in range(count):

@@ -21,20 +21,22 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    member, group, demand, scale
-        Of each job, shapes (N,), (N,), (N, R), (N,).
+    member, group, length, demand, arrival
+        Of each job, shapes (N,), (N,), (N,), (N, R), (N,).
     place, best
         cluster x T + start of each job, -1 where it is absent: now and in the best schedule, shape (N,).
     cost, excess
         Of each job's place, shape (N,).
     free
-        Room left, shape (M, R, T).
+        Room left of each resource by cluster x T + slot, shape (R, M T).
     head, after, before
         Jobs by place as linked lists, shapes (M T,), (N,), (N,); -1 ends them.
     size
         Units x slots of each job, shape (N,).
     missing
         What an absent job counts, shape (1,).
+    away
+        Excess of each job where it is absent, shape (N,).
     total
         Cost of the schedule now, and of the best, shape (2,).
     longest
@@ -52,6 +54,7 @@ class State(NamedTuple):
 
     member: IntArray
     group: IntArray
+    length: IntArray
     demand: FloatArray
     arrival: IntArray
     place: IntArray
@@ -64,6 +67,7 @@ class State(NamedTuple):
     before: IntArray
     size: FloatArray
     missing: FloatArray
+    away: FloatArray
     total: FloatArray
     longest: IntArray
     dear: IntArray
@@ -79,32 +83,37 @@ class State(NamedTuple):
 
 
 def new_state(instance: MospInstance, dual: Dual, missing: float, least_dear: float) -> State:
-    """Return the empty schedule.
+    """Return the empty schedule; `dual` was last evaluated at the prices that excess is counted at.
 
     It leaves half of the allowance for rounding in the capacities, since sums in another order must fit as well.
     """
     jobs, places = len(instance.jobs), dual.shape[0] * dual.shape[2]
     whole = np.int64
+    room = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
+    away = np.maximum(0.0, missing - dual.member_cost[dual.jobs.member])
+    dear = away > least_dear
     return State(
         member=dual.jobs.member,
         group=dual.table.group[dual.jobs.shape],
+        length=np.array(instance.jobs.duration, dtype=whole),
         demand=np.ascontiguousarray(instance.jobs.demand),
         arrival=np.array(instance.jobs.arrival),
         place=np.full(jobs, -1, whole),
         best=np.full(jobs, -1, whole),
         cost=np.full(jobs, missing),
-        excess=np.full(jobs, missing),
-        free=instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2),
+        excess=away.copy(),
+        free=np.ascontiguousarray(room.transpose(1, 0, 2)).reshape(room.shape[1], -1),
         head=np.full(places, -1, whole),
         after=np.full(jobs, -1, whole),
         before=np.full(jobs, -1, whole),
         size=instance.jobs.demand.sum(axis=1) * instance.jobs.duration,
         missing=np.array([missing]),
+        away=away,
         total=np.array([np.inf, np.inf]),
         longest=np.array([instance.jobs.duration.max()]),
-        dear=np.arange(jobs),
-        dear_at=np.arange(jobs),
-        dear_count=np.array([jobs]),
+        dear=np.argsort(~dear, kind="stable"),
+        dear_at=np.where(dear, np.cumsum(dear) - 1, -1),
+        dear_count=np.array([dear.sum()]),
         least_dear=np.array([least_dear]),
         changed=np.zeros(jobs, whole),
         is_changed=np.zeros(jobs, np.bool_),
@@ -121,7 +130,7 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, least: FloatA
 
     `base` and `priced` are prefix sums of costs without and with prices, `least` the members' least priced costs.
     """
-    slots = st.free.shape[2]
+    slots = len(tab.on_time) - 1
     for i in range(len(place)):
         if place[i] < 0:
             continue
@@ -130,13 +139,14 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, least: FloatA
             scale += st.demand[i, r]
         time = time_cost(t + tab.length[g], tab.deadline[m], tab)
         cost = scale * run_cost(base, j, t, g, tab) + time
-        put(i, place[i], cost, scale * run_cost(priced, j, t, g, tab) + time - least[m], tab, st)
+        put(i, place[i], cost, scale * run_cost(priced, j, t, g, tab) + time - least[m], st)
 
 
 @linked
 def put_left(base: FloatArray, priced: FloatArray, least: FloatArray, tab: Any, st: Any) -> None:
     """Run each absent job where it costs least of all places with room, also those that no list of places holds."""
-    clusters, slots = st.free.shape[0], st.free.shape[2]
+    slots = len(tab.on_time) - 1
+    clusters = st.free.shape[1] // slots
     for i in range(len(st.place)):
         if st.place[i] >= 0:
             continue
@@ -146,13 +156,13 @@ def put_left(base: FloatArray, priced: FloatArray, least: FloatArray, tab: Any, 
         for t in range(st.arrival[i], slots - tab.length[g] + 1):
             time = time_cost(t + tab.length[g], tab.deadline[m], tab)
             for j in range(clusters):
-                if tab.allowed[tab.mask[g], j, t] and fits(i, j * slots + t, tab, st):
+                if tab.allowed[tab.mask[g], j, t] and fits(i, j * slots + t, st):
                     cost = scale * run_cost(priced, j, t, g, tab) + time
                     true = scale * run_cost(base, j, t, g, tab) + time
                     if cost < best and true < st.missing[0]:
                         best, chosen, paid = cost, j * slots + t, true
         if chosen >= 0:
-            put(i, chosen, paid, best - least[m], tab, st)
+            put(i, chosen, paid, best - least[m], st)
 
 
 def copy_of(state: State) -> State:
