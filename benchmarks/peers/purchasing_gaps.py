@@ -1,25 +1,32 @@
-"""Solve purchasing instances of job traces with `price`, and beside it HiGHS's LP and MIP of the slot program.
+"""Gaps of `price` on job traces, and beside it HiGHS's LP and MIP of the slot program.
 
     python benchmarks/peers/purchasing_gaps.py --trace pai_1k.csv --time-unit seconds --carbon AU-SA.csv DE.csv \
-        --reserved 9 18 --start 0 4000 --seeds 0 1 --time-limit 10 [--model no-split] [--highs 60] [-o rows.json]
+        --reserved 9 18 --start 0 4000 --models splitting no-split --time-limit 10 [--highs 60] [-o rows.csv]
 
 Weights are such that carbon and cost of running every job at its arrival on demand count 1 each, and an hour of mean
 wait .005. What is paid in advance is no part of the objective, so it does not flatter the gaps. The carbon signal is
 the year of the file from its hour --start, repeated after its end.
 
-Each line tells the checked objective, the proven bound, their gap, and CPU seconds of one thread; "first" is the gap
-of the first schedule that was reported. With --cpu the limit counts CPU seconds, so that a busy machine does not
-matter. The first line is preceded by a run on a small part of the trace: numba compiles or loads its code there.
-"HiGHS LP" and "HiGHS MIP" are methods `lp` and `milp`, for at most --highs seconds.
+Each line tells the checked objective, the proven bound, their gap, CPU seconds of one thread, and the most memory that
+the command has had so far; "first" is the gap of the first schedule of `price` itself. With --cpu the limit counts CPU
+seconds, so that a busy machine does not matter. The first line is preceded by a run on a small part of the trace: numba
+compiles or loads its code there. "lp" and "milp" are HiGHS, for at most --highs seconds. Lines are printed, and written
+to -o, as soon as they are known; at the end come mean and range of the gaps.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import csv
 import resource
+import sys
 import time
+from itertools import product
+from pathlib import Path
 from typing import Any
+
+if "--cpu" in sys.argv:
+    time.perf_counter = time.process_time  # what limits are measured by; the package takes it when it is imported
 
 import numpy as np
 
@@ -69,7 +76,7 @@ def run(instance: PurchasingInstance, method: str, seed: int, limit: float) -> d
         time_limit=limit,
         seed=seed,
         threads=1,
-        callback=lambda p: reported.append(p.objective) if p.objective else None,
+        callback=lambda p: reported.append(p.objective) if p.objective and p.bound is not None else None,
     )
     first = reported[0] / found.bound - 1 if reported and found.bound else None
     return {
@@ -84,17 +91,47 @@ def run(instance: PurchasingInstance, method: str, seed: int, limit: float) -> d
     }
 
 
+HEADS = {
+    "trace": "<12", "zone": "<12", "start": ">5", "seed": ">4", "reserved": ">8", "model": "<14", "method": "<6",
+    "objective": ">10.6f", "bound": ">10.6f", "gap": ">8.3%", "first": ">8.3%", "cpu_seconds": ">11.1f",
+    "peak_mb": ">7.0f",
+}  # fmt: skip
+"""Columns of the table, and their forms."""
+
+
+def width(form: str) -> int:
+    """Return the width of a form."""
+    return int(form[1:].split(".")[0].rstrip("f%"))
+
+
 def line(row: dict[str, Any]) -> str:
     """Return a row of the table."""
+    cells = [f"{'-':>{width(form)}}" if row[key] is None else format(row[key], form) for key, form in HEADS.items()]
+    return " ".join(cells)
 
-    def percent(value: float | None) -> str:
-        return "-" if value is None else f"{100 * value:.3f} %"
 
-    numbers = [("objective", "{:.6f}"), ("bound", "{:.6f}")]
-    shown = ["-" if row[key] is None else form.format(row[key]) for key, form in numbers]
-    where = f"{row['zone']:<14} {row['start']:>5} {row['seed']:>4} {row['reserved']:>5} {row['method']:<6}"
-    cost = f"{row['cpu_seconds']:>7.1f} s {row['peak_mb']:>6.0f} MB"
-    return f"{where} {shown[0]:>10} {shown[1]:>10} {percent(row['gap']):>9} {percent(row['first']):>9} {cost}"
+def write(path: str | None, row: dict[str, Any], first: bool) -> None:
+    """Add a row to the file, which the first one begins anew."""
+    if path is None:
+        return
+    with open(path, "w" if first else "a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [*HEADS, "status"])
+        if first:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def summary(rows: list[dict[str, Any]]) -> list[str]:
+    """Return mean and range of the gaps by reserved CPUs, model and method."""
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    for row in rows:
+        if row["gap"] is not None:
+            groups.setdefault((row["reserved"], row["model"], row["method"]), []).append(row["gap"])
+    return [
+        f"R={key[0]} {key[1]} {key[2]}: {len(gaps)} runs, gap {sum(gaps) / len(gaps):.3%} "
+        f"({min(gaps):.3%} to {max(gaps):.3%})"
+        for key, gaps in groups.items()
+    ]
 
 
 def parse() -> argparse.Namespace:
@@ -106,7 +143,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--reserved", required=True, nargs="+", type=int)
     parser.add_argument("--start", nargs="+", type=int, default=[0])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
-    parser.add_argument("--model", default="splitting")
+    parser.add_argument("--models", nargs="+", default=["splitting"])
     parser.add_argument("--time-limit", type=float, default=10.0)
     parser.add_argument("--highs", type=float, default=0.0)
     parser.add_argument("--cpu", action="store_true")
@@ -117,25 +154,22 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     """Print the table."""
     told = parse()
-    if told.cpu:
-        time.perf_counter = time.process_time  # what time limits are measured by
     trace = read_jobs(told.trace, told.time_unit)
-    run(instance_of(trace, told.carbon[0], 0, told.reserved[0], told.model, FEW), "price", 0, 5.0)
+    for model in told.models:
+        run(instance_of(trace, told.carbon[0], 0, told.reserved[0], model, FEW), "price", 0, 5.0)
     rows: list[dict[str, Any]] = []
-    print("zone           start seed     R method  objective      bound       gap     first      CPU       peak")
-    for carbon in told.carbon:
-        for start in told.start:
-            for reserved in told.reserved:
-                instance = instance_of(trace, carbon, start, reserved, told.model)
-                runs = [("price", seed, told.time_limit) for seed in told.seeds]
-                runs += [(method, 0, told.highs) for method in ("lp", "milp") if told.highs]
-                for method, seed, limit in runs:
-                    where = {"zone": instance.zone, "start": start, "seed": seed, "reserved": reserved}
-                    rows.append(where | run(instance, method, seed, limit))
-                    print(line(rows[-1]), flush=True)
-    if told.output:
-        with open(told.output, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    print(" ".join(f"{name:{form[0]}{width(form)}}" for name, form in HEADS.items()), flush=True)
+    runs = [("price", seed, told.time_limit) for seed in told.seeds]
+    runs += [(method, 0, told.highs) for method in ("lp", "milp") if told.highs]
+    for carbon, start, reserved, model in product(told.carbon, told.start, told.reserved, told.models):
+        instance = instance_of(trace, carbon, start, reserved, model)
+        for method, seed, limit in runs:
+            where = {"trace": Path(told.trace).stem, "zone": instance.zone, "start": start, "seed": seed}
+            row = where | {"reserved": reserved, "model": model} | run(instance, method, seed, limit)
+            write(told.output, row, first=not rows)
+            rows.append(row)
+            print(line(row), flush=True)
+    print(*summary(rows), sep="\n")
 
 
 if __name__ == "__main__":

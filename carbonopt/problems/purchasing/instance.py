@@ -9,138 +9,29 @@ from typing import Any, ClassVar
 import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float
-from carbonopt.core.errors import InputError
 from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import JobTable
 from carbonopt.problems.purchasing import validate
+from carbonopt.problems.purchasing.settings import GAIA_QUEUES, Limits, Prices, Queue, Spot, Weights, refuse
 
 ROUNDING_HOURS = 1e-7
 """Differences between moments that count as rounding [h]; the same everywhere."""
 ROUNDING = 1e-9
 """Load above the reserved CPUs that counts as rounding, relative; the same everywhere."""
 MODELS = validate.MODELS
-
-
-def _raise(faults: list[Any]) -> None:
-    if faults:
-        raise InputError(faults)
-
-
-@dataclass(frozen=True)
-class Prices:
-    """What a CPU costs.
-
-    Parameters
-    ----------
-    on_demand_usd_per_cpu_hour
-        p_od, paid for use.
-    reserved_fraction
-        Share of p_od that a reserved CPU costs, paid in advance for every hour of the horizon.
-    spot_fraction
-        Share of p_od that a spot CPU costs, paid for use.
-    """
-
-    on_demand_usd_per_cpu_hour: float = 0.0624
-    reserved_fraction: float = 0.4
-    spot_fraction: float = 0.2
-
-    def __post_init__(self) -> None:
-        _raise(validate.price_faults(self))
-
-    @property
-    def reserved_usd_per_cpu_hour(self) -> float:
-        """p_res."""
-        return self.reserved_fraction * self.on_demand_usd_per_cpu_hour
-
-    @property
-    def spot_usd_per_cpu_hour(self) -> float:
-        """p_sp."""
-        return self.spot_fraction * self.on_demand_usd_per_cpu_hour
-
-
-@dataclass(frozen=True)
-class Spot:
-    """What spot CPUs are offered for.
-
-    An evicted job loses all that it has done and restarts at once, on demand, for its whole length.
-
-    Parameters
-    ----------
-    max_length_hours
-        J^max: jobs up to this length may run on spot CPUs [h].
-    evictions_per_hour
-        Hazard h of a running job's eviction; a chance q in each hour is h = -ln(1 - q).
-    """
-
-    max_length_hours: float = 2.0
-    evictions_per_hour: float = 0.0
-
-    def __post_init__(self) -> None:
-        _raise(validate.spot_faults(self))
-
-
-@dataclass(frozen=True)
-class Queue:
-    """Jobs that share a waiting limit.
-
-    Parameters
-    ----------
-    name
-        E.g. ``short``.
-    max_length_hours
-        Longest job of the queue [h]; infinite for the last one.
-    max_wait_hours
-        W: the longest time from arrival to start [h].
-    """
-
-    name: str
-    max_length_hours: float
-    max_wait_hours: float
-
-    def __post_init__(self) -> None:
-        _raise(validate.queue_faults(self))
-
-
-GAIA_QUEUES = (Queue("short", 2.0, 6.0), Queue("long", float("inf"), 24.0))
-
-
-@dataclass(frozen=True)
-class Weights:
-    """What the objective adds up.
-
-    Parameters
-    ----------
-    carbon_kg, cost_usd, wait_hours
-        Price of a kilogram of CO2eq, of a dollar, and of an hour that a job waits.
-    """
-
-    carbon_kg: float = 1.0
-    cost_usd: float = 1.0
-    wait_hours: float = 0.0
-
-    def __post_init__(self) -> None:
-        _raise(validate.weight_faults(self))
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Upper limits on what the objective adds up (epsilon-constraints); None for no limit.
-
-    Parameters
-    ----------
-    carbon_kg, cost_usd, mean_wait_hours
-        Of all jobs together; the cost includes what is paid in advance.
-    """
-
-    carbon_kg: float | None = None
-    cost_usd: float | None = None
-    mean_wait_hours: float | None = None
-
-    def __post_init__(self) -> None:
-        _raise(validate.limit_faults(self))
-
-    def __bool__(self) -> bool:
-        return any(value is not None for value in vars(self).values())
+__all__ = [
+    "GAIA_QUEUES",
+    "MODELS",
+    "ROUNDING",
+    "ROUNDING_HOURS",
+    "Limits",
+    "Prices",
+    "PurchasingInstance",
+    "PurchasingJobs",
+    "Queue",
+    "Spot",
+    "Weights",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +56,7 @@ class PurchasingJobs(JobTable):
         super().__post_init__()
         for column in ("arrival_hours", "length_hours", "cpus"):
             object.__setattr__(self, column, frozen_float(getattr(self, column)))
-        _raise(validate.job_faults(self))
+        refuse(validate.job_faults(self))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -210,7 +101,7 @@ class PurchasingInstance(Instance):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "queues", tuple(self.queues))
-        _raise(validate.instance_faults(self))
+        refuse(validate.instance_faults(self))
         object.__setattr__(self, "zone", self.carbon.zones[0] if self.zone is None else self.zone)
 
     @property

@@ -107,7 +107,7 @@ class TestEveryVariant:
         self, model: str, hazard: float | None, decided: bool, limited: bool, seed: int
     ) -> None:
         instance = continuous(seed, model, hazard, decided, limited)
-        options = Options(time_limit=4.0)
+        options = Options(time_limit=1.0)
         outcome = price(instance, options)
         if outcome.certificate is not None:
             proven, _ = proven_bound(instance, outcome.certificate, outcome.info)

@@ -114,12 +114,12 @@ def fill_values(earliest: float, latest: float, length: float, pool: Pool, cpus:
 
 
 @linked
-def base_value(earliest: float, length: float, cpus: float, pool: Pool) -> float:
+def base_value(earliest: float, arrival: float, length: float, cpus: float, pool: Pool) -> float:
     """Return the cost of a run from the edge below `earliest`: what the values of starts are relative to."""
     hours, free = pool.hours, pool.reserved - cpus
     i = int(earliest / hours)
     end = i * hours + length
-    total, c = pool.wait * (i * hours - earliest), i
+    total, c = pool.wait * (i * hours - arrival), i
     while c * hours < end and c < len(pool.load):
         above = min(max(pool.load[c] - free, 0.0), cpus)
         total += min(hours, end - c * hours) * (cpus * pool.carbon[c] + pool.price * above)
@@ -155,19 +155,30 @@ def draw(count: int, least: float, temperature: float, luck: float, value: Float
 
 @linked
 def sweep(
-    order: IntArray, luck: FloatArray, temperature: float, jobs: Jobs, pool: Pool, choice: Choice, room: Room
+    order: IntArray,
+    luck: FloatArray,
+    temperature: float,
+    reach: float,
+    jobs: Jobs,
+    pool: Pool,
+    choice: Choice,
+    room: Room,
 ) -> None:
-    """Let the jobs choose anew, one after the other; `luck` holds a random number from 0 to 1 for each."""
+    """Let the jobs choose anew, one after the other; `luck` holds a random number from 0 to 1 for each.
+
+    A job on the pool moves by `reach` hours at most.
+    """
     for z in range(len(order)):
         j = order[z]
         cpus, length, earliest = jobs.cpus[j], jobs.length[j], jobs.arrival[j]
         latest = earliest + jobs.wait[j]
         if choice.on_pool[j]:
             add_load(-cpus, choice.start[j], length, pool)
+            earliest, latest = max(earliest, choice.start[j] - reach), min(latest, choice.start[j] + reach)
         count, best = fill_values(earliest, latest, length, pool, cpus, room)
         starts, value = count, room.value
         if choice.other[j] < np.inf:
-            value[count] = choice.other[j] - base_value(earliest, length, cpus, pool)
+            value[count] = choice.other[j] - base_value(earliest, jobs.arrival[j], length, cpus, pool)
             best = count if value[count] < value[best] else best
             count += 1
         if temperature > 0.0:

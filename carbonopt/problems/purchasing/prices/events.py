@@ -176,19 +176,24 @@ def respond(
     begin: int,
     luck: FloatArray,
     temperature: float,
+    reach: float,
     jobs: Jobs,
     choice: Choice,
     events: Events,
     terms: Terms,
     path: Path,
 ) -> int:
-    """Let the jobs from `begin` on in `order` choose anew; return where it stopped for lack of space, or the end."""
+    """Let the jobs from `begin` on in `order` choose anew; return where it stopped for lack of space, or the end.
+
+    A job on the pool moves by `reach` hours at most.
+    """
     for z in range(begin, len(order)):
         j = order[z]
         cpus, length, earliest = jobs.cpus[j], jobs.length[j], jobs.arrival[j]
         latest = earliest + jobs.wait[j]
         if choice.on_pool[j]:
             take(cpus, choice.start[j], choice.start[j] + length, events)
+            earliest, latest = max(earliest, choice.start[j] - reach), min(latest, choice.start[j] + reach)
         count = fill_path(earliest, latest + length, cpus, events, terms, path)
         if count < 0:
             if choice.on_pool[j]:
@@ -201,10 +206,9 @@ def respond(
                 best = q
         starts = found
         if choice.other[j] < np.inf:
-            path.value[found] = choice.other[j]
+            path.value[found] = choice.other[j] - terms.wait * (earliest - jobs.arrival[j])
+            best = starts if path.value[starts] < path.value[best] else best
             found += 1
-            if choice.other[j] < path.value[best]:
-                best = starts
         if temperature > 0.0:
             best = draw(found, path.value[best], temperature, luck[z], path.value)
         on_pool, start = best < starts, path.start[min(best, starts - 1)]

@@ -87,14 +87,14 @@ class PieceSearch:
         self.kept = Kept(np.empty(size), np.empty(size), np.empty(size, np.int64), *(np.empty(size) for _ in range(3)))
         self.steps = 1e4 * float(self.offset[-1])
 
-    def anneal(self, hours: float, cooling: Cooling) -> None:  # noqa: ARG002
+    def anneal(self, hours: float, cooling: Cooling, reach: float = np.inf) -> None:  # noqa: ARG002
         """Sweep at the noise that the temperatures stand for."""
         unit = self.pool.price * float(np.mean(self.jobs.cpus * self.jobs.length))
         for temperature, _ in cooling:
             share = min(1.0, 3.0 * temperature / unit) if unit else 0.0
             self._respond(share)
 
-    def settle(self, cooling: Cooling) -> None:
+    def settle(self, cooling: Cooling, reach: float = np.inf) -> None:  # noqa: ARG002
         """Sweep without noise."""
         for _ in cooling:
             self._respond(0.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray
+from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.instance import PurchasingInstance
 from carbonopt.problems.purchasing.prices.bound import Bound
@@ -15,24 +15,17 @@ from carbonopt.problems.purchasing.prices.cooling import Cooling
 from carbonopt.problems.purchasing.prices.plan import Plan, amounts, best_reserved, fits, mixed
 from carbonopt.problems.purchasing.prices.resume import PieceSearch
 from carbonopt.problems.purchasing.prices.search import Search
+from carbonopt.problems.purchasing.prices.stages import RESPONSES, SHORT, STAGES, Stage, course
 
-HOT, WARM, COLD = 0.05, 0.003, 1e-4
-"""Temperatures over the mean cost of a job on demand: first, between coarse and fine sweeps, last."""
-WARM_WHOLE, COLD_WHOLE = 0.01, 3e-4
-"""The same where jobs may not split: fine sweeps see the exact load there, for means over cells hide conflicts."""
-REHEAT = 0.02
+REHEAT = 0.4
+"""First temperature of the third round, over that of the others."""
 STEEP = (1.0, 1.2, 1e6)
 """Price of load above R where there may be none, over that on demand: first, between, last. Steep from the beginning,
 the pool jams: 7.7 % in place of 1.0 % (pai_1k, R = 18)."""
-COARSE_HOURS, FINE_HOURS = 1 / 12, 1 / 60
-SHORT, LONG = 30, 10_000
-"""Coarse sweeps of the first round, and of the others at most."""
-FINE = 3
-"""Coarse sweeps per fine one."""
-EXACT = 4
-"""Sweeps over the exact load at the end of a round."""
-SHARES = (0.4, 0.55)
-"""Of a round's time: for coarse and for fine sweeps."""
+FEW = 10
+"""Sweeps of responses to new multipliers, and of later stages at least."""
+SETTLE = 2
+"""Sweeps over the exact load at the end of a round, at no temperature."""
 LAST_ROUND = 3
 MORE = 0.05
 """First addition to the multipliers of limits that are not kept, in their units."""
@@ -68,14 +61,19 @@ class Rounds:
     def __post_init__(self) -> None:
         jobs, dual = self.instance.jobs, self.bound.dual
         self.random = np.random.default_rng(self.options.seed)
-        self.unit = dual.unit * float(np.mean(jobs.cpus * jobs.length_hours)) or 1.0
+        work = jobs.cpus * jobs.length_hours
+        typical = float(work.mean()) if self.instance.model == "suspend-resume" else _typical(work)
+        self.unit = dual.unit * typical or 1.0
         self.weights = self.bound.weights
-        self.start, self.on_pool = dual.start.copy(), dual.used_other < 0.5
+        self.start, self.on_pool = self._answers()
         self.reserved = float(self.instance.reserved_cpus or 0)
         if self.instance.reserved_cpus is None:
             self.reserved = self._likely_reserved()
         self.seconds_per_sweep = 0.0
-        self.whole = self.instance.model == "no-split"
+
+    def _answers(self) -> tuple[FloatArray, BoolArray]:
+        """Return each job's best answer to the prices: its start, and whether on the pool."""
+        return self.bound.dual.start.copy(), self.bound.dual.used_other < 0.5
 
     def _likely_reserved(self) -> float:
         """Return the R at which the load of the relaxation is above it for the share of time that pays for it."""
@@ -116,30 +114,37 @@ class Rounds:
 
     def _round(self, number: int) -> None:
         """Anneal from hot, or reheat; the first round is short, and tells how long a sweep takes."""
-        left = 0.97 * self.options.remaining
-        sweeps = SHORT if number == 0 else self._affordable(left)
+        left, model = 0.97 * self.options.remaining, self.instance.model
+        if number == 1:  # prices know better where the jobs belong than a schedule made in haste
+            self.start, self.on_pool = self._answers()
         search = self.search()
-        hot, warm = (HOT if number < 2 else REHEAT), (WARM_WHOLE if self.whole else WARM)
-        coarse = Cooling(sweeps, hot * self.unit, warm * self.unit, SHARES[0] * left, STEEP[:2])
-        search.anneal(COARSE_HOURS, coarse)
-        self.seconds_per_sweep = coarse.spent / max(1, coarse.done)
-        self._cool(search, max(10, sweeps // FINE) if sweeps > SHORT or self.whole else FINE, left)
+        stages, sweeps = STAGES[model], SHORT
+        least = FEW if number > 0 or model == "no-split" else 1  # R hardens step by step, or evicts too many
+        if number > 0:
+            stages, sweeps = course(model, len(self.instance.jobs), left, self.seconds_per_sweep)
+        for place, stage in enumerate(stages):
+            count = max(least, round(stage.sweeps * sweeps))
+            reheated = place == 0 and number > 1
+            heated = stage._replace(hot=max(stage.cold, REHEAT * stage.hot)) if reheated else stage
+            seconds = self._sweep(search, heated, count, left, STEEP[:2] if place == 0 else STEEP[1:])
+            if number == 0 and place == 0:
+                self.seconds_per_sweep = seconds
+        self._settle(search, SETTLE if number else 1)
 
-    def _affordable(self, left: float) -> int:
-        most = min(LONG, 100 + 20 * len(self.instance.jobs))
-        if not np.isfinite(left) or self.seconds_per_sweep == 0:
-            return most
-        return int(max(10, min(most, SHARES[0] * left / self.seconds_per_sweep)))
-
-    def _cool(self, search: Search | PieceSearch, sweeps: int, left: float) -> Plan:
-        """Cool down on fine cells, or on the exact load, settle, and offer the schedule."""
-        cold, warm = (COLD_WHOLE, WARM_WHOLE) if self.whole else (COLD, WARM)
-        cooling = Cooling(sweeps, warm * self.unit, cold * self.unit, SHARES[1] * left, STEEP[1:])
-        if self.whole:
-            search.settle(cooling)
+    def _sweep(
+        self, search: Search | PieceSearch, stage: Stage, sweeps: int, left: float, steep: tuple[float, float]
+    ) -> float:
+        """Make the sweeps of a stage; return how long one took [s]."""
+        cooling = Cooling(sweeps, stage.hot * self.unit, stage.cold * self.unit, stage.share * left, steep)
+        if stage.hours > 0:
+            search.anneal(stage.hours, cooling, stage.reach)
         else:
-            search.anneal(FINE_HOURS, cooling)
-        search.settle(Cooling(EXACT, 0.0, 0.0, (1 - sum(SHARES)) * left, (STEEP[2], STEEP[2])))
+            search.settle(cooling, stage.reach)
+        return cooling.spent / max(1, cooling.done)
+
+    def _settle(self, search: Search | PieceSearch, sweeps: int) -> Plan:
+        """Respond to the exact load, and offer the schedule."""
+        search.settle(Cooling(sweeps, 0.0, 0.0, max(0.0, self.options.remaining), (STEEP[2], STEEP[2])))
         self.start, self.on_pool = search.choice.start, search.choice.on_pool
         plan = search.plan()
         self.offer(plan)
@@ -170,7 +175,9 @@ class Rounds:
         plans: dict[bool, Plan] = {}
         for _ in range(MULTIPLIERS):
             self.weights = self._weights_at(step)
-            plan = self._cool(self.search(), 10, self.options.remaining)
+            search = self.search()
+            self._sweep(search, RESPONSES[self.instance.model], FEW, self.options.remaining, STEEP[1:])
+            plan = self._settle(search, SETTLE)
             plans[self.kept] = plan
             if self.kept:
                 high = step
@@ -200,3 +207,10 @@ class Rounds:
             of_cheap[order[:some]] = True
             self.offer(mixed(kept, cheap, of_cheap))
             few, many = (some, many) if self.kept else (few, some)
+
+
+def _typical(work: FloatArray) -> float:
+    """Return the size of job that half of all work is above."""
+    order = np.sort(work)
+    until = np.cumsum(order)
+    return float(order[np.searchsorted(until, until[-1] / 2)])

@@ -69,8 +69,8 @@ class Search:
         block = (np.arange(count) + self.random.integers(BLOCK)) // BLOCK
         return self.movable[np.argsort(block + 0.999 * self.random.random(count))]
 
-    def anneal(self, hours: float, cooling: Cooling) -> None:
-        """Sweep on cells of about so many hours."""
+    def anneal(self, hours: float, cooling: Cooling, reach: float = np.inf) -> None:
+        """Sweep on cells of about so many hours; jobs move by `reach` hours at most."""
         grid = Grid.near(self.instance, hours)
         carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
         load, wait = np.zeros(grid.cells), float(self.weights[2])
@@ -83,10 +83,10 @@ class Search:
             order = self.order()
             luck = self.random.random(len(order))
             steep = pool._replace(price=self.price * (factor if self.hard else 1.0))
-            run(order, luck, temperature, self.jobs, steep, self.choice, room)
+            run(order, luck, temperature, reach, self.jobs, steep, self.choice, room)
 
-    def settle(self, cooling: Cooling) -> None:
-        """Respond to the exact load."""
+    def settle(self, cooling: Cooling, reach: float = np.inf) -> None:
+        """Respond to the exact load; jobs move by `reach` hours at most."""
         events, size = self._events(16), 1024
         path = _path(size)
         run = way(respond, self.steps)
@@ -96,7 +96,7 @@ class Search:
             order, begin = self.order(), 0
             luck = self.random.random(len(order))
             while begin < len(order):
-                begin = run(order, begin, luck, temperature, self.jobs, self.choice, events, terms, path)
+                begin = run(order, begin, luck, temperature, reach, self.jobs, self.choice, events, terms, path)
                 if begin < len(order):
                     size *= 2
                     path, events = _path(size), self._events(2 * events.moment.shape[1])
