@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from carbonopt.papers.carbonflex_runs import EVERY, NOT_PUBLIC, PAIRS, Policies, compared, pairs
+from carbonopt.papers.carbonflex_runs import EVERY, NOT_PUBLIC, PAIRS, Policies, compared, legend_above, pairs
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars
 
@@ -23,6 +23,7 @@ def _draw(by: str) -> Any:
     def draw(table: pd.DataFrame, ax: Any = None) -> Any:
         wide = table.pivot_table(index="policy", columns=by, values="saving", sort=False).reset_index()
         axis = bars(wide, "policy", {str(name): str(name) for name in wide.columns[1:]}, ax)
+        legend_above(axis, 2 if by == "instance" else 6)
         axis.set_ylabel("saving over carbon-agnostic")
         return axis
 

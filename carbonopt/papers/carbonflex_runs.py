@@ -114,7 +114,7 @@ def compared(
         rows.append({"policy": name, **{column: found.metrics[column] for column in COLUMNS}, "bound_kg": equal})
     for name in references:
         run.say(f"{week.name}: {name}")
-        rows.append({"policy": name, **_reference(week, name, bound)})
+        rows.append({"policy": name, **reference_row(week, name, bound)})
     reference = next((row["carbon_kg"] for row in rows if row["policy"] == BASELINE), None)
     if reference is None:
         found = simulate(week, policies.make(BASELINE), **run.settings)
@@ -131,7 +131,20 @@ def _bound(week: ElasticInstance) -> float:
     return found.bound / 1000
 
 
-def _reference(week: ElasticInstance, name: str, bound: float) -> dict[str, Any]:
+def reference_row(week: ElasticInstance, name: str, bound: float) -> dict[str, Any]:
+    """Return carbon, late jobs and the bound of what is comparable, of one of `REFERENCES`.
+
+    Where Algorithm 1 leaves jobs unfinished their deadlines are extended, as in the paper, and it runs once more.
+
+    Parameters
+    ----------
+    week
+        The instance.
+    name
+        ``oracle`` or ``optimum``.
+    bound
+        Certified, of the week [kg].
+    """
     if name == "optimum":
         return {"carbon_kg": bound, "bound_kg": bound}
     method = "carbonflex-greedy-fluid" if week.model == "fluid" else "carbonflex-greedy"
@@ -162,3 +175,8 @@ def swept(
         policies = Policies(before) if kept is None else kept
         rows += [{column: value, **row} for row in compared(run, change(week, value), policies, names)]
     return pd.DataFrame(rows)
+
+
+def legend_above(axis: Any, columns: int) -> None:
+    """Put the legend above the axes in so many columns: one row of eight policies leaves no room for the axes."""
+    axis.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False)

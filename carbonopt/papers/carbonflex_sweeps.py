@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from carbonopt.core.arrays import IntArray
-from carbonopt.papers.carbonflex_runs import NOT_PUBLIC, PAIRS, PAPER, Policies, compared, pairs, swept
+from carbonopt.papers.carbonflex_runs import NOT_PUBLIC, PAIRS, PAPER, Policies, compared, legend_above, pairs, swept
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars, lines
 from carbonopt.problems.elastic.catalogue import CLASSES, class_profile
@@ -89,6 +89,7 @@ def _draw(x: str, label: str) -> Any:
 def _draw_elasticity(table: pd.DataFrame, ax: Any = None) -> Any:
     wide = table.pivot_table(index="profile", columns="policy", values="saving", sort=False).reset_index()
     axis = bars(wide, "profile", {str(name): str(name) for name in wide.columns[1:]}, ax)
+    legend_above(axis, 4)
     axis.set_ylabel("saving over carbon-agnostic")
     return axis
 

@@ -37,7 +37,9 @@ def bars(table: pd.DataFrame, by: str, columns: Mapping[str, str], ax: Any = Non
     for number, (column, label) in enumerate(columns.items()):
         axis.bar(place + (number - (len(columns) - 1) / 2) * width, table[column], width, label=label)
     axis.set_xticks(place, [str(name).replace("-", "-\n") for name in table[by]], fontsize="small")
-    axis.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(columns), frameon=False)
+    axis.legend(
+        fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(columns)), frameon=False
+    )
     return axis
 
 

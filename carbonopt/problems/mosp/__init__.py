@@ -8,7 +8,7 @@ _POLICIES = {
     "caspian": "Algorithm 1 of the paper: its LP rounding every period, running jobs included",
     "caspian-lp": "the same with lp-rounding",
     "caspian-milp": "the same with milp",
-    "caspian-price": "the same with price",
+    "caspian-price": "the same with price, small programs whole",
     "caspian-stable": "the same with price, a price on changes, and ties to the plan before",
     "caspian-no-migration": "caspian, where a job that has begun stays on its cluster",
     "caspian-no-suspend": "caspian, where a job that has begun runs to its end",

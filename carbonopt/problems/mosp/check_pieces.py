@@ -62,8 +62,8 @@ def check(instance: MospInstance, schedule: dict[str, Any], info: dict[str, Any]
     -------
     Report
         Metrics of pieces are those of whole runs, and ``suspensions``, ``migrations``: times that a job stops
-        and goes on later, and that it goes on on another cluster (at once or later). `Report.incomparable` is
-        set where a job has more than one piece.
+        and goes on later, and that it goes on on another cluster (at once or later); ``churn``: both together.
+        `Report.incomparable` is set where a job has more than one piece.
     """
     rule = (info or {}).get("pieces")
     if rule is None:
@@ -190,6 +190,8 @@ def _metrics(instance: MospInstance, pieces: _Pieces) -> dict[str, Any]:
     allowed = deadline - arrival
     ratio = (completion - arrival)[allowed > 0] / allowed[allowed > 0]
     follows, on_time = pieces.follows, int((tardiness == 0).sum())
+    suspensions = int((follows & (pieces.start[1:] > pieces.end[:-1])).sum())
+    migrations = int((follows & (pieces.cluster[1:] != pieces.cluster[:-1])).sum())
     return {
         "jobs_run": len(run),
         "jobs_rejected": count - len(run),
@@ -201,6 +203,7 @@ def _metrics(instance: MospInstance, pieces: _Pieces) -> dict[str, Any]:
         "makespan_slots": int(last.max(initial=0)),
         "z2": float((1 / (1 + tardiness)).sum()),
         "z3": float((1 / (1 + completion)).sum()),
-        "suspensions": int((follows & (pieces.start[1:] > pieces.end[:-1])).sum()),
-        "migrations": int((follows & (pieces.cluster[1:] != pieces.cluster[:-1])).sum()),
+        "suspensions": suspensions,
+        "migrations": migrations,
+        "churn": suspensions + migrations,
     }

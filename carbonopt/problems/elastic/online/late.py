@@ -93,7 +93,8 @@ def online_metrics(instance: ElasticInstance, schedule: dict[str, Any]) -> dict[
     dict
         ``mean_wait_slots``: completion, to the part of the slot, less arrival and length, which is negative
         where scaling gains time; ``suspensions``: times that a job stops and goes on later; ``rescalings``:
-        slots in which it has another number of servers than in the slot before, in which it ran too.
+        slots in which it has another number of servers than in the slot before, in which it ran too;
+        ``churn``: both together.
     """
     index = {name: row for row, name in enumerate(instance.jobs.name)}
     job = np.array([index[name] for name in schedule["job"]], dtype=np.int64)
@@ -110,9 +111,10 @@ def online_metrics(instance: ElasticInstance, schedule: dict[str, Any]) -> dict[
     np.maximum.at(completion, job, slot + np.minimum(used, 1.0))
     wait = completion - instance.jobs.arrival - instance.jobs.length
     return {
-        "mean_wait_slots": float(wait.mean()) if len(wait) else 0.0,
+        "mean_wait_slots": round(float(wait.mean()), 9) + 0.0 if len(wait) else 0.0,
         "suspensions": int(gap.sum()),
         "rescalings": int(changed.sum()),
+        "churn": int(gap.sum() + changed.sum()),
     }
 
 

@@ -9,13 +9,15 @@ from typing import Any
 from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.problems.mosp.online.rolling import Rolling
 
+PRICED: Mapping[str, Any] = MappingProxyType({"method": "auto", "seconds": 2.0})
+"""`price`, and HiGHS where the program of a period is so small that it closes it sooner."""
 POLICIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "caspian": {},
         "caspian-lp": {"method": "lp-rounding"},
         "caspian-milp": {"method": "milp"},
-        "caspian-price": {"method": "price"},
-        "caspian-stable": {"method": "price", "change_share": 0.2, "budget_share": 0.002},
+        "caspian-price": PRICED,
+        "caspian-stable": {**PRICED, "change_share": 0.2, "budget_share": 0.002},
         "caspian-no-migration": {"migration": None},
         "caspian-no-suspend": {"suspend": False},
         "earliest-random": {"method": "greedy-random", "suspend": False},
@@ -24,8 +26,8 @@ POLICIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 
 
-def make_policy(name: str) -> Rolling:
-    """Return a new policy of that name.
+def make_policy(name: str, **changes: Any) -> Rolling:
+    """Return a new policy of that name, with other options than its own where `changes` says so.
 
     Raises
     ------
@@ -41,4 +43,4 @@ def make_policy(name: str) -> Rolling:
         known = one_of(tuple(POLICIES), limit=len(POLICIES))
         words = f"must be {known}, or a file's own: my_policy.py:MyPolicy"
         raise UnsupportedError(f"unknown policy {name!r} for problem 'mosp': {words}")
-    return Rolling(**POLICIES[name])
+    return Rolling(**{**POLICIES[name], **changes})

@@ -18,9 +18,10 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp import PROBLEM
 from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
-from carbonopt.problems.mosp.methods import value_of
+from carbonopt.problems.mosp.methods import choose, value_of
+from carbonopt.problems.mosp.online.expected import require_alike, with_expected
 from carbonopt.problems.mosp.online.steady import Place, Plan
-from carbonopt.problems.mosp.online.window import Rules, Window, look
+from carbonopt.problems.mosp.online.window import Rules, Sight, Window, look, with_period_objective
 from carbonopt.problems.mosp.room import Room
 from carbonopt.problems.mosp.schedule import from_schedule
 from carbonopt.simulation import Policy, State
@@ -31,6 +32,7 @@ SECONDS = 10.0
 """Most that a decision may take."""
 RELATIVE_GAP = 1e-3
 """Gap at which an optimizer with a bound stops."""
+AUTO = "auto"
 BLIND = ("greedy-random", "greedy-clean")
 """Methods that look at no objective."""
 
@@ -41,7 +43,7 @@ class Rolling(Policy):
     Parameters
     ----------
     method
-        A method of mosp: the optimizer of each period.
+        A method of mosp: the optimizer of each period. ``auto``: by the size of the period's program.
     suspend
         Whether running jobs are planned anew too. Without, they run to their end where they are.
     migration
@@ -51,6 +53,10 @@ class Rolling(Policy):
         How far a period looks [h], and how often there is one [slots].
     clock
         ``start`` or ``now``: from where completion times are counted (see `window`).
+    deadlines
+        ``slots``: rounded down to whole slots in the plan, ``exact``: as they are (see `window.Sight`).
+    past
+        Its jobs are expected to come again, in the same slots (see `expected`); None: nobody else is expected.
     change_share
         Price of stopping or moving a running job, over the mean cost of a job in the plan.
     budget_share
@@ -73,13 +79,14 @@ class Rolling(Policy):
         window_hours: float = WINDOW_HOURS,
         period_slots: int = 1,
         clock: str = "start",
+        deadlines: str = "slots",
+        past: MospInstance | None = None,
         change_share: float = 0.0,
         budget_share: float = 0.0,
         seconds: float = SECONDS,
         mip_rel_gap: float = RELATIVE_GAP,
     ) -> None:
-        self._solve = load(PROBLEM.method(method).function)
-        if PROBLEM.method(method).bound_only:
+        if method != AUTO and PROBLEM.method(method).bound_only:
             raise UnsupportedError(f"method {method!r} makes no schedules: it cannot be the optimizer of a policy")
         prices = {"migration": migration or 0.0, "change_share": change_share, "budget_share": budget_share}
         for name, price in prices.items():
@@ -89,7 +96,10 @@ class Rolling(Policy):
             raise UnsupportedError("period_slots must be at least 1, window_hours above 0")
         if clock not in ("start", "now"):
             raise UnsupportedError(f"clock = {clock!r}: must be 'start' or 'now'")
-        self.method, self.migration, self.clock = method, migration or 0.0, clock
+        if deadlines not in ("slots", "exact"):
+            raise UnsupportedError(f"deadlines = {deadlines!r}: must be 'slots' or 'exact'")
+        self.method, self.migration, self.clock, self.deadlines = method, migration or 0.0, clock, deadlines
+        self.past = past
         self.rules = Rules(suspend, suspend and migration is not None)
         self.window_hours, self.epoch = window_hours, float(period_slots)
         self.change_share, self.budget_share = change_share, budget_share
@@ -107,6 +117,8 @@ class Rolling(Policy):
         """Refuse what is no instance of mosp."""
         if not isinstance(state.instance, MospInstance):
             raise TypeError(f"{self.name} needs a mosp instance")
+        if self.past is not None:
+            require_alike(self.past, state.instance)
 
     def on_epoch(self, state: State) -> None:
         """Plan, and act on the part of the plan until the next period."""
@@ -115,10 +127,17 @@ class Rolling(Policy):
         order = state.rng.permutation(len(whole.clusters))
         objective = CarbonObjective() if self.method in BLIND else whole.objective
         slots = max(1, round(self.window_hours / whole.time.slot_hours))
-        window = look(state, self.rules, slots, self._home, objective, order, self.clock)
+        sight = Sight(slots, self.clock, self.deadlines)
+        window = look(state, self.rules, sight, self._home, order)
         if window is None:
             return
-        self._act(state, self._planned(state, window))
+        plan: dict[int, tuple[int, int]] = {}
+        if self.past is not None:
+            seen = with_expected(window, self.past, round(state.now), sight)
+            plan = self._planned(state, with_period_objective(seen, objective))
+        if len(plan) < len(window.job):  # nobody waits for who is only expected
+            plan = self._planned(state, with_period_objective(window, objective))
+        self._act(state, plan)
 
     def on_due(self, state: State, job: int) -> None:
         """Start a job whose plan began within the period."""
@@ -136,6 +155,7 @@ class Rolling(Policy):
         return {
             int(window.job[job]): (int(window.cluster[cluster]), base + start)
             for job, cluster, start in zip(jobs, clusters, starts, strict=True)
+            if window.job[job] >= 0
         }
 
     def _options(self, state: State) -> Options:
@@ -147,7 +167,8 @@ class Rolling(Policy):
         )
 
     def _optimized(self, window: Window, options: Options) -> Schedule:
-        outcome: Outcome = self._solve(window.instance, options)
+        name = choose(window.instance) if self.method == AUTO else self.method
+        outcome: Outcome = load(PROBLEM.method(name).function)(window.instance, options)
         if outcome.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if outcome.schedule is not None:

@@ -27,6 +27,9 @@ from carbonopt.problems.mosp.objective import carbon_kg_per_unit
 from carbonopt.problems.mosp.online.forecasts import ZoneForecasts
 from carbonopt.simulation import State
 
+ROUNDING = 1e-9
+"""Of a deadline that is meant to be at the edge of a slot."""
+
 
 @dataclass(frozen=True, eq=False)
 class Window:
@@ -70,16 +73,29 @@ class Rules:
     migrate: bool = True
 
 
-def look(
-    state: State,
-    rules: Rules,
-    slots: int,
-    homes: Mapping[int, int],
-    objective: Objective,
-    order: IntArray,
-    clock: str = "start",
-) -> Window | None:
-    """Return the window of this moment; None where there is nothing to decide.
+@dataclass(frozen=True)
+class Sight:
+    """How a period sees time.
+
+    Parameters
+    ----------
+    slots
+        How far it looks; farther where a job has more to run, and never past the instance's horizon.
+    clock
+        ``start`` or ``now``: from where completion times are counted.
+    deadlines
+        ``slots``: a deadline within a slot counts as the slot's beginning, since jobs complete at the edges of
+        slots alone: a job is on time under the one if it is under the other, but being late by a part of a slot is
+        no longer nearly free. ``exact``: as they are.
+    """
+
+    slots: int
+    clock: str = "start"
+    deadlines: str = "slots"
+
+
+def look(state: State, rules: Rules, sight: Sight, homes: Mapping[int, int], order: IntArray) -> Window | None:
+    """Return the window of this moment, with no objective of its own; None where there is nothing to decide.
 
     Parameters
     ----------
@@ -87,16 +103,12 @@ def look(
         Of a mosp simulation.
     rules
         Without suspension running jobs are no part of the window, and their capacity is taken.
-    slots
-        How far it looks; farther where a job has more to run, and never past the instance's horizon.
+    sight
+        How far it looks, and what it makes of time.
     homes
         Cluster on which each job that has begun last ran.
-    objective
-        Of the whole instance; see `period_objective`.
     order
         Order of the clusters in the window, which decides ties of many methods.
-    clock
-        ``start`` or ``now``.
     """
     whole, now = state.instance, round(state.now)
     assert isinstance(whole, MospInstance)
@@ -104,10 +116,10 @@ def look(
     active = [*state.queued, *(state.running if rules.suspend else ())]
     job = np.array(sorted(active), dtype=np.int64)
     left = np.array([round(state.remaining(int(i))) for i in job], dtype=np.int64)
-    span = min(max(slots, int(left.max(initial=0))), whole.time.slots - now)
+    span = min(max(sight.slots, int(left.max(initial=0))), whole.time.slots - now)
     if not len(job) or span < 1:
         return None
-    base = 0 if clock == "start" else now
+    base = 0 if sight.clock == "start" else now
     past = whole.carbon.g_per_kwh[:, base:now]
     intensity = np.hstack([past, state.forecast.of_zones(whole.carbon.zones, now, span)])
     grid = TimeGrid(now - base + span, whole.time.slot_hours, whole.time.slot_start(base))
@@ -118,21 +130,34 @@ def look(
         carbon=CarbonSignal(whole.carbon.zones, intensity, grid),
         resources=whole.resources,
         clusters=_clusters(state, whole, (base, now, now + span), order, taken=not rules.suspend),
-        jobs=_jobs(whole, job, left, (base, now), _eligible(whole, job, order, home, rules)),
+        jobs=_jobs(whole, job, left, (base, now), _eligible(whole, job, order, home, rules), sight),
     )
     running = np.array([i in state.running for i in job.tolist()], dtype=np.bool_)
-    objective = period_objective(window, objective)
-    return Window(window.with_objective(objective), job, order, home, running, now - base)
+    return Window(window, job, order, home, running, now - base)
 
 
-def _jobs(whole: MospInstance, job: IntArray, left: IntArray, clock: tuple[int, int], eligible: BoolArray) -> MospJobs:
+def _jobs(
+    whole: MospInstance, job: IntArray, left: IntArray, clock: tuple[int, int], eligible: BoolArray, sight: Sight
+) -> MospJobs:
     """Return the jobs with what they have left; `clock` is slot 0 of the window and the present slot."""
-    names, deadline = tuple(whole.jobs.name[i] for i in job.tolist()), whole.jobs.deadline[job] - clock[0]
+    deadline = due(whole.jobs.deadline[job], sight) - clock[0]
     arrival = np.full(len(job), clock[1] - clock[0])
-    jobs = MospJobs(names, arrival, left, np.maximum(deadline, 0.0), whole.jobs.demand[job], eligible)
-    if clock[0] > 0:  # below 0 where a job is overdue: files hold no such deadlines, all methods take them
+    names = tuple(whole.jobs.name[i] for i in job.tolist())
+    return overdue(
+        MospJobs(names, arrival, left, np.maximum(deadline, 0.0), whole.jobs.demand[job], eligible), deadline
+    )
+
+
+def overdue(jobs: MospJobs, deadline: FloatArray) -> MospJobs:
+    """Return the jobs with deadlines below 0 where they are overdue: files hold none such, all methods take them."""
+    if bool((deadline < 0).any()):
         object.__setattr__(jobs, "deadline", frozen_float(deadline))
     return jobs
+
+
+def due(deadline: FloatArray, sight: Sight) -> FloatArray:
+    """Return deadlines as the plan takes them."""
+    return np.floor(deadline + ROUNDING) if sight.deadlines == "slots" else deadline
 
 
 def _eligible(whole: MospInstance, job: IntArray, order: IntArray, home: IntArray, rules: Rules) -> BoolArray:
@@ -164,20 +189,23 @@ def _clusters(state: State, whole: MospInstance, clock: tuple[int, int, int], or
     )
 
 
-def period_objective(window: MospInstance, objective: Objective) -> Objective:
-    """Return the objective of a period: that of the whole, where a job without a place in the window waits.
+def with_period_objective(window: Window, objective: Objective) -> Window:
+    """Return the window with the objective of a period: that of the whole, where a job that finds no place waits.
 
     Under caspian the normalizers are those of the period (Algorithm 2, line 1). Under carbon, where every job
     must run, waiting costs twice what any job could cost in the window, so that a job waits only if it must.
     """
     if isinstance(objective, CaspianObjective):
-        return replace(objective, normalizers=None)
-    assert isinstance(objective, CarbonObjective)
-    if objective.rejection_price is not None:
-        return objective
+        objective = replace(objective, normalizers=None)
+    elif objective.rejection_price is None:
+        objective = replace(objective, rejection_price=_waiting_price(window.instance, objective))
+    return replace(window, instance=window.instance.with_objective(objective))
+
+
+def _waiting_price(window: MospInstance, objective: CarbonObjective) -> float:
     jobs, slots = window.jobs, window.time.slots
     dearest = carbon_kg_per_unit(window).max(axis=(0, 2), initial=0.0)
     emitted = float(((jobs.demand @ dearest) * jobs.duration).max(initial=0.0))
     latest = max(0.0, slots - float(jobs.deadline.min(initial=0.0)))
     most = objective.carbon_kg * emitted + objective.tardiness_slots * latest + objective.completion_slots * slots
-    return replace(objective, rejection_price=2.0 * most + 1e-6)
+    return 2.0 * most + 1e-6

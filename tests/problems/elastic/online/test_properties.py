@@ -45,6 +45,21 @@ def test_the_checker_accepts_every_schedule(policy: str, kind: str) -> None:
             assert found.metrics["jobs_completed"] == len(instance.jobs)
             assert found.metrics["peak_load_share"] <= 1 + 1e-9
             assert found.metrics["late_jobs"] == len(found.info["late_slots"])
+            assert found.metrics["churn"] == sum(changes_of(instance, found).values())
+            assert changes_of(instance, found).items() <= found.metrics.items()
+
+
+def changes_of(instance: ElasticInstance, found: co.Solution) -> dict[str, int]:
+    """Return the churn of a schedule, counted job by job."""
+    table = found.schedule.groupby(["job", "slot"])["servers"].max().reset_index().sort_values(["job", "slot"])
+    counts = {"suspensions": 0, "rescalings": 0}
+    for _, rows in table.groupby("job"):
+        steps = zip(rows["slot"].diff()[1:], rows["servers"].diff()[1:], strict=True)
+        for slots, servers in steps:
+            counts["suspensions"] += slots > 1
+            counts["rescalings"] += slots == 1 and servers != 0
+    assert set(table["job"]) <= set(instance.jobs.name)
+    return counts
 
 
 @pytest.mark.parametrize("policy", POLICIES)

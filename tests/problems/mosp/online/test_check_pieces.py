@@ -40,7 +40,7 @@ def test_a_job_in_two_pieces_by_hand():
     assert report.metrics["deadlines_met"] == 2
     assert report.metrics["completion_ratio"] == pytest.approx((3 / 3 + 1 / 3) / 2)
     assert report.metrics["makespan_slots"] == 3
-    assert (report.metrics["suspensions"], report.metrics["migrations"]) == (1, 0)
+    assert [report.metrics[name] for name in ("suspensions", "migrations", "churn")] == [1, 0, 1]
     assert report.objective == pytest.approx(0.7)
     assert "without interruption" in report.incomparable
 
@@ -57,7 +57,7 @@ def test_whole_runs_are_judged_as_without_pieces():
 def test_going_on_at_once_elsewhere_is_a_migration_and_no_suspension():
     report = judged(("x", "a", 0, 1), ("x", "b", 1, 2), ("y", "a", 2, 3))
     assert report.feasible
-    assert (report.metrics["suspensions"], report.metrics["migrations"]) == (0, 1)
+    assert [report.metrics[name] for name in ("suspensions", "migrations", "churn")] == [0, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -18,21 +20,26 @@ def day(seed: int, jobs: int = 12) -> co.Instance:
     return co.generate("mosp", preset="bench", jobs=jobs, clusters=2, slots=24, seed=seed, load=0.5)
 
 
-SLOW = ("caspian-price", "caspian-stable")  # they climb and anneal every period: seconds each, on any size
-
-
-@pytest.mark.parametrize(
-    "policy", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in POLICIES]
-)
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("objective", [CarbonObjective(1, 1, 0.005), CaspianObjective()], ids=["carbon", "caspian"])
 def test_schedules_pass_the_checker_and_are_repeatable(policy, objective):
-    instance = day(1, jobs=4 if policy in SLOW else 12).with_objective(objective)
+    instance = day(1).with_objective(objective)
     found = simulate(instance, policy, seed=1, forecast="error=0.3")
     assert found.status is Status.FEASIBLE, found.info
     assert co.check(instance, found).feasible
     assert found.metrics["jobs_run"] == len(instance.jobs)
+    changes = _changes(found)
+    assert (found.metrics["suspensions"], found.metrics["migrations"]) == changes
+    assert found.metrics["churn"] == sum(changes)
     again = simulate(instance, policy, seed=1, forecast="error=0.3")
     assert again.columns == found.columns
+
+
+def test_slot_prices_can_plan_the_periods():
+    instance = day(1, jobs=4)
+    found = simulate(instance, Rolling("price", seconds=2, period_slots=6))
+    assert found.status is Status.FEASIBLE, found.info
+    assert found.info.get("fallbacks", 0) == 0
 
 
 def test_on_instances_with_several_resources_and_limits(random_instance):
@@ -88,4 +95,14 @@ def test_a_price_on_changes_means_fewer_of_them():
 
 
 def _churn(solution) -> int:
-    return solution.metrics["suspensions"] + solution.metrics["migrations"]
+    return solution.metrics["churn"]
+
+
+def _changes(solution) -> tuple[int, int]:
+    """Return suspensions and migrations, counted job by job."""
+    stops = moves = 0
+    for _, pieces in solution.schedule.sort_values("start").groupby("job"):
+        ends, starts, where = (list(pieces[name]) for name in ("end", "start", "cluster"))
+        stops += sum(after > before for before, after in zip(ends, starts[1:], strict=False))
+        moves += sum(before != after for before, after in pairwise(where))
+    return stops, moves

@@ -7,7 +7,7 @@ import pytest
 
 import carbonopt as co
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.errors import PolicyError, UnsupportedError
 from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.mosp.instance import CarbonObjective, Clusters, MospInstance, MospJobs
@@ -111,6 +111,39 @@ def test_with_longer_periods_starts_fall_between():
     assert rows(late) == [("a", "A", 3, 4)]
 
 
+def test_a_deadline_within_a_slot_is_one_at_its_beginning():
+    # a is due at 2.9: it completes at 2 or, for a sixth of the carbon and 0.1 slots of tardiness, at 3
+    case = instance([0], [1], [2.9], ((300, 300, 50, 900),), objective=CarbonObjective(1, 2, 0))
+    assert rows(simulate(case, "caspian-milp")) == [("a", "A", 0, 1)]
+    assert rows(simulate(case, Rolling("milp", deadlines="exact"))) == [("a", "A", 2, 3)]
+
+
+def test_a_job_makes_way_in_time_for_one_that_is_expected():
+    # b comes in slot 1 and has to run there; who does not expect it leaves slot 1 to a, and slot 2 is what a then gets
+    case = instance([0, 1], [1, 1], [3, 2], ((300, 100, 900, 900),))
+    day_before = instance([1], [1], [2], ((500, 500, 500, 500),), name="before")
+    assert rows(simulate(case, "caspian-milp")) == [("a", "A", 2, 3), ("b", "A", 1, 2)]
+    assert rows(simulate(case, Rolling("milp", past=day_before))) == [("a", "A", 0, 1), ("b", "A", 1, 2)]
+    steady = Rolling("milp", past=day_before, change_share=0.1, budget_share=0.01)
+    assert rows(simulate(case, steady)) == [("a", "A", 0, 1), ("b", "A", 1, 2)]
+
+
+def test_who_is_expected_and_does_not_come_is_not_in_the_schedule():
+    case, day_before = instance([0], [1], [3], ((300, 100, 900, 900),)), instance([1], [1], [2], ((500,) * 4,))
+    found = simulate(case, Rolling("milp", past=day_before))
+    assert rows(found) == [("a", "A", 0, 1)]
+    with pytest.raises(PolicyError, match="must have the resources, clusters and slots"):
+        simulate(case, Rolling("milp", past=instance([0], [1], [2], ((500,) * 4, (500,) * 4))))
+
+
+def test_nobody_waits_for_who_is_only_expected():
+    # the three jobs fill all slots; in each period the expected one would take two of them, and let one of them wait
+    case, day_before = instance([0, 0, 0], [2, 2, 2], [2, 2, 2], ((100,) * 6,)), instance([3], [2], [6], ((100,) * 6,))
+    for clock in ("start", "now"):
+        found = simulate(case, Rolling("milp", clock=clock, past=day_before))
+        assert found.metrics["tardiness_slots"] == 2 + 4
+
+
 def test_a_job_that_cannot_complete_is_told():
     found = simulate(instance([0, 0], [2, 2], [3, 3], ((100, 100, 100),)), "caspian")
     assert found.status is Status.UNKNOWN
@@ -142,7 +175,7 @@ def test_what_is_no_policy_is_refused():
         simulate(case, "caspain")
     with pytest.raises(UnsupportedError, match="mode 'artifact'"):
         simulate(case, "caspian", mode="artifact")
-    for wrong in ({"method": "lp"}, {"migration": -1.0}, {"period_slots": 0}, {"clock": "noon"}):
+    for wrong in ({"method": "lp"}, {"migration": -1.0}, {"period_slots": 0}, {"clock": "noon"}, {"deadlines": "soon"}):
         with pytest.raises(UnsupportedError):
             Rolling(**wrong)
 
