@@ -35,6 +35,16 @@ FIGURES: dict[str, str] = {
     "gaia-17": "carbonopt.papers.gaia_year:ACROSS_RESERVED",
     "gaia-18": "carbonopt.papers.gaia_spot:LONGEST_SPOT_JOB",
     "gaia-19": "carbonopt.papers.gaia_spot:EVICTIONS",
+    "green-8": "carbonopt.papers.green_day:ZONES",
+    "green-9": "carbonopt.papers.green_day:POWER",
+    "green-10": "carbonopt.papers.green_day:DISTRIBUTION",
+    "green-12": "carbonopt.papers.green_sweeps:YEAR",
+    "green-13": "carbonopt.papers.green_sweeps:SWEEP",
+    "green-load": "carbonopt.papers.green_sweeps:LOAD",
+    "green-sensitivity": "carbonopt.papers.green_sensitivity:SENSITIVITY",
+    "green-table-2": "carbonopt.papers.green_tables:WORKLOAD",
+    "green-table-3": "carbonopt.papers.green_tables:BY_SIZE",
+    "green-table-4": "carbonopt.papers.green_tables:ABLATION",
 }
 """Where each figure is defined: ``<paper>-<number>``."""
 

@@ -12,7 +12,7 @@ from carbonopt.core.time import format_utc, parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.convert import content_hashes, require_sources, source_of
 from carbonopt.io.trace import read_trace
-from carbonopt.io.workload import only_zone, require_seed
+from carbonopt.io.workload import only_zone, require_horizon, require_seed
 from carbonopt.problems.mlcluster.catalogue import Mix, profile_mix
 from carbonopt.problems.mlcluster.generate import mix_provenance
 from carbonopt.problems.mlcluster.instance import Cluster, MlClusterInstance, MlJobs
@@ -100,9 +100,10 @@ def convert(
     span = max(float(np.ptp(arrival[long_enough])), 60.0)
     count = gpus if gpus is not None else max(min_gpus, int(np.ceil(work[long_enough].sum() / (load * span))))
     fastest = np.array([part.throughput[: min(max_gpus, count)].max() for part in parts])[profile]
-    horizon = slots
-    if horizon is None:
+    if slots is None:
         horizon = slots_needed(arrival[long_enough], work[long_enough], count, None, slot_hours)
+    else:
+        horizon = require_horizon(slots, slot_hours)
     keep = long_enough & (arrival + work / fastest <= horizon * slot_hours * 60)
     if not keep.any():
         raise InputError(Fault("jobs", f"no job can end within {horizon} slots", file=str(jobs)))

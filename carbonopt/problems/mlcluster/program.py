@@ -1,10 +1,10 @@
 """The linear program of the offline counterpart as sparse blocks.
 
     min  sum_jtn c_jtn y_jtn + constant
-    work      sum_tn X_j(n) delta y_jtn / W_j >= 1         each job j
+    work      sum_tn X_j(n) y_jtn >= W_j / delta           each job j
     capacity  sum_jn n y_jtn <= C                           each cell t
     once      sum_n y_jtn <= available share of t           each job and cell
-    budget    mean completion time <= B                     where there is a JCT budget
+    budget    sum of completion times <= N B               where there is a JCT budget
 
 y_jtn is the share of cell t that job j spends on n GPUs. See `carbonopt.problems.mlcluster.prices.program` for what
 the coefficients are and why the optimum is a lower bound.
@@ -95,20 +95,19 @@ def build(instance: MlClusterInstance, cells: int = 1, whole_work: bool = False)
     pair, level = np.nonzero(instance.allowed[pair_job])
     job, cell = pair_job[pair], pair_cell[pair]
     speed, watts = fluid.speed[fluid.kind[job], level], fluid.watts[fluid.kind[job], level]
-    done = speed * minutes / fluid.required[job]
-    late = done * begin[pair] / 60
+    late = speed * minutes / fluid.required[job] * begin[pair] / 60
     cost = fluid.carbon[cell] * watts * minutes + instance.weights.jct_hours * late
     program = Program(instance.name, sense="min")
     y = program.add_variables("y", len(job), upper=1.0, cost=cost, at=(job, cell, level + 1))
-    target = jobs.work_gpu_minutes / fluid.required if whole_work else np.ones(len(jobs))
-    work = program.add_rows("work", len(jobs), lower=target)
-    program.add_entries(work.start + job, y.index, done)
+    target = jobs.work_gpu_minutes if whole_work else fluid.required
+    work = program.add_rows("work", len(jobs), lower=target / minutes)
+    program.add_entries(work.start + job, y.index, speed)
     capacity = program.add_rows("capacity", fluid.count, upper=float(instance.cluster.gpus))
     program.add_entries(capacity.start + cell, y.index, level + 1.0)
     once = program.add_rows("once", len(pair_job), upper=((pair_cell + 1) * minutes - begin) / minutes)
     program.add_entries(once.start + pair, y.index, 1.0)
     budget, least = None, float(fluid.least_delay.sum()) / 60
     if limit is not None:
-        budget = program.add_rows("budget", 1, upper=limit - least / max(len(jobs), 1))
-        program.add_entries(budget.start, y.index, late / max(len(jobs), 1))
+        budget = program.add_rows("budget", 1, upper=limit * len(jobs) - least)
+        program.add_entries(budget.start, y.index, late)
     return MlClusterProgram(program, job, cell, level + 1, work, capacity, budget, instance.weights.jct_hours * least)

@@ -7,24 +7,39 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from carbonopt.core.errors import InputError, UnsupportedError
+from carbonopt.core.errors import InputError, TooLargeError, UnsupportedError
 from carbonopt.problems.mlcluster.catalogue import FAMILIES, measured, modelled, profile_mix
 from carbonopt.problems.mlcluster.convert import convert
 from carbonopt.problems.mlcluster.generate import generate
 from carbonopt.problems.mlcluster.instance import Profile
+from carbonopt.problems.mlcluster.workload import SizeClass
 
 
 def test_the_paper_s_size_by_default() -> None:
     instance = generate()
     assert (len(instance.jobs), instance.cluster.gpus, instance.cluster.hosts) == (791, 64, 32)
     assert instance.zone == "GB"
-    assert 1.4 < instance.provenance["load"] < 1.8
+    assert 1.0 < instance.provenance["load"] < 1.05
     assert set(instance.provenance["profiles"].values()) == {"modelled: data-parallel training with a ring all-reduce"}
 
 
 def test_seeds() -> None:
     first, again, other = (generate(jobs=30, seed=seed) for seed in (1, 1, 2))
     assert first.sha256 == again.sha256 != other.sha256
+
+
+def test_every_seed_has_the_same_mix_of_sizes() -> None:
+    edges = 60 * np.array([0.1, 1.0, 10.0])
+    for seed in (1, 2, 3):
+        work = generate(jobs=200, seed=seed).jobs.work_gpu_minutes
+        assert np.bincount(np.searchsorted(edges, work, side="right")).tolist() == [40, 104, 48, 8]
+        assert 1 <= work.min() < work.max() <= 37 * 60
+    assert work.tolist() != sorted(work)
+
+
+def test_own_sizes() -> None:
+    work = generate(jobs=10, sizes={"none": SizeClass(0, 1, 2), "one": SizeClass(3, 5, 5)}).jobs.work_gpu_minutes
+    assert work.tolist() == [300.0] * 10
 
 
 def test_load_scales_the_work() -> None:
@@ -87,3 +102,5 @@ def test_convert(tmp_path: Path) -> None:
     assert instance.jobs.work_gpu_minutes.tolist() == pytest.approx([90, 600])
     assert instance.jobs.arrival_minutes.tolist() == pytest.approx([0, 30])
     assert (instance.provenance["dropped_jobs"], instance.provenance["short_jobs_left_out"]) == (1, 1)
+    with pytest.raises(TooLargeError, match=r"1e\+13 slots of 1 h"):
+        convert(jobs, [carbon], "minutes", slots=10**13)

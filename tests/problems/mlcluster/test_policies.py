@@ -79,7 +79,7 @@ class TestGreen:
         assert make_policy("green-gpu-hours").options.footprint == "gpu-hours"
 
     def test_every_decision_is_an_option(self) -> None:
-        instance = generate(jobs=200, gpus=24, arrival_hours=8, load=2.0, seed=3)
+        instance = generate(jobs=200, gpus=24, arrival_hours=8, load=1.5, seed=3)
         changes = [
             "mu=4", "theta=1", "gamma=0.9", "cap=2", "scale_minutes=30", "rerank_minutes=60", "footprint=gpu-hours",
             "shifting=reversed", "order=descending", "upper=degradation", "failed=keep", "full=wait", "mean=past-day",
@@ -115,6 +115,14 @@ class TestBaselines:
         job = {"a": (0.0, 60.0, "p", 1, 4)}
         assert rows("fixed-1", 4, [100] * 2, job, LINEAR) == [("a", 0, 60, 1)]
         assert rows("fixed-2", 4, [100] * 2, job, LINEAR) == [("a", 0, 30, 2)]
+
+    def test_tiresias_runs_jobs_on_the_gpus_that_green_finds_efficient(self) -> None:
+        job = {"a": (0.0, 60.0, "p", 1, 4)}
+        assert rows("tiresias", 4, [100] * 2, job, LINEAR) == [("a", 0, 15, 4)]
+        assert rows("tiresias", 4, [100] * 2, {"a": (0.0, 60.0, "p", 1, 2)}, FLAT) == [("a", 0, 60, 1)]
+        slack = rows("tiresias:gamma=0.5", 4, [100] * 2, {"a": (0.0, 66.0, "p", 1, 2)}, FLAT)
+        assert slack == [("a", 0, pytest.approx(60), 2)]
+        assert rows("tiresias", 4, [100] * 2, {"a": (0.0, 66.0, "p", 2, 2)}, FLAT)[0][3] == 2  # its least
 
     def test_tiresias_preempts_whoever_had_most(self) -> None:
         jobs = {"a": (0.0, 60.0, "p", 1, 1), "b": (7.0, 10.0, "p", 1, 1)}

@@ -21,13 +21,14 @@ from carbonopt.problems.mlcluster.generate import generate
 from carbonopt.problems.mlcluster.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.methods import lp
 from carbonopt.problems.mlcluster.objective import Limits, Weights
-from carbonopt.problems.mlcluster.policies.run import POLICIES, simulate
+from carbonopt.problems.mlcluster.policies.base import FirstCome
+from carbonopt.problems.mlcluster.policies.run import POLICIES, make_policy, schedule_in_time, simulate
 from carbonopt.problems.mlcluster.prices.bound import ascend
 from carbonopt.problems.mlcluster.prices.dual import Dual
 from carbonopt.problems.mlcluster.prices.method import price
 from carbonopt.problems.mlcluster.prices.program import FluidProgram
 from carbonopt.problems.mlcluster.program import build
-from carbonopt.simulation import ForecastModel
+from carbonopt.simulation import ForecastModel, State
 from carbonopt.simulation.options import SimulationOptions
 
 reference = load_module(ROOT / "tests/reference/brute_force_mlcluster.py")
@@ -104,7 +105,7 @@ def test_the_dual_is_the_lp(cells: int, weights: Weights, limits: Limits) -> Non
     optimum = result.objective + form.constant
     dual = Dual(FluidProgram(instance, cells))
     prices = np.maximum(0.0, -result.row_dual[form.capacity.slice]) / dual.program.minutes
-    budget = 0.0 if form.budget is None else max(0.0, -result.row_dual[form.budget.slice][0]) / len(instance.jobs)
+    budget = 0.0 if form.budget is None else max(0.0, -result.row_dual[form.budget.slice][0])
     assert dual.hard(dual.joined(prices, budget))[0] == pytest.approx(optimum, rel=1e-7, abs=1e-9)
 
 
@@ -174,3 +175,35 @@ def test_no_policy_beats_the_bound(seed: int, policy: str, gpus: int, weight: fl
         assert ascend(instance, Options()).bound <= report.objective * (1 + 1e-9)
         at_its_own = instance.with_objective(Weights(), Limits(report.metrics["mean_jct_hours"]))
         assert ascend(at_its_own, Options()).bound <= report.metrics["added_carbon_kg"] * (1 + 1e-9)
+
+
+class TestTime:
+    @pytest.fixture
+    def small(self, monkeypatch: pytest.MonkeyPatch) -> MlClusterInstance:
+        monkeypatch.setattr("carbonopt.simulation.engine.REPORT_SECONDS", 0.0)
+        return generate(jobs=20, gpus=4, arrival_hours=4, max_gpus=2, seed=2)
+
+    def test_a_schedule_ends_with_the_time(self, small: MlClusterInstance) -> None:
+        assert schedule_in_time(small, make_policy("fixed-1"), Options(time_limit=None)) is not None
+        assert schedule_in_time(small, make_policy("fixed-1"), Options(time_limit=0.0)) is None
+
+    def test_ctrl_c_is_not_taken_for_it(self, small: MlClusterInstance) -> None:
+        class Impatient(FirstCome):
+            def on_arrival(self, state: State, job: int) -> None:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            schedule_in_time(small, Impatient(), Options())
+
+    def test_without_time_there_is_a_bound(self, small: MlClusterInstance) -> None:
+        outcome = price(small, Options(time_limit=0.0))
+        assert (outcome.status, outcome.schedule) == (Status.TIME_LIMIT, None)
+        assert outcome.bound is not None
+        assert outcome.bound >= 0
+
+
+def test_a_large_lp_has_slots_for_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = generate(jobs=10, gpus=3, arrival_hours=4, max_gpus=2, slot_hours=4, mean_jct_hours=6.0, seed=2)
+    assert lp(target, Options()).info["cells"] == 4
+    monkeypatch.setattr("carbonopt.problems.mlcluster.methods.MOST_COLUMNS", 100)
+    assert lp(target, Options()).info["cells"] == 1

@@ -20,6 +20,8 @@ class ClusterPolicy(Policy):
         Position of each job's profile.
     speed, watts
         X(n) and power [W] of each profile, by profile and n - 1.
+    efficiency
+        EFFICIENCY(n) = X(n) over power, with a share of the hosts, of each profile.
     served
         GPU time that each job has had before its present run [GPU min].
     """
@@ -34,12 +36,21 @@ class ClusterPolicy(Policy):
         self.speed: list[list[float]] = instance.scales.throughput.tolist()
         share = instance.cluster.host_watts_per_gpu * np.arange(1, instance.scales.watts.shape[1] + 1)
         self.watts: list[list[float]] = (instance.scales.watts + share).tolist()
+        self.efficiency = [
+            [speed / watts if watts else 0.0 for speed, watts in zip(*rows, strict=True)]
+            for rows in zip(self.speed, self.watts, strict=True)
+        ]
         self.signal = StepSignal(instance.intensity, instance.slot_minutes)
         self.served = [0.0] * len(instance.jobs)
 
     def free(self, state: State) -> int:
         """Return the GPUs without a job."""
         return round(state.free())
+
+    def degradation(self, job: int, gpus: int) -> float:
+        """Return DEGRADATION(n) = EFFICIENCY(n) / EFFICIENCY(n_min)."""
+        efficiency = self.efficiency[self.profile[job]]
+        return efficiency[gpus - 1] / efficiency[self.least[job] - 1]
 
     def attained(self, state: State, job: int) -> float:
         """Return the GPU time that a job has had [GPU min]."""
@@ -102,20 +113,34 @@ class ClusterPolicy(Policy):
 
 
 class FixedScale(ClusterPolicy):
-    """A policy that runs every job on the same number of GPUs, as far as its limits allow.
+    """A policy that runs every job on a fixed number of GPUs, as far as its limits allow.
 
     Parameters
     ----------
     gpus
-        That number.
+        That number; None: as many as a job may grow to while DEGRADATION stays at `gamma` or above, so that
+        GREEN and its baselines know the same of a job.
+    gamma
+        See `gpus`; 0.9 is the paper's example.
     """
 
-    def __init__(self, gpus: int = 1) -> None:
-        self.gpus = gpus
+    def __init__(self, gpus: int | None = 1, gamma: float = 0.9) -> None:
+        self.gpus, self.gamma = gpus, gamma
+
+    def on_begin(self, state: State) -> None:
+        """Choose the scale of each job."""
+        super().on_begin(state)
+        self.scales = [self._fixed(job) for job in range(len(self.least))]
 
     def scale_of(self, job: int) -> int:
         """Return the GPUs of a job."""
-        return min(max(self.gpus, self.least[job]), self.most[job])
+        return self.scales[job]
+
+    def _fixed(self, job: int) -> int:
+        least, most = self.least[job], self.most[job]
+        if self.gpus is not None:
+            return min(max(self.gpus, least), most)
+        return next((n for n in range(least, most) if self.degradation(job, n + 1) < self.gamma), most)
 
 
 class FirstCome(FixedScale):
@@ -123,14 +148,14 @@ class FirstCome(FixedScale):
 
     Parameters
     ----------
-    gpus
-        Of every job.
+    gpus, gamma
+        See `FixedScale`.
     backfill
         Whether a job may start before an earlier one for which there is no room.
     """
 
-    def __init__(self, gpus: int = 1, backfill: bool = False) -> None:
-        super().__init__(gpus)
+    def __init__(self, gpus: int | None = 1, gamma: float = 0.9, backfill: bool = False) -> None:
+        super().__init__(gpus, gamma)
         self.backfill = backfill
 
     def on_settled(self, state: State) -> None:

@@ -23,14 +23,14 @@ class CarbonTime(FixedScale):
 
     Parameters
     ----------
-    gpus
-        Of every job.
+    gpus, gamma
+        See `FixedScale`.
     wait_hours
         W.
     """
 
-    def __init__(self, gpus: int = 1, wait_hours: float = 12.0) -> None:
-        super().__init__(gpus)
+    def __init__(self, gpus: int | None = 1, gamma: float = 0.9, wait_hours: float = 12.0) -> None:
+        super().__init__(gpus, gamma)
         self.wait = 60 * wait_hours
         self.due: dict[int, None] = {}
 
@@ -72,16 +72,18 @@ class Ecovisor(FixedScale):
 
     Parameters
     ----------
-    gpus
-        Of every job.
+    gpus, gamma
+        See `FixedScale`.
     quantile
         Of the coming 24 h.
     wait_hours
         The longest time for which the gate may hold a job back.
     """
 
-    def __init__(self, gpus: int = 1, quantile: float = 0.1, wait_hours: float = 24.0) -> None:
-        super().__init__(gpus)
+    def __init__(
+        self, gpus: int | None = 1, gamma: float = 0.9, quantile: float = 0.1, wait_hours: float = 24.0
+    ) -> None:
+        super().__init__(gpus, gamma)
         self.quantile, self.wait = quantile, 60 * wait_hours
 
     def on_begin(self, state: State) -> None:

@@ -48,10 +48,6 @@ class Green(ClusterPolicy):
         self.cap = [max(low, min(high, options.cap)) for low, high in zip(self.least, self.most, strict=True)]
         self.scale = list(self.least)
         self.grown = [False] * len(self.least)
-        self.efficiency = [
-            [speed / watts if watts else 0.0 for speed, watts in zip(*rows, strict=True)]
-            for rows in zip(self.speed, self.watts, strict=True)
-        ]
         self.carbon = [0.0] * len(self.least)
         self.waiting_since = [0.0] * len(self.least)
         values = self.signal.values
@@ -59,11 +55,6 @@ class Green(ClusterPolicy):
         self.day = max(1, round(1440 / self.signal.step))
 
     # what is known of a job
-
-    def degradation(self, job: int, gpus: int) -> float:
-        """Return DEGRADATION(n)."""
-        efficiency = self.efficiency[self.profile[job]]
-        return efficiency[gpus - 1] / efficiency[self.least[job] - 1]
 
     def power(self, job: int, gpus: int) -> float:
         """Return the power of a job, with its share of the hosts [W]."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import UnsupportedError, one_of
-from carbonopt.core.options import Schedule
+from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mlcluster.instance import MlClusterInstance
@@ -115,6 +115,32 @@ def simulate(instance: MlClusterInstance, policy: str | Policy, options: Simulat
         callback=options.callback,
     )
     return _outcome(instance, log)
+
+
+def schedule_in_time(instance: MlClusterInstance, policy: Policy, options: Options) -> Schedule | None:
+    """Return what a policy does; None where not all jobs end by the horizon, or the time runs out before.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At Ctrl-C: a method that simulates has a better schedule, or none.
+    """
+
+    def look(_: object) -> None:
+        if options.remaining <= 0:
+            raise KeyboardInterrupt  # the engine ends with what it has
+
+    log = run(
+        workload_of(instance),
+        [Pool("gpus", instance.cluster.gpus)],
+        policy,
+        instance=instance,
+        horizon=instance.horizon_minutes,
+        callback=look,
+    )
+    if log.stopped == "interrupted" and options.remaining > 0:
+        raise KeyboardInterrupt
+    return None if log.unfinished.size else columns_of(instance, log)
 
 
 def workload_of(instance: MlClusterInstance, expected_work: FloatArray | None = None) -> Workload:

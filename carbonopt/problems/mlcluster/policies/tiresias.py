@@ -11,8 +11,9 @@ class Tiresias(FixedScale):
 
     Parameters
     ----------
-    gpus
-        Of every job: Tiresias does not scale.
+    gpus, gamma
+        See `FixedScale`: Tiresias does not scale. By default, as in GREEN's experiments, jobs have as many GPUs as
+        GREEN's own profile of them finds efficient.
     round_minutes
         Time between two rounds at which jobs may be preempted.
     threshold_gpu_hours
@@ -20,8 +21,14 @@ class Tiresias(FixedScale):
         None: continuous, the least served first.
     """
 
-    def __init__(self, gpus: int = 2, round_minutes: float = 5.0, threshold_gpu_hours: float | None = None) -> None:
-        super().__init__(gpus)
+    def __init__(
+        self,
+        gpus: int | None = None,
+        gamma: float = 0.9,
+        round_minutes: float = 5.0,
+        threshold_gpu_hours: float | None = None,
+    ) -> None:
+        super().__init__(gpus, gamma)
         self.epoch = round_minutes
         self.threshold = threshold_gpu_hours
 

@@ -7,6 +7,7 @@ prices are then made anew for a smaller budget, until the schedule keeps the tru
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
@@ -14,19 +15,19 @@ from carbonopt.core.status import Status
 from carbonopt.problems.mlcluster.check import check
 from carbonopt.problems.mlcluster.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.objective import Limits
-from carbonopt.problems.mlcluster.policies.run import simulate
+from carbonopt.problems.mlcluster.policies.run import make_policy, schedule_in_time
 from carbonopt.problems.mlcluster.prices.bound import Priced, ascend, ceiling
 from carbonopt.problems.mlcluster.prices.rounding import rounded
-from carbonopt.simulation import ForecastModel
-from carbonopt.simulation.options import SimulationOptions
 
 PREMIUMS = (1.0, 2.0, 0.5)
 """Worth of restarts that are tried, over the work they would take."""
 BUDGET_ROUNDS = 6
 """Budgets that are tried at most."""
 HASTES = (1.5, 2.0, 4.0, 16.0, 1e6)
-RULES = ("fixed-1", "fixed-2", "tiresias", "green")
-"""What is tried where no schedule ends in time."""
+FIRST_RULES, RULES = ("fixed-1", "green"), ("fixed-2", "tiresias")
+"""What is tried before prices, for something to have early, and where nothing ends in time."""
+CLIMB = 0.7
+"""Share of the time left that prices may take; the rest is for schedules that follow them."""
 CLOSE = 0.995
 """A mean completion time this close to its budget is not to be made any closer."""
 
@@ -37,14 +38,13 @@ def price(instance: MlClusterInstance, options: Options) -> Outcome:
         empty: Schedule = {"job": [], "start_minutes": [], "end_minutes": [], "gpus": []}
         return Outcome(Status.OPTIMAL, empty, 0.0)
     incumbent = _Incumbent(instance, options)
-    if options.start is not None:
-        incumbent.offer(options.start)
-    priced = ascend(instance, options)
+    incumbent.offer(options.start)
+    incumbent.follow_rules(FIRST_RULES)
+    priced = ascend(instance, _part(options))
     if priced.bound > ceiling(instance):
         return Outcome(Status.INFEASIBLE, certificate=priced.certificate(), info=priced.info)
     options.report(bound=priced.bound)
-    proof = priced.certificate()
-    return follow(instance, options, priced, incumbent, proof)
+    return follow(instance, options, priced, incumbent)
 
 
 def follow(
@@ -52,35 +52,30 @@ def follow(
     options: Options,
     priced: Priced,
     incumbent: _Incumbent | None = None,
-    proof: dict[str, object] | None = None,
     values: Schedule | None = None,
 ) -> Outcome:
     """Make schedules of prices, and return the best; `values` is one to begin with."""
     best = incumbent or _Incumbent(instance, options)
-    bound, info = priced.bound, dict(priced.info)
-    if values is not None:
-        best.offer(values)
+    best.offer(values)
     for follower in _tightened(instance, options, priced, best):
         for premium in PREMIUMS:
-            if options.remaining <= 0 and best.schedule is not None:
-                break
-            best.offer(rounded(follower, premium))
+            if options.remaining > 0:
+                best.offer(rounded(follower, options, premium), close=True)
     if best.schedule is None:
-        _rescue(priced, best, options)
+        for haste in HASTES:
+            best.offer(rounded(priced, options, haste=haste) if options.remaining > 0 else None)
+        best.follow_rules(RULES if incumbent else FIRST_RULES + RULES)
     status = Status.FEASIBLE if best.schedule is not None else Status.UNKNOWN
     if options.remaining <= 0:
         status = Status.TIME_LIMIT
-    return Outcome(status, best.schedule, bound, proof or priced.certificate(), info)
+    return Outcome(status, best.schedule, priced.bound, priced.certificate(), dict(priced.info))
 
 
-def _rescue(priced: Priced, best: _Incumbent, options: Options) -> None:
-    """Look for any schedule where time is short: in more and more haste, and by simple rules."""
-    instance = priced.program.instance
-    for haste in HASTES if options.remaining > 0 else ():
-        best.offer(rounded(priced, haste=haste))
-    for policy in RULES:
-        forecast = ForecastModel().of(instance.intensity, instance.time.slot_hours)
-        best.offer(simulate(instance, policy, SimulationOptions(forecast)).schedule)
+def _part(options: Options) -> Options:
+    """Return options whose time is out earlier, so that some is left to follow the prices."""
+    if options.time_limit is None:
+        return options
+    return replace(options, time_limit=options.elapsed + CLIMB * options.remaining)
 
 
 def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, best: _Incumbent) -> Iterator[Priced]:
@@ -94,7 +89,7 @@ def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, be
             return
         budget *= limit / best.mean_jct
         best.mean_jct = None
-        priced = ascend(instance.with_objective(limits=Limits(budget)), options, priced)
+        priced = ascend(instance.with_objective(limits=Limits(budget)), _part(options), priced)
         yield priced
 
 
@@ -107,15 +102,22 @@ class _Incumbent:
         self.objective = float("inf")
         self.mean_jct: float | None = None
 
-    def offer(self, schedule: Schedule | None) -> None:
-        """Keep a schedule if it is feasible and better; note the mean completion time of the last offers."""
+    def offer(self, schedule: Schedule | None, close: bool = False) -> None:
+        """Keep a schedule if it is feasible and better; note the least mean completion time of `close` ones."""
         if schedule is None:
             return
         report = check(self.instance, schedule)
         if report.objective is None:
             return
-        found = report.metrics["mean_jct_hours"]
-        self.mean_jct = found if self.mean_jct is None else min(self.mean_jct, found)
+        if close:
+            found = report.metrics["mean_jct_hours"]
+            self.mean_jct = found if self.mean_jct is None else min(self.mean_jct, found)
         if not report.violations and report.objective < self.objective:
             self.schedule, self.objective = schedule, report.objective
             self.options.report(objective=self.objective, incumbent=lambda: schedule)
+
+    def follow_rules(self, rules: tuple[str, ...]) -> None:
+        """Offer what simple policies do, as long as there is time and nothing to keep."""
+        for rule in rules:
+            if self.schedule is None and self.options.remaining > 0:
+                self.offer(schedule_in_time(self.instance, make_policy(rule), self.options))

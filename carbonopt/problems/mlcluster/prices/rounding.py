@@ -15,12 +15,12 @@ import numpy as np
 
 from carbonopt.algorithms.compiled import compiled
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.core.options import Schedule
+from carbonopt.core.options import Options, Schedule
 from carbonopt.problems.mlcluster.policies.base import ClusterPolicy
-from carbonopt.problems.mlcluster.policies.run import columns_of, workload_of
+from carbonopt.problems.mlcluster.policies.run import schedule_in_time
 from carbonopt.problems.mlcluster.prices import kernels
 from carbonopt.problems.mlcluster.prices.bound import Priced
-from carbonopt.simulation import Pool, State, run
+from carbonopt.simulation import State
 
 WORTH = 1 + 1e-9
 """A step at the break price is worth taking."""
@@ -32,27 +32,21 @@ CATCH_UP = 1e9
 """Break price of a job that can no longer end in time, over the usual."""
 
 
-def rounded(priced: Priced, premium: float = PREMIUM, haste: float = 1.0) -> Schedule | None:
-    """Return a schedule that follows the prices; None where not all jobs end by the horizon.
+def rounded(priced: Priced, options: Options, premium: float = PREMIUM, haste: float = 1.0) -> Schedule | None:
+    """Return a schedule that follows the prices; None where not all jobs end by the horizon, or the time runs out.
 
     Parameters
     ----------
     priced
         The prices.
+    options
+        For the time that is left.
     premium
         See `PREMIUM`.
     haste
         How many times its remaining work a job wants room for; above 1 where there is little slack.
     """
-    instance = priced.program.instance
-    log = run(
-        workload_of(instance),
-        [Pool("gpus", instance.cluster.gpus)],
-        PricePolicy(priced, premium, haste),
-        instance=instance,
-        horizon=instance.horizon_minutes,
-    )
-    return None if log.unfinished.size else columns_of(instance, log)
+    return schedule_in_time(priced.program.instance, PricePolicy(priced, premium, haste), options)
 
 
 class PricePolicy(ClusterPolicy):

@@ -1,0 +1,124 @@
+"""Every decision that GREEN's paper leaves open, changed alone, and which of them could explain its savings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from carbonopt.papers.figure import Figure, Run
+from carbonopt.papers.green_runs import BASELINE, DIGITS, SETTINGS, clusters, row_of, simulated
+from carbonopt.plotting.figure import new_axes
+
+CHANGES: dict[str, tuple[str, str]] = {
+    "as decided": ("green", BASELINE),
+    "no shifting (Table 4: mu = 1)": ("green-no-shifting", BASELINE),
+    "GPU hours in place of the footprint (Table 4)": ("green-gpu-hours", BASELINE),
+    "both": ("green-gpu-hours-no-shifting", BASELINE),
+    "mu = 4": ("green:mu=4", BASELINE),
+    "Fig. 5a reversed": ("green:shifting=reversed", BASELINE),
+    "PRIORITY descending": ("green:order=descending", BASELINE),
+    "upper queue by degradation (Algorithm 1)": ("green:upper=degradation", BASELINE),
+    "a scale-out that fails keeps the GPU": ("green:failed=keep", BASELINE),
+    "a job that theta stops waits in the upper queue": ("green:full=wait", BASELINE),
+    "gamma = 0.75": ("green:gamma=0.75", BASELINE),
+    "gamma = 0.9": ("green:gamma=0.9", BASELINE),
+    "gamma = 0.95": ("green:gamma=0.95", BASELINE),
+    "scale every 30 min": ("green:scale_minutes=30", BASELINE),
+    "scale every minute": ("green:scale_minutes=1", BASELINE),
+    "re-rank every 10 min": ("green:rerank_minutes=10", BASELINE),
+    "re-rank every 2 h": ("green:rerank_minutes=120", BASELINE),
+    "theta = 0.15": ("green:theta=0.15", BASELINE),
+    "theta = 0.6": ("green:theta=0.6", BASELINE),
+    "no backfill from the upper queue": ("green:backfill=false", BASELINE),
+    "no growth into spare GPUs": ("green:spare=false", BASELINE),
+    "mean intensity of the past day": ("green:mean=past-day", BASELINE),
+    "cap 2": ("green:cap=2", BASELINE),
+    "cap 4": ("green:cap=4", BASELINE),
+    "ageing after 6 h": ("green:ageing_hours=6", BASELINE),
+    "no ageing": ("green:ageing_hours=none", BASELINE),
+    "Tiresias' GPUs by gamma = 0.8": ("green", "tiresias:gamma=0.8"),
+    "Tiresias' GPUs by gamma = 0.95": ("green", "tiresias:gamma=0.95"),
+    "Tiresias on 1 GPU": ("green", "tiresias:gpus=1"),
+    "Tiresias on 2 GPUs": ("green", "tiresias:gpus=2"),
+    "Tiresias on 4 GPUs": ("green", "tiresias:gpus=4"),
+    "Tiresias on 8 GPUs": ("green", "tiresias:gpus=8"),
+    "Tiresias, two queues": ("green", "tiresias-2"),
+    "Carbon-Time (GAIA), W = 12 h": ("green", "carbon-time"),
+    "Ecovisor, 10th percentile": ("green", "ecovisor"),
+    "fixed 1 GPU": ("green", "fixed-1"),
+    "fixed 2 GPUs": ("green", "fixed-2"),
+    "first come, first served": ("green", "fcfs"),
+}
+"""What is changed: GREEN, or what it is compared with."""
+SHOWN = {
+    "carbon_kg": "carbon",
+    "until_end_kg": "until_end",
+    "added_kg": "added",
+    "footprint_kg": "footprint",
+    "jct_hours": "jct",
+    "peak_kw": "peak",
+}
+LEAST = "least of any scheduler, at Tiresias' JCT"
+PAPER = -0.322
+
+
+def _table(run: Run) -> pd.DataFrame:
+    known: dict[tuple[int, str], dict[str, float]] = {}
+    instances = clusters(run)
+
+    def row(number: int, policy: str) -> dict[str, float]:
+        if (number, policy) not in known:
+            instance = instances[number]
+            known[number, policy] = row_of(instance, simulated(run, instance, policy))
+        return known[number, policy]
+
+    rows = []
+    for change, (policy, baseline) in CHANGES.items():
+        pairs = [(row(number, policy), row(number, baseline)) for number in range(len(instances))]
+        rows.append({"change": change, **_means(pairs)})
+    least = [_least(row(number, BASELINE)) for number in range(len(instances))]
+    means = {name: float(np.mean([found[name] for found in least])) for name in least[0]}
+    return pd.DataFrame([*rows, {"change": LEAST, **means}]).round(DIGITS)
+
+
+def _means(pairs: list[tuple[dict[str, float], dict[str, float]]]) -> dict[str, float]:
+    """Return the mean of what a policy is over its baseline, and of its distance from the bound."""
+    changes = {
+        name: float(np.mean([mine[metric] / other[metric] - 1 for mine, other in pairs]))
+        for metric, name in SHOWN.items()
+    }
+    return changes | {"above_bound": float(np.mean([mine["above_bound"] for mine, _ in pairs]))}
+
+
+def _least(row: dict[str, float]) -> dict[str, float]:
+    """Return by how much anybody could be below a policy at its own mean completion time: certified."""
+    saved = row["added_kg"] - row["bound_kg"]
+    shown = ("carbon_kg", "added_kg")
+    changes = {name: -saved / row[metric] if metric in shown else np.nan for metric, name in SHOWN.items()}
+    return changes | {"above_bound": 0.0}
+
+
+def _draw(table: pd.DataFrame, ax: Any = None) -> Any:
+    axis = new_axes(height=0.22 * len(table))[0] if ax is None else ax
+    place = np.arange(len(table))[::-1]
+    for column, marker in (("carbon", "o"), ("until_end", "^"), ("footprint", "s"), ("jct", "x")):
+        axis.plot(table[column].clip(upper=1.0), place, marker, label=column, markersize=4)
+    axis.axvline(PAPER, color="black", linestyle=":", label="carbon in the paper")
+    axis.set_yticks(place, table["change"], fontsize="x-small")
+    axis.set_xlabel("over the baseline, less 1, cut at 1")
+    axis.legend(fontsize="small")
+    return axis
+
+
+SENSITIVITY = Figure(
+    "mlcluster",
+    "every decision that the paper leaves open, changed alone (GREEN)",
+    _table,
+    _draw,
+    f"{SETTINGS} Each row is GREEN over a baseline, mean over zones, with one decision changed: GREEN's, or what it is"
+    " compared with; the columns are changes over that baseline. Carbon is counted in four ways: of the cluster over"
+    " one horizon, until the last job ends, what jobs add, and the paper's footprint of jobs. The last row is a"
+    " theorem: at Tiresias' own mean JCT nobody saves more.",
+)
