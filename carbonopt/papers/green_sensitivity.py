@@ -39,6 +39,7 @@ CHANGES: dict[str, tuple[str, str]] = {
     "ageing after 6 h": ("green:ageing_hours=6", BASELINE),
     "no ageing": ("green:ageing_hours=none", BASELINE),
     "Tiresias' GPUs by gamma = 0.8": ("green", "tiresias:gamma=0.8"),
+    "Tiresias' GPUs by gamma = 0.85": ("green", "tiresias:gamma=0.85"),
     "Tiresias' GPUs by gamma = 0.95": ("green", "tiresias:gamma=0.95"),
     "Tiresias on 1 GPU": ("green", "tiresias:gpus=1"),
     "Tiresias on 2 GPUs": ("green", "tiresias:gpus=2"),

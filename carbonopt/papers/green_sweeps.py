@@ -53,10 +53,12 @@ def _over_time(run: Run) -> pd.DataFrame:
             kg = added_watts(instance, found) * instance.kg_per_watt_minute * instance.slot_minutes
             columns[f"{policy}_kg"] = pd.Series(kg).groupby(slot).sum()
             columns[f"{policy}_jct_hours"] = pd.Series(completion_hours(instance, found)).groupby(arrival).mean()
-        part = pd.DataFrame(columns).dropna().reset_index(names="period")
-        rows.append(part.assign(zone=instance.zone))
+        part = pd.DataFrame(columns).reset_index(names="period")
+        ran = part[f"{BASELINE}_kg"] + part["green_kg"] > 0  # also without arrivals, and then without a mean JCT
+        rows.append(part[ran].assign(zone=instance.zone))
     table = pd.concat(rows, ignore_index=True)
-    table["added"] = (table["green_kg"] / table[f"{BASELINE}_kg"] - 1).round(DIGITS)
+    base = table[f"{BASELINE}_kg"]
+    table["added"] = (table["green_kg"] / base.where(base > 0) - 1).round(DIGITS)
     table["jct"] = (table["green_jct_hours"] / table[f"{BASELINE}_jct_hours"] - 1).round(DIGITS)
     return table
 
@@ -142,7 +144,8 @@ LOAD = Figure(
     "GREEN against the load of the cluster (not of the paper)",
     _by_load,
     _draw_by_load,
-    f"{SETTINGS} The same jobs with their work scaled. The mean JCT is within 6 % of Tiresias' near a load of 1 alone."
-    " On an idler cluster GREEN is slower: Tiresias gives jobs all their GPUs at once, GREEN's grow by one every five"
-    " minutes. On a busier one it is faster: Tiresias' jobs run less efficiently, and queue for longer.",
+    f"{SETTINGS} The same jobs with their work scaled. On the default day of seed 1 the change of the mean JCT is"
+    " +9.0 % at a load of 1.0 and -1.2 % at 1.1: its sign changes, and the paper's range lies, in between. On an idler"
+    " cluster GREEN is slower: Tiresias gives jobs all their GPUs at once, GREEN's grow by one every five minutes. On"
+    " a busier one it is faster: Tiresias' jobs run less efficiently, and queue for longer.",
 )

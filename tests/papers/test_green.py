@@ -59,6 +59,27 @@ def test_instances_of_one_zone_are_averaged(small: co.Instance) -> None:
     assert (table["above_bound"] > 0).all()
 
 
+def test_the_distance_from_the_bound_is_of_the_instances_that_have_one(
+    small: co.Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = co.generate("mlcluster", jobs=9, gpus=2, max_gpus=2, arrival_hours=6, slot_hours=6, seed=2)
+    alone = green_runs.by_zone(Run([small, small]), (BASELINE,))
+    monkeypatch.setattr(green_runs, "BOUNDED", 8 * small.time.slots)
+    both = green_runs.by_zone(Run([small, other]), (BASELINE,))
+    assert both["added_kg"][0] != alone["added_kg"][0]
+    assert both["above_bound"][0] == alone["above_bound"][0]
+
+
+def test_periods_without_arrivals_have_the_carbon_of_late_jobs() -> None:
+    late = co.generate("mlcluster", jobs=30, gpus=1, max_gpus=1, arrival_hours=24, load=9.0, drain_hours=400, seed=1)
+    table = figure_of("green-12").table(Run([late, late]))
+    weeks = table.iloc[: len(table) // 2]
+    assert weeks["green_jct_hours"].isna().tolist() == [False] + [True] * (len(weeks) - 1)
+    total = co.simulate(late, "green").metrics["added_carbon_kg"]
+    assert len(weeks) > 1
+    assert weeks["green_kg"].sum() == pytest.approx(total)
+
+
 def test_hourly_power_adds_up_to_the_energy_and_the_carbon(small: MlClusterInstance) -> None:
     solution = co.simulate(small, "green")
     watts = added_watts(small, solution)

@@ -9,7 +9,7 @@ _POLICIES = {
     "green-no-shifting": "GREEN with mu = 1",
     "green-gpu-hours": "GREEN that ranks by GPU time in the place of the footprint",
     "green-gpu-hours-no-shifting": "both",
-    "tiresias": "least attained service first, on the GPUs that GREEN finds efficient",
+    "tiresias": "least attained service first, on the most GPUs with DEGRADATION of at least 0.9",
     "tiresias-2": "the same with two queues",
     "carbon-time": "GAIA's Carbon-Time within 12 h, then in order",
     "ecovisor": "runs in the cleanest 10 % of the coming day, and after 24 h anyway",

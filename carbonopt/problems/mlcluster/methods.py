@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from carbonopt.core.errors import UnsupportedError
@@ -15,7 +17,7 @@ from carbonopt.problems.mlcluster.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.policies.run import simulate
 from carbonopt.problems.mlcluster.prices.bound import Priced, cells_of
 from carbonopt.problems.mlcluster.prices.dual import Dual
-from carbonopt.problems.mlcluster.prices.method import follow, price
+from carbonopt.problems.mlcluster.prices.method import Incumbent, follow, price
 from carbonopt.problems.mlcluster.prices.program import FluidProgram
 from carbonopt.problems.mlcluster.program import build, estimate_size
 from carbonopt.simulation import ForecastModel
@@ -45,23 +47,29 @@ def lp(instance: MlClusterInstance, options: Options) -> Outcome:
     if estimate_size(instance, cells)[0] > MOST_COLUMNS:
         cells = 1
     form = build(instance, cells, whole_work=True)
-    result = highs.solve(form.program, options)
+    incumbent = Incumbent.early(instance, options)
+    with warnings.catch_warnings():  # of late shares of short jobs: no unit helps, and prices are proven without HiGHS
+        warnings.filterwarnings("ignore", message=".*coefficients span")
+        result = highs.solve(form.program, options)
     if result.status is Status.INFEASIBLE:
-        return Outcome(Status.UNKNOWN, info=result.info)
+        status = Status.UNKNOWN if incumbent.schedule is None else Status.FEASIBLE
+        return Outcome(status, incumbent.schedule, info=result.info)
     if result.row_dual is None or result.status is not Status.OPTIMAL:  # duals on the way may be anything
-        return Outcome(result.status, info=result.info)
+        return Outcome(result.status, incumbent.schedule, info=result.info)
     program = FluidProgram(instance, cells)
     dual = Dual(program)
     prices = np.maximum(0.0, -result.row_dual[form.capacity.slice]) / program.minutes
     budget_price = 0.0
     if form.budget is not None:
         budget_price = max(0.0, -float(result.row_dual[form.budget.slice][0]))
-    bound, _ = dual.hard(dual.joined(prices, budget_price))
+    bound = max(0.0, dual.hard(dual.joined(prices, budget_price))[0])
+    options.report(bound=bound)
     optimum = None if result.objective is None else result.objective + form.constant
     info = {**result.info, "lp_optimum": optimum, "cells": cells}
-    priced = Priced(program, prices, budget_price, dual.mu.copy(), max(0.0, bound), info)
-    laid_out = None if result.values is None else form.schedule(result.values, instance, cells)
-    return follow(instance, options, priced, values=laid_out)
+    priced = Priced(program, prices, budget_price, dual.mu.copy(), bound, info)
+    if result.values is not None:
+        incumbent.offer(form.schedule(result.values, instance, cells))
+    return follow(instance, options, priced, incumbent)
 
 
 def _online(instance: MlClusterInstance, options: Options, policy: str) -> Outcome:

@@ -43,8 +43,9 @@ SIZES_MIX: Mapping[str, SizeClass] = MappingProxyType(
 )
 """By decades of hours on one GPU, most jobs small, most work in few: the shape of GREEN's Table 2. Summaries of the
 paper tell four classes, the shortest job of a minute, the longest of 37 hours, and large ones from 10 hours on. Its
-trace is private; the shares are assumed, such that a day of 791 jobs is a day of work for 64 GPUs. That is as much
-as the summaries tell of its energy: at 28 kW of the whole cluster, 725 kWh with GREEN are 0.7 to 1.1 such days."""
+trace is private; the shares are assumed, such that a day of 791 jobs is a day of work for 64 GPUs. Of its
+energy the summaries tell as much: 725 kWh with GREEN, at the 28 kW that the whole cluster peaks at with Tiresias, are
+725 / 28 / 24 = 1.08 days."""
 
 
 def draw_work(count: int, sizes: Mapping[str, SizeClass], seed: int) -> FloatArray:

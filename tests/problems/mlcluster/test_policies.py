@@ -12,6 +12,7 @@ from carbonopt.problems.mlcluster.check import check
 from carbonopt.problems.mlcluster.file import from_dict
 from carbonopt.problems.mlcluster.generate import generate
 from carbonopt.problems.mlcluster.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.policies.base import FixedScale
 from carbonopt.problems.mlcluster.policies.green import Green
 from carbonopt.problems.mlcluster.policies.green_options import GreenOptions
 from carbonopt.problems.mlcluster.policies.run import POLICIES, make_policy, simulate, workload_of
@@ -116,7 +117,7 @@ class TestBaselines:
         assert rows("fixed-1", 4, [100] * 2, job, LINEAR) == [("a", 0, 60, 1)]
         assert rows("fixed-2", 4, [100] * 2, job, LINEAR) == [("a", 0, 30, 2)]
 
-    def test_tiresias_runs_jobs_on_the_gpus_that_green_finds_efficient(self) -> None:
+    def test_tiresias_runs_jobs_on_the_most_gpus_that_keep_their_efficiency(self) -> None:
         job = {"a": (0.0, 60.0, "p", 1, 4)}
         assert rows("tiresias", 4, [100] * 2, job, LINEAR) == [("a", 0, 15, 4)]
         assert rows("tiresias", 4, [100] * 2, {"a": (0.0, 60.0, "p", 1, 2)}, FLAT) == [("a", 0, 60, 1)]
@@ -163,7 +164,18 @@ class TestNames:
         [
             ("pollux", "unknown policy 'pollux': must be 'green'"),
             ("green:mu", "'mu' must be option=value"),
-            ("green:nu=1", "unexpected keyword argument 'nu'"),
+            ("green:nu=1", "policy 'green:nu=1': unknown option 'nu': must be 'mu', 'theta', 'gamma'"),
+            ("tiresias:gama=2", "unknown option 'gama': must be 'gpus', 'gamma', 'round_minutes' or 'threshold_gpu"),
+            ("green:mu=abc", "policy 'green:mu=abc': mu = 'abc': must be a number"),
+            ("green:mu=inf", "mu = 'inf': must be a number"),
+            ("green:cap=2.5", "cap = '2.5': must be a whole number"),
+            ("green:spare=1", "spare = '1': must be true or false"),
+            ("green:gamma=x", "gamma = 'x': must be a number or none"),
+            ("tiresias:gpus=x", "gpus = 'x': must be a whole number or none"),
+            ("tiresias:gamma=-2", "gamma = -2.0: must be above 0, at most 1"),
+            ("tiresias:gamma=1.5", "gamma = 1.5: must be above 0, at most 1"),
+            ("tiresias:gpus=0", "gpus = 0: must be a whole number, at least 1, or none"),
+            ("carbon-time:gamma=0.5", "gamma = 0.5: says nothing of a fixed number; must come with gpus=none"),
             ("green:mu=0.5", "mu = 0.5: must be at least 1"),
             ("green:order=up", "order = 'up': must be 'ascending' or 'descending'"),
         ],
@@ -171,6 +183,12 @@ class TestNames:
     def test_what_is_none_is_refused(self, text: str, message: str) -> None:
         with pytest.raises(UnsupportedError, match=message.replace("(", r"\(")):
             make_policy(text)
+
+    def test_a_scale_by_efficiency_is_asked_for_by_gpus_none(self) -> None:
+        policy = make_policy("carbon-time:gpus=none,gamma=0.5")
+        assert isinstance(policy, FixedScale)
+        assert (policy.gpus, policy.gamma) == (None, 0.5)
+        assert FixedScale(None).gamma == 0.9
 
     def test_there_is_no_artifact(self) -> None:
         instance = generate(jobs=3, gpus=2, arrival_hours=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from conftest import ROOT, load_module
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import carbonopt as co
 from carbonopt.core.errors import InputError
-from carbonopt.core.options import Options
+from carbonopt.core.options import Options, Progress
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.problems.mlcluster.certificate import proven_bound
@@ -27,6 +29,7 @@ from carbonopt.problems.mlcluster.prices.bound import ascend
 from carbonopt.problems.mlcluster.prices.dual import Dual
 from carbonopt.problems.mlcluster.prices.method import price
 from carbonopt.problems.mlcluster.prices.program import FluidProgram
+from carbonopt.problems.mlcluster.prices.rounding import rounded
 from carbonopt.problems.mlcluster.program import build
 from carbonopt.simulation import ForecastModel, State
 from carbonopt.simulation.options import SimulationOptions
@@ -200,6 +203,69 @@ class TestTime:
         assert (outcome.status, outcome.schedule) == (Status.TIME_LIMIT, None)
         assert outcome.bound is not None
         assert outcome.bound >= 0
+
+
+@pytest.fixture(scope="module")
+def tight() -> MlClusterInstance:
+    """With GREEN's own mean completion time as budget: prices are made for smaller ones."""
+    plain = generate(jobs=30, gpus=4, arrival_hours=6, max_gpus=4, seed=1)
+    schedule = simulate(plain, "green", SimulationOptions(ForecastModel().of(plain.intensity, 1.0))).schedule
+    assert schedule is not None
+    limit = check(plain, schedule).metrics["mean_jct_hours"]
+    return plain.with_objective(limits=Limits(limit))
+
+
+class TestWhatIsReported:
+    @pytest.mark.parametrize("method", ["price", "lp"])
+    def test_bounds_of_smaller_budgets_are_none_of_this_one(self, tight: MlClusterInstance, method: str) -> None:
+        seen: list[Progress] = []
+        found = co.solve(tight, method, time_limit=None, callback=seen.append)
+        bounds = [progress.bound for progress in seen if progress.bound is not None]
+        assert found.bound is not None
+        assert max(bounds) == pytest.approx(found.bound, rel=1e-9)
+        assert max(bounds) <= found.bound * (1 + 1e-9)
+
+    @pytest.mark.parametrize("method", ["price", "lp"])
+    @pytest.mark.parametrize("call", [1, 5])
+    def test_what_an_interrupt_leaves_is_proven(
+        self, tight: MlClusterInstance, method: str, call: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        proven = co.solve(tight, method, time_limit=None).bound
+        calls = iter(range(1, 100))
+
+        def impatient(*arguments: Any, **named: Any) -> Any:
+            if next(calls) == call:  # the first round, and one with a smaller budget
+                raise KeyboardInterrupt
+            return rounded(*arguments, **named)
+
+        monkeypatch.setattr("carbonopt.problems.mlcluster.prices.method.rounded", impatient)
+        found = co.solve(tight, method, time_limit=None)
+        assert found.status is Status.INTERRUPTED
+        assert found.bound is not None
+        assert proven is not None
+        assert 0 < found.bound <= proven * (1 + 1e-9)
+        assert next(calls) > call  # it was not over before
+
+    @pytest.mark.parametrize("status", [Status.TIME_LIMIT, Status.INTERRUPTED, Status.INFEASIBLE])
+    @pytest.mark.parametrize("start", [None, "fcfs"])
+    def test_lp_without_a_solution_has_its_start_or_a_simple_rule(
+        self, status: Status, start: str | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        instance = generate(jobs=20, gpus=4, arrival_hours=4, max_gpus=2, seed=2)
+        given = None if start is None else schedule_in_time(instance, make_policy(start), Options())
+        monkeypatch.setattr(highs, "solve", lambda *_: highs.Result(status))
+        outcome = lp(instance, Options(start=given))
+        assert outcome.schedule == (given or schedule_in_time(instance, make_policy("fixed-1"), Options()))
+        assert outcome.status is (Status.FEASIBLE if status is Status.INFEASIBLE else status)
+        assert outcome.bound is None
+
+
+def test_coefficients_of_wide_span_are_no_concern_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carbonopt.milp.program.WIDE_RANGE", 100.0)
+    instance = generate(jobs=12, gpus=4, arrival_hours=4, max_gpus=4, drain_hours=30, seed=2)
+    instance = instance.with_objective(limits=Limits(8.0))
+    assert build(instance, 4, whole_work=True).program.range_warnings()
+    assert lp(instance, Options()).bound == pytest.approx(price(instance, Options()).bound, rel=1e-3)
 
 
 def test_a_large_lp_has_slots_for_cells(monkeypatch: pytest.MonkeyPatch) -> None:

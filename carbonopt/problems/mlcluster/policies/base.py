@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 
 import numpy as np
 
+from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.simulation import Policy, State, StepSignal
+
+GAMMA = 0.9
+"""DEGRADATION that a baseline's jobs keep, where it is to choose their GPUs."""
 
 
 class ClusterPolicy(Policy):
@@ -118,14 +123,24 @@ class FixedScale(ClusterPolicy):
     Parameters
     ----------
     gpus
-        That number; None: as many as a job may grow to while DEGRADATION stays at `gamma` or above, so that
-        GREEN and its baselines know the same of a job.
+        That number; None: as many as a job may grow to while DEGRADATION stays at `gamma` or above.
     gamma
-        See `gpus`; 0.9 is the paper's example.
+        See `gpus`; None for 0.9: an example value, and our decision, as no paper tells it of the baselines.
+
+    Raises
+    ------
+    UnsupportedError
+        For values that are none, or a `gamma` beside a number of GPUs.
     """
 
-    def __init__(self, gpus: int | None = 1, gamma: float = 0.9) -> None:
-        self.gpus, self.gamma = gpus, gamma
+    def __init__(self, gpus: int | None = 1, gamma: float | None = None) -> None:
+        if gpus is not None and not (isinstance(gpus, Integral) and not isinstance(gpus, bool) and gpus >= 1):
+            raise UnsupportedError(f"gpus = {shown(gpus)}: must be a whole number, at least 1, or none")
+        if gamma is not None and not 0 < gamma <= 1:
+            raise UnsupportedError(f"gamma = {shown(gamma)}: must be above 0, at most 1")
+        if gamma is not None and gpus is not None:
+            raise UnsupportedError(f"gamma = {shown(gamma)}: says nothing of a fixed number; must come with gpus=none")
+        self.gpus, self.gamma = gpus, GAMMA if gamma is None else gamma
 
     def on_begin(self, state: State) -> None:
         """Choose the scale of each job."""
@@ -154,7 +169,7 @@ class FirstCome(FixedScale):
         Whether a job may start before an earlier one for which there is no room.
     """
 
-    def __init__(self, gpus: int | None = 1, gamma: float = 0.9, backfill: bool = False) -> None:
+    def __init__(self, gpus: int | None = 1, gamma: float | None = None, backfill: bool = False) -> None:
         super().__init__(gpus, gamma)
         self.backfill = backfill
 

@@ -29,7 +29,7 @@ class CarbonTime(FixedScale):
         W.
     """
 
-    def __init__(self, gpus: int | None = 1, gamma: float = 0.9, wait_hours: float = 12.0) -> None:
+    def __init__(self, gpus: int | None = 1, gamma: float | None = None, wait_hours: float = 12.0) -> None:
         super().__init__(gpus, gamma)
         self.wait = 60 * wait_hours
         self.due: dict[int, None] = {}
@@ -81,7 +81,7 @@ class Ecovisor(FixedScale):
     """
 
     def __init__(
-        self, gpus: int | None = 1, gamma: float = 0.9, quantile: float = 0.1, wait_hours: float = 24.0
+        self, gpus: int | None = 1, gamma: float | None = None, quantile: float = 0.1, wait_hours: float = 24.0
     ) -> None:
         super().__init__(gpus, gamma)
         self.quantile, self.wait = quantile, 60 * wait_hours

@@ -17,6 +17,8 @@ from carbonopt.problems.mlcluster.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.policies.base import FirstCome
 from carbonopt.problems.mlcluster.policies.gates import CarbonTime, Ecovisor
 from carbonopt.problems.mlcluster.policies.green import Green
+from carbonopt.problems.mlcluster.policies.green_options import GreenOptions
+from carbonopt.problems.mlcluster.policies.option import read_option
 from carbonopt.problems.mlcluster.policies.tiresias import Tiresias
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
 from carbonopt.simulation.options import SimulationOptions
@@ -66,23 +68,11 @@ def make_policy(text: str) -> Policy:
         key, equals, value = item.partition("=")
         if not equals:
             raise UnsupportedError(f"policy {text!r}: {item!r} must be option=value")
-        given[key.strip()] = _value(value.strip())
-    try:
-        return kind(**given)
-    except TypeError as error:
-        raise UnsupportedError(f"policy {text!r}: {error}") from None
-
-
-def _value(text: str) -> Any:
-    words = {"none": None, "true": True, "false": False}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
         try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+            given |= read_option(GreenOptions if kind is Green else kind, key.strip(), value.strip())
+        except UnsupportedError as error:
+            raise UnsupportedError(f"policy {text!r}: {error}") from None
+    return kind(**given)
 
 
 def simulate(instance: MlClusterInstance, policy: str | Policy, options: SimulationOptions) -> Outcome:

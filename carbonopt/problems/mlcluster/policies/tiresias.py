@@ -12,8 +12,9 @@ class Tiresias(FixedScale):
     Parameters
     ----------
     gpus, gamma
-        See `FixedScale`: Tiresias does not scale. By default, as in GREEN's experiments, jobs have as many GPUs as
-        GREEN's own profile of them finds efficient.
+        See `FixedScale`: Tiresias does not scale. GREEN's experiments fix a job's GPUs by GREEN's profile of it. How
+        is not known: by default they are the most with DEGRADATION >= 0.9, an example value, and our decision.
+        GREEN's own gamma is 0.85 where all GPUs are in demand, and up to 0.95 beyond.
     round_minutes
         Time between two rounds at which jobs may be preempted.
     threshold_gpu_hours
@@ -24,7 +25,7 @@ class Tiresias(FixedScale):
     def __init__(
         self,
         gpus: int | None = None,
-        gamma: float = 0.9,
+        gamma: float | None = None,
         round_minutes: float = 5.0,
         threshold_gpu_hours: float | None = None,
     ) -> None:

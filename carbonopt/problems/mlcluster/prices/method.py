@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Self
 
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
@@ -37,9 +38,7 @@ def price(instance: MlClusterInstance, options: Options) -> Outcome:
     if not len(instance.jobs):
         empty: Schedule = {"job": [], "start_minutes": [], "end_minutes": [], "gpus": []}
         return Outcome(Status.OPTIMAL, empty, 0.0)
-    incumbent = _Incumbent(instance, options)
-    incumbent.offer(options.start)
-    incumbent.follow_rules(FIRST_RULES)
+    incumbent = Incumbent.early(instance, options)
     priced = ascend(instance, _part(options))
     if priced.bound > ceiling(instance):
         return Outcome(Status.INFEASIBLE, certificate=priced.certificate(), info=priced.info)
@@ -51,12 +50,9 @@ def follow(
     instance: MlClusterInstance,
     options: Options,
     priced: Priced,
-    incumbent: _Incumbent | None = None,
-    values: Schedule | None = None,
+    best: Incumbent,
 ) -> Outcome:
-    """Make schedules of prices, and return the best; `values` is one to begin with."""
-    best = incumbent or _Incumbent(instance, options)
-    best.offer(values)
+    """Make schedules of prices, and return the best, or what there is already."""
     for follower in _tightened(instance, options, priced, best):
         for premium in PREMIUMS:
             if options.remaining > 0:
@@ -64,7 +60,7 @@ def follow(
     if best.schedule is None:
         for haste in HASTES:
             best.offer(rounded(priced, options, haste=haste) if options.remaining > 0 else None)
-        best.follow_rules(RULES if incumbent else FIRST_RULES + RULES)
+        best.follow_rules(RULES)
     status = Status.FEASIBLE if best.schedule is not None else Status.UNKNOWN
     if options.remaining <= 0:
         status = Status.TIME_LIMIT
@@ -78,7 +74,7 @@ def _part(options: Options) -> Options:
     return replace(options, time_limit=options.elapsed + CLIMB * options.remaining)
 
 
-def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, best: _Incumbent) -> Iterator[Priced]:
+def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, best: Incumbent) -> Iterator[Priced]:
     """Yield prices for smaller and smaller budgets, as long as schedules exceed the true one."""
     yield priced
     limit, budget = instance.limits.mean_jct_hours, instance.limits.mean_jct_hours
@@ -89,11 +85,12 @@ def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, be
             return
         budget *= limit / best.mean_jct
         best.mean_jct = None
-        priced = ascend(instance.with_objective(limits=Limits(budget)), _part(options), priced)
+        silent = replace(_part(options), callback=None)  # bounds for a smaller budget are none for the true one
+        priced = ascend(instance.with_objective(limits=Limits(budget)), silent, priced)
         yield priced
 
 
-class _Incumbent:
+class Incumbent:
     """The best schedule so far."""
 
     def __init__(self, instance: MlClusterInstance, options: Options) -> None:
@@ -101,6 +98,14 @@ class _Incumbent:
         self.schedule: Schedule | None = None
         self.objective = float("inf")
         self.mean_jct: float | None = None
+
+    @classmethod
+    def early(cls, instance: MlClusterInstance, options: Options) -> Self:
+        """Return the user's start, or else what a simple rule does: something to have before there are prices."""
+        incumbent = cls(instance, options)
+        incumbent.offer(options.start)
+        incumbent.follow_rules(FIRST_RULES)
+        return incumbent
 
     def offer(self, schedule: Schedule | None, close: bool = False) -> None:
         """Keep a schedule if it is feasible and better; note the least mean completion time of `close` ones."""
