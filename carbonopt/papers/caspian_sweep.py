@@ -22,6 +22,10 @@ DRAWS = 10
 SWEEP = (0.0, 0.25, 0.5, 1.0, 2.0)
 """omega_1 of Figure 6."""
 OPTIMIZERS = ("caspian", "caspian-milp")
+AS_PRINTED = ("caspian",)
+"""Policies that also run with deadlines as they are, as the paper's plans take them, and not rounded to slots."""
+PAPERS_OWN = "caspian, exact deadlines"
+"""Label of the paper's own plan, beside which its numbers belong."""
 TARDINESS_KG = 3.0
 """Weight of a slot of tardiness in the carbon objective, in kg."""
 STRICT_KG = 10.0
@@ -55,17 +59,27 @@ class Case:
         omega_1 of the caspian objective; NaN under carbon.
     past
         Whose jobs the policy expects to come again; None: it expects nobody.
+    exact
+        Whether its plans take deadlines as they are (see `Rolling`).
     """
 
     policy: str
     objective: Objective
     omega: float = float("nan")
     past: MospInstance | None = None
+    exact: bool = False
 
     @property
     def label(self) -> str:
         """Name of the policy in tables."""
-        return self.policy if self.past is None else f"{self.policy}, expecting"
+        expecting, exact = (", expecting" if self.past is not None else ""), (", exact deadlines" if self.exact else "")
+        return f"{self.policy}{expecting}{exact}"
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Options of the policy that differ from those of its name."""
+        past = {} if self.past is None else {"past": self.past}
+        return {**past, "deadlines": "exact"} if self.exact else past
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -91,10 +105,12 @@ def cases(
     omegas: Sequence[float] = SWEEP,
     expecting: Sequence[str] = (),
     past: MospInstance | None = None,
+    as_printed: Sequence[str] = AS_PRINTED,
 ) -> Iterator[Case]:
     """Yield the baselines, and each policy at every omega_1 and under the carbon objective.
 
-    Those in `expecting` then run under the carbon objective once more, and expect the jobs of `past`.
+    Those in `as_printed` run at every omega_1 with exact deadlines; those in `expecting` run under the carbon objective
+    once more, and expect the jobs of `past`.
     """
     for name in BASELINES:
         yield Case(name, own_objective())
@@ -102,6 +118,9 @@ def cases(
         for omega in omegas:
             yield Case(policy, paper_objective(omega), omega)
         yield Case(policy, own_objective())
+    for policy in as_printed:
+        for omega in omegas:
+            yield Case(policy, paper_objective(omega), omega, exact=True)
     for policy in expecting:
         yield Case(policy, own_objective(), past=past)
 
@@ -121,7 +140,7 @@ def simulated(instance: MospInstance, case: Case, settings: Mapping[str, Any]) -
     RuntimeError
         If it did not complete the jobs.
     """
-    policy = case.policy if case.past is None else make_policy(case.policy, past=case.past)
+    policy = make_policy(case.policy, **case.changes) if case.changes else case.policy
     found = simulate(instance.with_objective(case.objective), policy, **settings)
     if not found.has_solution:
         raise RuntimeError(f"{case.label} on {instance.name} ended {found.status}: {found.info}")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "peers" / "mosp_online.py"
 SMALL = ["--jobs", "6", "--seeds", "1", "2", "--policies", "caspian"]
@@ -22,14 +23,37 @@ def run(*options: str) -> str:
 def test_rows_are_appended_and_never_made_twice(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     first = run("--omegas", "0.5", "-o", str(file))
-    assert first.count("saved") == 2 * 4  # two baselines, one omega_1 and the carbon objective
+    assert (
+        first.count("saved") == 2 * 5
+    )  # two baselines, one omega_1 with both kinds of deadlines, the carbon objective
     begun = file.read_text()
     second = run("--omegas", "0.5", "1", "--expecting", "caspian-lp", "-o", str(file))
-    assert second.count("saved") == 2 * 2
+    assert second.count("saved") == 2 * 3
     assert file.read_text().startswith(begun)
     table = pd.read_csv(file)
-    assert len(table) == 2 * 6
+    assert len(table) == 2 * 8
     assert not table.duplicated(["seed", "policy", "objective", "omega_1"]).any()
     punctual = table[table["deadlines_met_share"] == 1]
     assert (punctual["saving"] <= punctual["most_saving"] + 1e-9).all()
     assert "saving_least" in second
+
+
+def test_experiments_with_other_options_share_a_file_and_no_rows(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    few = ["--seeds", "1", "--policies", "--exact", "--omegas", "-o", str(file)]  # the baselines alone
+    for other in ([], ["--draw", "1"], ["--slots", "40"], ["--jobs", "5"]):
+        assert run(*few, *other).count("saved") == 2
+        assert run(*few, *other).count("saved") == 0
+    table = pd.read_csv(file)
+    assert len(table) == 4 * 2
+    assert set(table["carbon"]) == {"synthetic"}
+    assert not table.duplicated(["carbon", "slots", "jobs", "draw", "policy"]).any()
+
+
+def test_a_file_that_does_not_say_of_which_experiment_it_is_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("seed,policy,objective,omega_1\n1,caspian,caspian,0.5\n")
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        run("-o", str(file))
+    assert "do not say of which experiment" in error.value.stderr
+    assert len(file.read_text().splitlines()) == 2

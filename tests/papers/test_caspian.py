@@ -7,9 +7,20 @@ import pandas as pd
 import pytest
 
 import carbonopt as co
-from carbonopt.papers.caspian_sweep import DRAWS, OPTIMIZERS, SWEEP, Case, Reference, own_objective, simulated
+from carbonopt.papers.caspian_sweep import (
+    DRAWS,
+    OPTIMIZERS,
+    PAPERS_OWN,
+    SWEEP,
+    Case,
+    Reference,
+    own_objective,
+    paper_objective,
+    simulated,
+)
 from carbonopt.papers.figure import Run, figure_of
 from carbonopt.problems.mosp.instance import MospInstance
+from carbonopt.problems.mosp.online.rolling import Rolling
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +47,16 @@ def sweep(small: MospInstance) -> pd.DataFrame:
 
 
 def test_the_sweep_has_a_row_for_each_omega_and_the_papers_values(sweep: pd.DataFrame) -> None:
-    assert list(sweep["policy"].unique()) == ["earliest-random", "earliest-clean", *OPTIMIZERS]
+    assert list(sweep["policy"].unique()) == ["earliest-random", "earliest-clean", *OPTIMIZERS, PAPERS_OWN]
     for policy in OPTIMIZERS:
         part = sweep[sweep["policy"] == policy]
         assert part["omega_1"].dropna().tolist() == list(SWEEP)
         assert part["omega_1"].isna().tolist() == [False] * len(SWEEP) + [True]
-    theirs = sweep[(sweep["policy"] == "caspian") & (sweep["omega_1"] == 0.5)].iloc[0]
+    own = sweep[sweep["policy"] == PAPERS_OWN]
+    assert own["omega_1"].tolist() == list(SWEEP)
+    theirs = sweep[(sweep["policy"] == PAPERS_OWN) & (sweep["omega_1"] == 0.5)].iloc[0]
     assert (theirs["paper_saving"], theirs["paper_met"]) == (0.332, 0.983)
-    assert sweep.loc[sweep["policy"] != "caspian", "paper_saving"].isna().all()
+    assert sweep.loc[sweep["policy"] != PAPERS_OWN, "paper_saving"].isna().all()
     assert figure_of("caspian-6").draw(sweep).get_legend() is not None
 
 
@@ -74,3 +87,11 @@ def test_a_case_that_expects_jobs_has_a_name_of_its_own(small: MospInstance) -> 
     found = simulated(small, case, {"seed": 1})
     row = Reference.of(small, {"seed": 1}).row(case, found)
     assert 0 <= row["gap_to_clairvoyant"] < 1
+
+
+def test_the_papers_own_plan_takes_deadlines_as_they_are(small: MospInstance) -> None:
+    case = Case("caspian", paper_objective(1.0), 1.0, exact=True)
+    assert (case.label, case.changes) == (PAPERS_OWN, {"deadlines": "exact"})
+    theirs = simulated(small.with_objective(paper_objective(1.0)), case, {"seed": 1})
+    by_hand = co.simulate(small.with_objective(paper_objective(1.0)), Rolling(deadlines="exact"), seed=1)
+    assert theirs.columns == by_hand.columns

@@ -16,10 +16,19 @@ from carbonopt.problems.mosp.online.window import Sight, Window, due, overdue
 
 
 def require_alike(past: MospInstance, whole: MospInstance) -> None:
-    """Refuse a past whose jobs are no jobs of the instance's clusters."""
+    """Refuse a past whose jobs are no jobs of the instance's clusters, or are the instance's own: that is no past."""
     same = past.resources == whole.resources and past.clusters.name == whole.clusters.name
     if not same or past.time.slot_hours != whole.time.slot_hours:
         raise UnsupportedError(f"the past {past.name!r} must have the resources, clusters and slots of {whole.name!r}")
+    if len(whole.jobs) and _runs(past.jobs) == _runs(whole.jobs):
+        raise UnsupportedError(
+            f"the past {past.name!r} has the jobs of {whole.name!r} itself: who expects them knows all"
+        )
+
+
+def _runs(jobs: MospJobs) -> set[tuple[str, int, int]]:
+    """Return names, arrivals and run times, in no order."""
+    return set(zip(jobs.name, jobs.arrival.tolist(), jobs.duration.tolist(), strict=True))
 
 
 def with_expected(window: Window, past: MospInstance, now: int, sight: Sight) -> Window:

@@ -8,6 +8,7 @@ and it keeps what it has done.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from carbonopt.problems.mosp.methods import choose, value_of
 from carbonopt.problems.mosp.online.expected import require_alike, with_expected
 from carbonopt.problems.mosp.online.steady import Place, Plan
 from carbonopt.problems.mosp.online.window import Rules, Sight, Window, look, with_period_objective
-from carbonopt.problems.mosp.room import Room
 from carbonopt.problems.mosp.schedule import from_schedule
 from carbonopt.simulation import Policy, State
 
@@ -35,6 +35,9 @@ RELATIVE_GAP = 1e-3
 AUTO = "auto"
 BLIND = ("greedy-random", "greedy-clean")
 """Methods that look at no objective."""
+
+Places = dict[int, tuple[int, int]]
+"""Cluster and start [slot] of jobs, all by their positions in the whole instance."""
 
 
 class Rolling(Policy):
@@ -57,13 +60,16 @@ class Rolling(Policy):
         ``slots``: rounded down to whole slots in the plan, ``exact``: as they are (see `window.Sight`).
     past
         Its jobs are expected to come again, in the same slots (see `expected`); None: nobody else is expected.
+        Without effect on `lp-rounding-caspian`, the default, and on the greedy methods: they place one job after the
+        other where it alone is best, and those that are there come first (under the caspian objective, normalizers
+        and jobs that the LP leaves out may make a difference).
     change_share
         Price of stopping or moving a running job, over the mean cost of a job in the plan.
     budget_share
         What going back to the plan before may cost in a period, over the cost of its plan.
     seconds, mip_rel_gap
-        Of each decision, as in `carbonopt.solve`. Where time runs out first, the same seed need not give the same
-        schedule.
+        Of each decision, as in `carbonopt.solve`; both plans that `past` may take share the time. Where time runs out
+        first, the same seed need not give the same schedule.
 
     Attributes
     ----------
@@ -106,7 +112,7 @@ class Rolling(Policy):
         self.seconds, self.mip_rel_gap = seconds, mip_rel_gap
         self.fallbacks = 0
         self._home: dict[int, int] = {}
-        self._plan: dict[int, tuple[int, int]] = {}
+        self._plan: Places = {}
 
     @property
     def pieces(self) -> str:
@@ -131,27 +137,27 @@ class Rolling(Policy):
         window = look(state, self.rules, sight, self._home, order)
         if window is None:
             return
-        plan: dict[int, tuple[int, int]] = {}
+        options, plan = self._options(state), Places()
         if self.past is not None:
             seen = with_expected(window, self.past, round(state.now), sight)
-            plan = self._planned(state, with_period_objective(seen, objective))
+            plan = self._planned(state, with_period_objective(seen, objective), options)
         if len(plan) < len(window.job):  # nobody waits for who is only expected
-            plan = self._planned(state, with_period_objective(window, objective))
+            again = options if self.past is None else replace(options, seed=_drawn(state))
+            plan = self._planned(state, with_period_objective(window, objective), again)
         self._act(state, plan)
 
     def on_due(self, state: State, job: int) -> None:
         """Start a job whose plan began within the period."""
         self._start(state, job, self._plan[job][0])
 
-    def _planned(self, state: State, window: Window) -> dict[int, tuple[int, int]]:
-        """Return cluster and start [slot] of the jobs that the plan places, by their positions in the whole."""
-        base, options = round(state.now) - window.now, self._options(state)
+    def _planned(self, state: State, window: Window, options: Options) -> Places:
+        """Return where the plan places jobs."""
+        base = round(state.now) - window.now
         schedule = self._optimized(window, options)
         jobs, clusters, starts = from_schedule(window.instance, schedule)
         if self.change_share or self.migration or self.budget_share:
-            room = self._steadied(window, schedule, options, base)
-            jobs = room.placed.tolist()
-            clusters, starts = room.cluster[jobs].tolist(), room.start[jobs].tolist()
+            steady = self._steadied(window, schedule, options, base)
+            jobs, clusters, starts = from_schedule(window.instance, steady)
         return {
             int(window.job[job]): (int(window.cluster[cluster]), base + start)
             for job, cluster, start in zip(jobs, clusters, starts, strict=True)
@@ -162,7 +168,7 @@ class Rolling(Policy):
         return Options(
             time_limit=self.seconds,
             mip_rel_gap=self.mip_rel_gap,
-            seed=int(state.rng.integers(2**31)),
+            seed=_drawn(state),
             threads=1,
         )
 
@@ -179,9 +185,10 @@ class Rolling(Policy):
         assert again.schedule is not None
         return again.schedule
 
-    def _steadied(self, window: Window, schedule: Schedule, options: Options, base: int) -> Room:
+    def _steadied(self, window: Window, schedule: Schedule, options: Options, base: int) -> Schedule:
         value, _ = value_of(window.instance, options)
-        assert value is not None
+        if value is None:  # out of time: what a change costs is not known
+            return schedule
         plan = Plan(window, value, schedule, 0.0, self.migration)
         change = self.change_share * plan.typical
         plan.suspension, plan.migration = change, self.migration + change
@@ -193,9 +200,9 @@ class Rolling(Policy):
             if job in self._plan
         }
         plan.return_to(previous, self.budget_share * plan.typical * len(plan.room.placed))
-        return plan.room
+        return plan.room.schedule()
 
-    def _act(self, state: State, plan: dict[int, tuple[int, int]]) -> None:
+    def _act(self, state: State, plan: Places) -> None:
         """Stop what the plan stops or moves, then start what it starts; the rest of the period is planned."""
         self._plan, now = plan, round(state.now)
         assert self.epoch is not None
@@ -212,3 +219,8 @@ class Rolling(Policy):
     def _start(self, state: State, job: int, cluster: int) -> None:
         state.start(job, cluster)
         self._home[job] = cluster
+
+
+def _drawn(state: State) -> int:
+    """Return a seed."""
+    return int(state.rng.integers(2**31))

@@ -65,18 +65,19 @@ class Plan:
         """Return cost and price of a job where the plan has it: stopped and at no other cost where it waits."""
         cluster, start = int(self.room.cluster[job]), int(self.room.start[job])
         if cluster >= 0:
-            return float(self.costs(job)[cluster, start - self.window.now])
+            return float(self.costs(job)[cluster, start - int(self.window.instance.jobs.arrival[job])])
         absence = self.window.instance.objective.absence_price
         return absence + (self.suspension if self.window.running[job] else 0.0)
 
     def place(self, job: int) -> None:
         """Put a job where it is cheapest with all prices, or let it wait."""
-        if not len(self.room.starts(job)):
+        starts = self.room.starts(job)
+        if not len(starts):
             return
         costs = np.where(self.room.fits(job), self.costs(job), np.inf)
-        cluster, start = np.unravel_index(int(costs.argmin()), costs.shape)
-        if costs[cluster, start] < self.window.instance.objective.absence_price:
-            self.room.place(job, int(cluster), self.window.now + int(start))
+        cluster, offset = np.unravel_index(int(costs.argmin()), costs.shape)
+        if costs[cluster, offset] < self.window.instance.objective.absence_price:
+            self.room.place(job, int(cluster), int(starts[offset]))
 
     def keep(self, job: int) -> bool:
         """Let a job go on where it runs, if that is cheaper: what is in its way is put elsewhere."""

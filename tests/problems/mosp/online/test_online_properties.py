@@ -13,6 +13,7 @@ from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective
 from carbonopt.problems.mosp.online.bound import pieces_bound
 from carbonopt.problems.mosp.online.names import POLICIES
 from carbonopt.problems.mosp.online.rolling import Rolling
+from carbonopt.problems.mosp.online.steady import Plan
 from carbonopt.simulate import simulate
 
 
@@ -33,6 +34,41 @@ def test_schedules_pass_the_checker_and_are_repeatable(policy, objective):
     assert found.metrics["churn"] == sum(changes)
     again = simulate(instance, policy, seed=1, forecast="error=0.3")
     assert again.columns == found.columns
+
+
+@pytest.mark.parametrize(
+    "price", [{"change_share": 0.2}, {"migration": 0.5}, {"change_share": 1, "budget_share": 0.01}]
+)
+def test_steady_plans_put_who_is_expected_where_there_is_room_after_their_arrival(price, monkeypatch):
+    judged, later = [], []
+
+    def watched(plan: Plan, *args) -> None:
+        returned_to(plan, *args)
+        placed, jobs = plan.room.placed, plan.window.instance.jobs
+        judged.append((plan.room.start >= jobs.arrival)[placed].all() and plan.room.free.min() >= -1e-9)
+        later.append(int((jobs.arrival[placed] > plan.window.now).sum()))
+
+    moved: list[bool] = []
+    returned_to, put = Plan.return_to, Plan.place
+    monkeypatch.setattr(Plan, "return_to", watched)
+    monkeypatch.setattr(Plan, "place", lambda plan, job: (moved.append(plan.window.job[job] < 0), put(plan, job))[1])
+    for objective in (CarbonObjective(1, 1, 0.005), CaspianObjective()):
+        for method in ("greedy-clean", "lp-rounding"):
+            instance, policy = (
+                day(1, jobs=25).with_objective(objective),
+                Rolling(method, past=day(101, jobs=25), **price),
+            )
+            assert simulate(instance, policy, seed=1).has_solution
+    assert all(judged)
+    assert sum(later) > 0
+    assert any(moved) or "migration" in price  # that price alone moves no job here
+
+
+def test_without_time_for_normalizers_a_policy_that_is_steady_and_expects_jobs_still_plans():
+    instance, past = day(1).with_objective(CaspianObjective()), day(101)
+    found = simulate(instance, Rolling("milp", past=past, change_share=0.2, seconds=0), seed=1)
+    assert found.status is Status.FEASIBLE, found.info
+    assert found.info["fallbacks"] > 0
 
 
 def test_slot_prices_can_plan_the_periods():

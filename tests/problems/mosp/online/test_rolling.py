@@ -136,6 +136,34 @@ def test_who_is_expected_and_does_not_come_is_not_in_the_schedule():
         simulate(case, Rolling("milp", past=instance([0], [1], [2], ((500,) * 4, (500,) * 4))))
 
 
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_the_instance_itself_is_no_past(order):
+    case = instance([0, 1], [1, 2], [3, 5])
+    jobs = case.jobs
+    same = MospJobs(
+        [jobs.name[i] for i in order], jobs.arrival[order], jobs.duration[order], [6.0, 6.0], jobs.demand[order]
+    )
+    with pytest.raises(PolicyError, match="has the jobs of 'hand' itself"):
+        simulate(case, Rolling("milp", past=instance([], [], [], jobs=same, name="copy")))
+    assert simulate(instance([], [], []), Rolling(past=instance([], [], []))).has_solution
+
+
+def test_both_plans_of_a_period_share_its_time(monkeypatch):
+    case, day_before = instance([0, 0, 0], [2, 2, 2], [2, 2, 2], ((100,) * 6,)), instance([3], [2], [6], ((100,) * 6,))
+    seen, planned = [], Rolling._optimized
+
+    def watched(policy, window, options):
+        seen.append(options)
+        return planned(policy, window, options)
+
+    monkeypatch.setattr(Rolling, "_optimized", watched)
+    simulate(case, Rolling("milp", past=day_before))
+    first, second = seen[:2]
+    assert second.started == first.started
+    assert second.time_limit == first.time_limit
+    assert second.seed != first.seed
+
+
 def test_nobody_waits_for_who_is_only_expected():
     # the three jobs fill all slots; in each period the expected one would take two of them, and let one of them wait
     case, day_before = instance([0, 0, 0], [2, 2, 2], [2, 2, 2], ((100,) * 6,)), instance([3], [2], [6], ((100,) * 6,))
