@@ -145,6 +145,8 @@ def excess_table(
             row |= study.excess(name, solution, quantity, row["model"])
         if split:
             row |= study.split(name, solution)
+            if row["excess_over_loosest"] is not None and "excess_carbon_kg" in row:
+                row |= _tightened(row, solution.metrics["carbon_kg"])
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -220,6 +222,14 @@ def _expected(instance: Instance, solution: Solution) -> Solution:
         return solution
     columns, info = problem.function("expected")(instance, solution)
     return replace(solution, columns=columns, info=info, metrics=evaluate(instance, columns, info).metrics)
+
+
+def _tightened(row: Mapping[str, Any], carbon_kg: float) -> dict[str, Any]:
+    """Return the least carbon and the excess of a row; what bounds a looser model bounds this one too."""
+    excess, over = row["excess_carbon_kg"], row["excess_over_loosest"]
+    if excess is not None and excess <= over:
+        return {}
+    return {"least_carbon_kg": carbon_kg / (1 + over), "excess_carbon_kg": over}
 
 
 def _least(values: Sequence[float | None]) -> float | None:

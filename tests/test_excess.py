@@ -49,11 +49,17 @@ def test_wait_awhile_alone_is_optimal() -> None:
 def test_the_parts_add_up() -> None:
     forecast = ForecastModel(error=0.3, window_hours=24)
     table = excess_table(
-        days(2), ["res-first-carbon-time", "ecovisor"], quantities=(), split=True, forecast=forecast, **QUICK
+        days(2),
+        ["res-first-carbon-time", "ecovisor"],
+        quantities=("carbon_kg",),
+        split=True,
+        forecast=forecast,
+        **QUICK,
     )
     for _, row in table.iterrows():
         parts = [row[f"due_to_{part}"] for part in PARTS if row[f"due_to_{part}"] == row[f"due_to_{part}"]]
         assert sum(parts) == pytest.approx(row["excess_over_loosest"])
+        assert row["excess_carbon_kg"] <= row["excess_over_loosest"]
         assert row["due_to_heuristic"] > -1e-9
     first = table.loc[0]
     assert first["due_to_splitting"] > -1e-9
