@@ -192,9 +192,10 @@ class _Solver:
         hot = HOT * self.typical * min(1.0, HOT_JOBS / jobs)
         moves, left, rate = max(FIRST_MOVES, MOVES_PER_JOB * jobs), self.budget, 0.0
         while left > 0 and not self.closed and options.remaining > 0:
+            most = rate * options.remaining if rate > 0 else np.inf
+            if most < left and most < GROWTH * moves:
+                moves = int(most)  # the clock will end it: one long round is better than several short ones
             moves = min(moves, left)
-            if rate > 0 and GROWTH * moves > rate * options.remaining:
-                moves = int(rate * options.remaining)  # one long round is better than several short ones
             rate = self._round(max(moves, 1), hot, hot / COOLING, options)
             left -= moves
             moves *= GROWTH
