@@ -12,9 +12,11 @@ from carbonopt.check import evaluate
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.instance import Instance
+from carbonopt.core.ranges import require_number
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Outcome, Solution
 from carbonopt.core.status import Status
+from carbonopt.core.versions import installed_versions
 from carbonopt.io.forecast import read_forecast
 from carbonopt.simulation import (
     Forecast,
@@ -28,7 +30,6 @@ from carbonopt.simulation import (
 )
 from carbonopt.simulation.load import is_file_reference
 from carbonopt.simulation.options import SimulationOptions
-from carbonopt.solve import _versions
 
 ForecastLike = str | os.PathLike[str] | Forecast | ForecastModel | CarbonSignal | None
 """What `simulate` takes as a forecast."""
@@ -91,8 +92,7 @@ def simulate(
     began = time.perf_counter()
     problem = problem_of(instance.problem)
     run = problem.function("simulate")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise UnsupportedError(f"seed = {shown(seed)}: must be a whole number, at least 0")
+    require_number("seed", seed, least=0, whole=True)
     if changes:
         instance = _changed(instance, changes)
     chosen, label = _policy(policy)
@@ -184,6 +184,6 @@ def _judged(instance: Instance, policy: str, options: SimulationOptions, outcome
         columns=columns,
         info=info,
         options=dict(options.to_dict()),
-        versions=_versions(),
+        versions=installed_versions(),
         wall_seconds=time.perf_counter() - began,
     )

@@ -15,6 +15,7 @@ from carbonopt.core.registry import load, problem_of
 from carbonopt.core.report import Diagnosis
 from carbonopt.core.solution import Outcome, Solution, relative_gap
 from carbonopt.core.status import Status
+from carbonopt.core.versions import installed_versions
 
 CHECKPOINT_SECONDS = 1.0
 """Least time between two checkpoints."""
@@ -170,7 +171,7 @@ def _judged(instance: Instance, method: str, options: Options, outcome: Outcome)
         columns=schedule,
         info=info,
         options=dict(options.to_dict()),
-        versions=_versions(),
+        versions=installed_versions(),
         wall_seconds=options.elapsed,
     )
 
@@ -220,15 +221,3 @@ def _is_closed(objective: float | None, bound: float | None, options: Options) -
         return False
     closed = gap is not None and gap <= max(options.mip_rel_gap, PROVABLE_GAP)
     return closed or abs(objective - bound) <= options.mip_abs_gap
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {}
-    for package in ("carbonopt", "numpy", "highspy"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "unknown"
-    return found

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from elastic_plain import Algorithm1, Walk
-from mosp_build import peak_bytes
+from machine import peak_bytes
 
 import carbonopt
 from carbonopt.algorithms import compiled

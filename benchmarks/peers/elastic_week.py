@@ -42,7 +42,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elastic_cases import CASES, Numbers, measure, warm_up
-from mosp_build import installed
+from machine import installed
 
 import carbonopt
 from carbonopt.core.solution import relative_gap

@@ -24,9 +24,8 @@ Each model is written for speed, by the means that the tool itself offers: Pyomo
 instead of sums of products; linopy (0.10 or later) with `Model(sparse=True)` and grouped sums over the nonzeros,
 which takes about a third of the time of variables on a full grid of jobs, clusters and slots; CVXPY with one
 variable, one matrix product a kind of row and the SciPy backend, its fastest here. What they have in common, the
-numpy arithmetic that lists the placements and prices them, is `placements` and `usage` in
-`mosp_models.py`, and counts as part
-of each build.
+numpy arithmetic that lists the placements and prices them, is `placements` and `usage` in `mosp_data.py`, and
+counts as part of each build.
 
 Times are CPU seconds of the process, collection of cyclic garbage off as in `timeit`, after a build of a tiny
 instance that loads every module. Tools take turns; the median of the repeats is shown, Pyomo is built once. After
@@ -48,20 +47,17 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import highspy
 import numpy as np
-import numpy.typing as npt
-from mosp_models import TOOLS, Arrays, Data, Tool, read_data
+from machine import installed, peak_bytes
+from mosp_data import Arrays, Data, Tool, read_data
+from mosp_models import TOOLS
 
 import carbonopt
 from carbonopt.problems.mosp.instance import MospInstance
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 AGREEMENT = 1e-6
 """Largest relative difference between two LP optima that counts as rounding."""
@@ -153,17 +149,6 @@ def measure(names: Sequence[str], data: Data, warm_up: Data, repeats: int) -> di
     return runs
 
 
-def peak_bytes() -> int:
-    """Return the largest resident size of this process so far."""
-    status = Path("/proc/self/status")
-    if status.exists():  # Linux: ru_maxrss would include the process that started this one
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) * 1024
-    import resource
-
-    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
-
-
 def build_first(name: str, data: Data, warm_up: Data) -> dict[str, float]:
     """Return CPU seconds of this process's first large build, and by how much it raises the peak."""
     TOOLS[name].arrays(TOOLS[name].model(warm_up))
@@ -231,14 +216,6 @@ def table(results: Sequence[dict[str, Any]]) -> str:
         "  ".join(cell.rjust(w) if k else cell.ljust(w) for k, (cell, w) in enumerate(zip(line, widths, strict=True)))
         for line in lines
     )
-
-
-def installed(package: str) -> str | None:
-    """Return the version of an installed package."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return getattr(sys.modules.get(package), "__version__", None)
 
 
 def generated(size: dict[str, int]) -> Data:

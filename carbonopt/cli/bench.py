@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console
+from carbonopt.cli.names import listed
 from carbonopt.core.instance import Instance
 from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.solution import Solution
@@ -36,7 +37,7 @@ def bench(
     from carbonopt.bench.campaign import count_runs, run_campaign
     from carbonopt.bench.gaps import by_method, with_best_bounds
 
-    names = None if methods is None else [name.strip() for name in methods.split(",")]
+    names = listed(methods) if methods else None
     results.parent.mkdir(parents=True, exist_ok=True)
     for target in (results, bks):
         if target is not None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console, excess
+from carbonopt.cli.names import listed
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
@@ -29,12 +30,14 @@ def compare(
     seed: console.Seed = 0,
     threads: console.Threads = None,
     policies: Annotated[
-        str | None,
-        typer.Option("--policies", "-p", help="Online policies instead of methods, separated by commas; or all."),
+        list[str] | None,
+        typer.Option(
+            "--policies", "-p", help="Online policies instead of methods, separated by commas or one by one; or all."
+        ),
     ] = None,
     split: Annotated[bool, typer.Option("--split", help="Say what the excess of each policy is due to.")] = False,
     reserved: Annotated[
-        str | None, typer.Option("--reserved", help="Numbers of reserved CPUs for the policies, e.g. 0,9,18.")
+        list[str] | None, typer.Option("--reserved", help="Numbers of reserved CPUs for the policies, e.g. 0,9,18.")
     ] = None,
     lengths: Annotated[str, typer.Option("--lengths", help="What policies know of run times: mean or true.")] = "mean",
     forecast: console.Forecast = None,
@@ -51,7 +54,7 @@ def compare(
         "seed": seed,
         "threads": threads,
     }
-    if policies is not None:
+    if policies:
         simulation = {"split": split, "lengths": lengths, "forecast": console.forecast(forecast)}
         console.each_file(
             files,
@@ -64,7 +67,7 @@ def compare(
                 json_output,
             ),
         )
-    names = None if methods is None else [name.strip() for name in methods.split(",")]
+    names = listed(methods) if methods else None
     console.each_file(files, lambda path: _compare_file(path, names, options, output, files, json_output))
 
 
@@ -118,7 +121,7 @@ def _metric(name: str, value: float | None) -> str:
 
 def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
     sense = solutions[0].sense
-    shown = problem_of(solutions[0].problem).shown
+    shown = console.filled(problem_of(solutions[0].problem).shown, solutions)
     columns = ["method", "status", *shown.values(), "objective", "own bound", "gap", "seconds"]
     rows = [
         [

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError
 from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.options import Progress
 from carbonopt.core.report import Violation
-from carbonopt.core.solution import relative_gap
+from carbonopt.core.solution import Solution, relative_gap
 
 USAGE = 2
 INTERRUPTED = 130
@@ -33,7 +33,9 @@ Files = Annotated[  # readable=False: typer would end the call over one file tha
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per file.")]
 Method = Annotated[str, typer.Option("--method", "-m", help="Method, or auto.")]
-Methods = Annotated[str | None, typer.Option("--methods", "-m", help="Methods, separated by commas.")]
+Methods = Annotated[
+    list[str] | None, typer.Option("--methods", "-m", help="Methods, separated by commas, or one by one: -m a -m b.")
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
@@ -120,6 +122,11 @@ def saying() -> Callable[[str], None]:
             say(f"{seconds:.0f} s: {text}")
 
     return step
+
+
+def filled(heads: Mapping[str, str], solutions: Sequence[Solution]) -> dict[str, str]:
+    """Return the metrics, with the heads of their columns, that any of the solutions has."""
+    return {key: head for key, head in heads.items() if any(s.metrics.get(key) is not None for s in solutions)}
 
 
 def number(value: Any, digits: int = 6) -> str:

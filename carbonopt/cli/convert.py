@@ -59,17 +59,9 @@ def mosp(
     _convert("mosp", arguments)
 
 
-@groups.takes(groups.elastic_queues, groups.target)
+@groups.takes(groups.trace, groups.signal, groups.elastic_queues, groups.target)
 def elastic(
     jobs: Jobs,
-    carbon: make.CarbonFiles = None,
-    time_unit: make.TimeUnit = None,
-    trace_format: make.TraceFormat = None,
-    zone: make.Zone = None,
-    start: make.Start = None,
-    slots: make.Horizon = None,
-    slot_hours: make.SlotHours = 1.0,
-    wrap: make.Wrap = False,
     capacity: Annotated[
         float | None, typer.Option("--capacity", help="Servers of the cluster; by default from --load.")
     ] = None,
@@ -92,17 +84,9 @@ def elastic(
     _convert("elastic", groups.together(locals()))
 
 
-@groups.takes(groups.purchasing_terms, groups.target)
+@groups.takes(groups.trace, groups.signal, groups.purchasing_terms, groups.target)
 def purchasing(
     jobs: Jobs,
-    carbon: make.CarbonFiles = None,
-    time_unit: make.TimeUnit = None,
-    trace_format: make.TraceFormat = None,
-    zone: make.Zone = None,
-    start: make.Start = None,
-    slots: make.Horizon = None,
-    slot_hours: make.SlotHours = 1.0,
-    wrap: make.Wrap = False,
     from_hours: Annotated[float, make.hours("--from-hours", "Leave out jobs that arrive before; slot 0.")] = 0.0,
     until_hours: Annotated[
         float | None, make.hours("--until-hours", "Leave out jobs that arrive then or later.")
@@ -120,17 +104,9 @@ def purchasing(
     _convert("purchasing", arguments)
 
 
-@groups.takes(groups.gpu_cluster, groups.target)
+@groups.takes(groups.trace, groups.signal, groups.gpu_cluster, groups.target)
 def mlcluster(
     jobs: Jobs,
-    carbon: make.CarbonFiles = None,
-    time_unit: make.TimeUnit = None,
-    trace_format: make.TraceFormat = None,
-    zone: make.Zone = None,
-    start: make.Start = None,
-    slots: make.Horizon = None,
-    slot_hours: make.SlotHours = 1.0,
-    wrap: make.Wrap = False,
     gpus: Annotated[
         int | None, typer.Option("--gpus", min=1, help="GPUs of the cluster; by default from --load.")
     ] = None,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.cli import console
+from carbonopt.cli.names import listed, policies_named
 from carbonopt.core.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -34,14 +35,16 @@ PARTS = ("due_to", "excess_over")
 """How the names of columns begin that split the excess; they have a table of their own."""
 HIDDEN = ("model", "reached_")
 """How the names of columns begin that --json and --output alone hold."""
+PROVEN = ("least_", "excess_", "due_to_")
+"""How the names of columns begin that are shown even where no row has anything: nothing was proven."""
 SHARES = ("saving", "excess", "due_to")
 """How the names of columns begin that are shares."""
 
 
 def tables(
     path: Path,
-    policies: str,
-    reserved: str | None,
+    policies: list[str],
+    reserved: list[str] | None,
     options: dict[str, Any],
     output: Path | None,
     json_output: bool,
@@ -53,13 +56,14 @@ def tables(
     from carbonopt.excess import excess_table
 
     instance = co.read(path)
-    names = None if policies == "all" else [name.strip() for name in policies.split(",")]
-    cases = [instance] if reserved is None else [_with_reserved(instance, r) for r in reserved.split(",")]
+    names = policies_named(instance, policies)
+    cases = [_with_reserved(instance, number) for number in listed(reserved)] if reserved else [instance]
     say = console.saying()
     found: list[pd.DataFrame] = []
     for case in cases:
         table = excess_table(case, names, before=lambda what: say(f"{path}: {what}"), **options)
-        table.insert(1, "reserved_cpus", getattr(case, "reserved_cpus", None))
+        if hasattr(case, "reserved_cpus"):
+            table.insert(1, "reserved_cpus", case.reserved_cpus)
         found.append(table)
         if output is not None:  # after each, so that nothing that was done is lost
             pd.concat(found, ignore_index=True).to_csv(output, index=False)
@@ -90,7 +94,8 @@ def _print(name: str, table: pd.DataFrame) -> None:
 
 
 def _print_columns(title: str, table: pd.DataFrame, columns: list[str]) -> None:
-    heads = {column: _head(column) for column in columns if not column.startswith(HIDDEN)}
+    shown = (column for column in columns if not column.startswith(HIDDEN))
+    heads = {name: _head(name) for name in shown if name.startswith(PROVEN) or table[name].notna().any()}
     rows = [[_cell(column, row[column]) for column in heads] for row in table.to_dict("records")]
     console.print_table(title, list(heads.values()), rows)
 

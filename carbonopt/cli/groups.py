@@ -35,6 +35,10 @@ def signal(
     """Carbon files, and the part of them to take."""
 
 
+def trace(time_unit: make.TimeUnit = None, trace_format: make.TraceFormat = None, slots: make.Horizon = None) -> None:
+    """How to read a job trace, and how much of it."""
+
+
 def elastic_queues(
     short_hours: make.ShortHours = 2.0,
     medium_hours: make.MediumHours = 12.0,

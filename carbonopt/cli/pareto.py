@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console
+from carbonopt.cli.names import listed
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.status import Status
 
@@ -23,7 +24,7 @@ def register(app: typer.Typer) -> None:
 def pareto(
     files: console.Files,
     quantities: Annotated[
-        str | None, typer.Option("--quantities", help="Metrics: the one to minimise, then those to limit.")
+        list[str] | None, typer.Option("--quantities", help="Metrics: the one to minimise, then those to limit.")
     ] = None,
     levels: Annotated[int, typer.Option("--levels", min=2, help="Limits on each.")] = 5,
     method: console.Method = "auto",
@@ -38,7 +39,7 @@ def pareto(
     options: dict[str, Any] = {"method": method, "time_limit": time_limit, "mip_rel_gap": mip_rel_gap, "seed": seed}
     if plot is not None and len(files) > 1:
         raise UnsupportedError("--plot draws one front: give one file")
-    names = None if quantities is None else tuple(name.strip() for name in quantities.split(","))
+    names = tuple(listed(quantities)) if quantities else None
     console.each_file(
         files, lambda path: _front_of_file(path, names, levels, options, plot, output, files, json_output)
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console
+from carbonopt.cli.names import policies_named
 from carbonopt.core.errors import PolicyError, one_line
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
@@ -22,9 +23,14 @@ def register(app: typer.Typer) -> None:
 def simulate(
     files: console.Files,
     policies: Annotated[
-        str,
-        typer.Option("--policy", "-p", help="Policies, separated by commas; a file's own: my_policy.py:MyPolicy; all."),
-    ] = "all",
+        list[str] | None,
+        typer.Option(
+            "--policy",
+            "-p",
+            help="Policies, separated by commas or one by one; a file's own: my_policy.py:MyPolicy; all.",
+            show_default="all",
+        ),
+    ] = None,
     mode: Annotated[
         str, typer.Option("--mode", help="paper: as its text says; artifact: as its authors' code does.")
     ] = "paper",
@@ -39,14 +45,15 @@ def simulate(
 ) -> None:
     """Run online policies: decisions made without knowing what comes, and checked like every schedule."""
     settings: dict[str, Any] = {"mode": mode, "lengths": lengths, "seed": seed}
+    names = policies or ["all"]
     console.each_file(
-        files, lambda path: _simulate_file(path, policies, settings, forecast, reserved, output, files, json_output)
+        files, lambda path: _simulate_file(path, names, settings, forecast, reserved, output, files, json_output)
     )
 
 
 def _simulate_file(
     path: Path,
-    policies: str,
+    policies: list[str],
     settings: dict[str, Any],
     forecast: str | None,
     reserved: int | None,
@@ -55,10 +62,9 @@ def _simulate_file(
     json_output: bool,
 ) -> int:
     import carbonopt as co
-    from carbonopt.simulate import policies_of
 
     instance = co.read(path)
-    names = list(policies_of(instance)) if policies == "all" else [name.strip() for name in policies.split(",")]
+    names = policies_named(instance, policies)
     changes: dict[str, Any] = {} if reserved is None else {"reserved_cpus": reserved}
     known = console.forecast(forecast)
     solutions: list[Solution] = []
@@ -114,7 +120,7 @@ def _target(output: Path | None, files: list[Path], path: Path, policy: str, pol
 
 
 def _print(name: str, solutions: list[Solution]) -> None:
-    shown = problem_of(solutions[0].problem).shown
+    shown = console.filled(problem_of(solutions[0].problem).shown, solutions)
     if len(solutions) == 1:
         rows = [[key, console.number(value)] for key, value in solutions[0].metrics.items()]
         rows.insert(0, ["objective", console.number(solutions[0].objective, 9)])

@@ -76,7 +76,8 @@ class Problem:
     compared
         Methods that `compare` runs unless told otherwise.
     shown
-        Metrics that tables of `compare` show, with the heads of their columns.
+        Metrics that tables of `compare` and `simulate` show, with the heads of their columns; a column that no
+        row fills is left out.
     quick
         A heuristic that ends in no time, for whoever has none.
     policies

@@ -25,7 +25,8 @@ import numpy as np
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.time import TimeGrid, parse_utc
-from carbonopt.io.series import HOUR_NS, TIME_RULE, CarbonSeries, moment, nanoseconds, read_series, slot_means, utc_text
+from carbonopt.io.series import CarbonSeries, read_series, slot_means
+from carbonopt.io.times import HOUR_NS, TIME_RULE, moment, nanoseconds, utc_text
 
 
 def read_carbon(

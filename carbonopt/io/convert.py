@@ -10,10 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.jsonfile import read_bytes
+from carbonopt.core.time import parse_utc
+from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace
-from carbonopt.io.workload import require_above_zero
+from carbonopt.io.workload import only_zone, require_above_zero
 
 ROUNDING_SLOTS = 1e-9
 """A time this close above a slot's edge is at the edge: 3600 s is one hour, not two slots."""
@@ -30,6 +33,43 @@ def require_sources(carbon: Sequence[Path] | None, **positive: float | None) -> 
     if not carbon:
         raise UnsupportedError("--carbon is missing: name at least one carbon-intensity file")
     require_above_zero(**positive)
+
+
+def read_zone(
+    carbon: Sequence[Path],
+    zone: str | None,
+    start: str | None,
+    slots: int,
+    slot_hours: float = 1.0,
+    wrap: bool = False,
+) -> CarbonSignal:
+    """Read the signal of the one zone of an instance.
+
+    Parameters
+    ----------
+    carbon, wrap
+        Files, and whether they repeat where they end.
+    zone
+        None for their only one.
+    start
+        Beginning of slot 0; None for the first moment of the files.
+    slots, slot_hours
+        Horizon.
+
+    Raises
+    ------
+    InputError
+        For every fault of the files, a zone that is not in them, and one that must be named and is not.
+    """
+    found = read_carbon(
+        *carbon,
+        zones=None if zone is None else [zone],
+        start=None if start is None else parse_utc(start),
+        slots=slots,
+        slot_hours=slot_hours,
+        wrap=wrap,
+    )
+    return only_zone(found, zone)
 
 
 def arrival_slots(trace: JobTrace, slot_hours: float) -> FloatArray:

@@ -10,7 +10,7 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.time import TimeGrid
 from carbonopt.io.csvfile import Table, read_table
-from carbonopt.io.series import HOUR_NS, TIME_RULE, _times, nanoseconds
+from carbonopt.io.times import HOUR_NS, TIME_RULE, nanoseconds, utc_times
 
 _COLUMNS = {name: (name,) for name in ("issue_time", "target_time", "carbon_intensity_g_per_kwh")}
 
@@ -52,7 +52,7 @@ def read_forecast(path: str | os.PathLike[str], time: TimeGrid, zone: str | None
     """
     table = read_table(path)
     at = table.columns(_COLUMNS)
-    issue, target = (_times(table.cells[at[name]]) for name in ("issue_time", "target_time"))
+    issue, target = (utc_times(table.cells[at[name]]) for name in ("issue_time", "target_time"))
     values = table.numbers(at["carbon_intensity_g_per_kwh"])
     faults = [
         *table.faults(at["issue_time"], np.isnat(issue), TIME_RULE),

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
 
 import numpy as np
-import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray, IntArray, frozen_float
 from carbonopt.core.errors import Fault, InputError, one_of, shown
-from carbonopt.core.time import TimeGrid, format_utc, to_utc
+from carbonopt.core.time import TimeGrid
 from carbonopt.io.csvfile import Table, read_table
+from carbonopt.io.times import HOUR_NS, TIME, TIME_RULE, TimeArray, nanoseconds, utc_times
 
-TimeArray = npt.NDArray[np.datetime64]
 _Layout = dict[str, tuple[str, ...]]
 
-HOUR_NS = 3_600_000_000_000
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TIME = re.compile(r"\s*\d{4}-\d\d-\d\d([T ]|\s*$)")
-TIME_RULE = "must be an ISO 8601 time in 1700-2199, e.g. 2022-01-01T00:00:00Z"
 _PLAIN: _Layout = {name: (name,) for name in ("datetime", "zone", "carbon_intensity_g_per_kwh")}
 _CASPIAN = ("datetime", "carbon_intensity_g_per_kwh")
 _ELECTRICITY_MAPS: _Layout = {"Datetime (UTC)": ("Datetime (UTC)",), "Zone Id": ("Zone Id",)}
@@ -113,9 +105,9 @@ def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[Ca
     """
     if intensity not in _INTENSITIES:
         raise InputError(Fault("intensity", f"must be {one_of(tuple(_INTENSITIES))}", shown(intensity)))
-    table = read_table(path, headerless=(_TIME, _CASPIAN))
+    table = read_table(path, headerless=(TIME, _CASPIAN))
     time, zone, value = _columns(table, intensity)
-    times, values = _times(table.cells[time]), table.numbers(value)
+    times, values = utc_times(table.cells[time]), table.numbers(value)
     stem = PurePath(path).name.removesuffix(".gz").removesuffix(".csv")
     zones = [stem] * len(times) if zone is None else [cell.strip() for cell in table.cells[zone]]
     faults = table.faults(time, np.isnat(times), TIME_RULE)
@@ -144,18 +136,6 @@ def _columns(table: Table, intensity: str) -> tuple[int, int | None, int]:
     return time, zone, value
 
 
-def _times(cells: Sequence[str]) -> TimeArray:
-    """Return cells as UTC times, NaT where a cell is none (pandas alone would take ``now`` and ``2022``)."""
-    import pandas as pd
-
-    texts = [cell.strip() if _TIME.match(cell) else "" for cell in cells]
-    parsed = pd.to_datetime(pd.Series(texts, dtype=object), utc=True, format="ISO8601", errors="coerce")
-    times = np.array(pd.DatetimeIndex(parsed).tz_localize(None), dtype="datetime64[us]")
-    outside = (times < np.datetime64("1700")) | (times >= np.datetime64("2200"))  # what 64 bits of ns can hold
-    times[outside] = np.datetime64("NaT")
-    return times.astype("datetime64[ns]")
-
-
 def _orders(zones: Sequence[str], times: TimeArray) -> dict[str, IntArray]:
     """Return the rows of each zone, by name in the file's order, sorted by time."""
     rows: dict[str, list[int]] = {}
@@ -179,18 +159,3 @@ def _spacing_faults(table: Table, column: int, times: TimeArray, order: IntArray
             problem = f"is a duplicate of line {line}: a zone has each time once"
         faults.append(table.fault(column, int(order[place + 1]), problem))
     return faults
-
-
-def nanoseconds(moment: datetime) -> int:
-    """Return nanoseconds since 1970 in UTC."""
-    return (to_utc(moment) - _EPOCH) // timedelta(microseconds=1) * 1000
-
-
-def moment(nanoseconds: int) -> datetime:
-    """Return the moment, to the microsecond, that lies `nanoseconds` after 1970 in UTC."""
-    return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
-
-
-def utc_text(nanoseconds: int) -> str:
-    """Return the moment that lies `nanoseconds` after 1970 as files hold it."""
-    return format_utc(moment(nanoseconds))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray, frozen_float
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_of, shown
+from carbonopt.core.ranges import require_number
 from carbonopt.simulation.signal import StepSignal
 
 DAY_HOURS = 24.0
@@ -177,7 +178,7 @@ def parse_forecast(text: str) -> ForecastModel:
     Raises
     ------
     UnsupportedError
-        For a setting that is none, or has no number.
+        For a setting that is none, or has no number in its range.
 
     Examples
     --------
@@ -194,7 +195,10 @@ def parse_forecast(text: str) -> ForecastModel:
         if key.strip() not in SETTINGS:
             raise UnsupportedError(f"forecast setting {key.strip()!r}: must be {one_of(tuple(SETTINGS))}")
         try:
-            values[SETTINGS[key.strip()]] = float(value)
+            number = float(value)
         except ValueError:
             raise UnsupportedError(f"forecast setting {part.strip()!r}: must be a number") from None
+        ends: dict[str, Any] = {"above": 0} if key.strip() == "window" else {"least": 0}
+        require_number(f"forecast {key.strip()}", number, **ends)
+        values[SETTINGS[key.strip()]] = number
     return ForecastModel(**values)

@@ -19,6 +19,7 @@ pytest.importorskip("pyomo")
 pytest.importorskip("cvxpy")
 pytest.importorskip("linopy", minversion="0.10")
 import mosp_build  # noqa: E402
+import mosp_data  # noqa: E402
 import mosp_models  # noqa: E402
 
 
@@ -111,4 +112,4 @@ def test_an_unknown_tool_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_overloaded_instance_is_refused() -> None:
     instance = mosp_build.carbonopt.generate("mosp", preset="bench", jobs=10, clusters=2, slots=12, seed=1, load=2.0)
     with pytest.raises(SystemExit, match="no rejection"):
-        mosp_models.read_data(instance)
+        mosp_data.read_data(instance)

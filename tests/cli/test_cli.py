@@ -65,6 +65,22 @@ def test_compare_prints_the_gap_table(tmp_path):
     assert rows[1]["gap_to_best_bound"] == pytest.approx(0.125)
 
 
+def test_methods_may_be_given_one_by_one(tmp_path):
+    given = ("-m", "milp", "--methods", "lp,greedy-clean")
+    rows = json.loads(run("compare", TINY["crowd"], *given, "--json").stdout)["rows"]
+    assert [row["method"] for row in rows] == ["milp", "lp", "greedy-clean"]
+    lines = run("bench", TINY["crowd"], *given, "-o", tmp_path / "r.jsonl", "--json").stdout.splitlines()
+    assert [json.loads(line)["method"] for line in lines] == ["milp", "lp", "greedy-clean"]
+
+
+def test_compare_leaves_out_what_no_method_has():
+    done = run("compare", TINY["rigid_7_5"], "-m", "lp")  # a bound and no schedule
+    assert "carbon kg" not in done.stdout
+    assert "own bound" in done.stdout
+    done = run("compare", TINY["rigid_7_5"], "-m", "lp,milp")
+    assert "carbon kg" in done.stdout
+
+
 def test_info_reports_a_job_that_no_cluster_can_hold(tmp_path):
     raw = json.loads(TINY["crowd"].read_text())
     raw["jobs"]["demand"]["gpu"][1] = 9

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_support import errors, run
@@ -62,6 +63,30 @@ class TestSimulate:
         found = sorted(path.name for path in Path("out").iterdir())
         assert found == ["day.carbon-time.solution.json", "day.no-wait.solution.json"]
 
+    def test_policies_may_be_given_one_by_one(self) -> None:
+        for given in (("-p", "no-wait,carbon-time"), ("-p", "no-wait", "--policy", "carbon-time")):
+            rows = [json.loads(line) for line in run("simulate", "day.json", *given, "--json").stdout.splitlines()]
+            assert [row["method"] for row in rows] == ["simulate:no-wait", "simulate:carbon-time"]
+
+    def test_all_may_stand_among_others(self) -> None:
+        rows = run("simulate", "day.json", "-p", "all", "-p", "mine.py:NextHour,no-wait", "--json").stdout.splitlines()
+        names = [json.loads(row)["method"] for row in rows]
+        assert names[0] == "simulate:no-wait"
+        assert names[-1] == "simulate:mine.py:NextHour"
+        assert len(names) == len(set(names)) > 5
+
+    def test_a_comma_between_the_options_of_a_policy_is_its_own(self) -> None:
+        co.generate("mlcluster", jobs=4, gpus=4, arrival_hours=2).write("gpus.json")
+        done = run("simulate", "gpus.json", "-p", "green:mu=1,theta=0.5,fixed-1", "-p", "fcfs", "--json")
+        names = [json.loads(line)["method"] for line in done.stdout.splitlines()]
+        assert names == ["simulate:green:mu=1,theta=0.5", "simulate:fixed-1", "simulate:fcfs"]
+
+    def test_an_option_out_of_range_is_one_line(self) -> None:
+        co.generate("mlcluster", jobs=4, gpus=4, arrival_hours=2).write("gpus.json")
+        words = "policy 'tiresias:round_minutes=0': round_minutes = 0.0: must be above 0"
+        assert errors("simulate", "gpus.json", "-p", "tiresias:round_minutes=0") == [f"gpus.json: {words}"]
+        assert errors("compare", "gpus.json", "--policies", "tiresias:round_minutes=0") == [f"gpus.json: {words}"]
+
     def test_a_policy_of_ones_own(self) -> None:
         done = run("simulate", "day.json", "-p", "mine.py:NextHour", "--json")
         assert done.exit_code == 0
@@ -93,6 +118,18 @@ class TestSimulate:
         assert first["reserved_cpus"] == second["reserved_cpus"] == 0
         assert first["carbon_kg"] != second["carbon_kg"]
 
+    @pytest.mark.parametrize(
+        ("problem", "sizes", "names"),
+        [
+            ("purchasing", {"reserved": 2}, "wait-awhile,no-wait"),
+            ("mlcluster", {"gpus": 4}, "green,fcfs"),
+            ("elastic", {"capacity": 6}, "wait-awhile,vcc"),
+        ],
+    )
+    def test_tables_show_churn(self, problem: str, sizes: dict[str, Any], names: str) -> None:
+        co.generate(problem, jobs=6, arrival_hours=6, seed=1, **sizes).write("i.json")
+        assert "churn" in run("simulate", "i.json", "-p", names).stdout
+
 
 class TestComparePolicies:
     def test_a_table_for_each_number_of_reserved_cpus(self) -> None:
@@ -105,6 +142,20 @@ class TestComparePolicies:
         assert all(row["excess_carbon_kg"] > -1e-9 for row in rows)
         with Path("t.csv").open() as file:
             assert len(list(csv.DictReader(file))) == 2
+
+    def test_options_may_be_repeated(self) -> None:
+        policies, numbers = ("-p", "no-wait", "--policies", "carbon-time"), ("--reserved", 0, "--reserved", 3)
+        rows = json.loads(run("compare", "day.json", *policies, *numbers, "-t", 1, "--json").stdout)["rows"]
+        assert [(row["policy"], row["reserved_cpus"]) for row in rows] == [
+            ("no-wait", 0), ("carbon-time", 0), ("no-wait", 3), ("carbon-time", 3),
+        ]  # fmt: skip
+
+    def test_a_column_that_no_row_fills_is_left_out(self) -> None:
+        co.generate("mlcluster", jobs=4, gpus=4, arrival_hours=2).write("gpus.json")
+        arguments = ("compare", "gpus.json", "--policies", "tiresias", "-t", 1)
+        assert "reserved" not in run(*arguments).stdout
+        assert "reserved" in run("compare", "day.json", "--policies", "no-wait", "-t", 1).stdout
+        assert "reserved_cpus" not in json.loads(run(*arguments, "--json").stdout)["rows"][0]
 
     def test_the_split_has_a_table_of_its_own(self) -> None:
         done = run("compare", "day.json", "--policies", "carbon-time", "--split", "-t", 2)
@@ -126,6 +177,11 @@ class TestPareto:
             rows = list(csv.DictReader(file))
         assert len(rows) >= 2
         assert all(float(row["bound"]) <= float(row["carbon_kg"]) * (1 + 1e-9) for row in rows)
+
+    def test_quantities_may_be_given_one_by_one(self) -> None:
+        given = ("--quantities", "cost_usd", "--quantities", "carbon_kg")
+        found = json.loads(run("pareto", "day.json", *given, "--levels", 2, "-t", 1, "--json").stdout)
+        assert found["quantities"] == ["cost_usd", "carbon_kg"]
 
     def test_one_plot_one_file(self) -> None:
         assert errors("pareto", "day.json", "day.json", "--plot", "a.png") == ["--plot draws one front: give one file"]

@@ -82,7 +82,14 @@ def test_texts() -> None:
     assert parse_forecast("error=0.1,memory=6,window=48") == ForecastModel(0.1, 6.0, 48.0)
     assert parse_forecast("some.csv") == ForecastModel(file="some.csv")
     assert parse_forecast("error=0.1,window=48").without_errors() == ForecastModel(window_hours=48.0)
-    for text, words in (("errors=1", "'errors': must be 'error'"), ("error=x", "must be a number")):
+    for text, words in (
+        ("errors=1", "'errors': must be 'error'"),
+        ("error=x", "must be a number"),
+        ("error=-0.1", "forecast error = -0.1: must be at least 0"),
+        ("memory=-1", "forecast memory = -1.0: must be at least 0"),
+        ("window=0", "forecast window = 0.0: must be above 0"),
+        ("window=inf", "forecast window = inf: must be a finite number, above 0"),
+    ):
         with pytest.raises(UnsupportedError, match=words):
             parse_forecast(text)
 

@@ -60,7 +60,12 @@ PROBLEM = Problem(
         "plot": "carbonopt.plotting.elastic_load:plot_elastic_load",
     },
     compared=("price", "carbonflex-greedy", "carbonflex-greedy-printed", "lp-rounding", "lp"),
-    shown={"carbon_kg": "carbon kg", "mean_servers": "mean servers", "mean_delay_slots": "mean delay"},
+    shown={
+        "carbon_kg": "carbon kg",
+        "mean_servers": "mean servers",
+        "mean_delay_slots": "mean delay",
+        "churn": "churn",
+    },
     quick="carbonflex-greedy",
     policies={
         name: PolicyEntry(summary, f"{_ROOM}.online.{reference}") for name, (summary, reference) in _POLICIES.items()

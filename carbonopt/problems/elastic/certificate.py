@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.certificate import LARGEST_PRICE, prices_of
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.problems.elastic.certificate_plans import least_cost
 from carbonopt.problems.elastic.instance import ROUNDING, ElasticInstance
 
-LARGEST_PRICE = 1e30
 _INF = np.inf
 
 
@@ -67,11 +67,11 @@ def proven_bound(
     kinds = ("lagrangian", "shortage", *(("lagrangian-plans",) if instance.model == "integer" else ()))
     if kind not in kinds:
         raise InputError(Fault("certificate.kind", f"must be {one_of(kinds)}", shown(kind)))
-    prices = _numbers(certificate, "prices", instance.time.slots, LARGEST_PRICE)
+    prices = prices_of(certificate, "prices", instance.time.slots)
     if kind == "lagrangian-plans":
         return _plan_value(instance, prices), ()
     largest = LARGEST_PRICE if kind == "lagrangian" else 1.0
-    mu = _numbers(certificate, "work_prices", len(instance.jobs), largest)
+    mu = prices_of(certificate, "work_prices", len(instance.jobs), largest)
     value = _dual_value(instance, prices, mu, kind == "lagrangian")
     if kind == "lagrangian":
         return value, ()
@@ -147,14 +147,3 @@ def _slot_costs(
         cost[:, k] = down(carbon_of_slot + down((profile.k_min + k) * prices))
         work[k] = done
     return cost, work
-
-
-def _numbers(certificate: dict[str, Any], field: str, count: int, largest: float) -> FloatArray:
-    try:
-        given = np.array(certificate.get(field))
-    except ValueError:  # ragged
-        given = np.zeros(0)
-    numbers = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
-    if numbers.shape != (count,) or not ((numbers >= 0) & (numbers <= largest)).all():
-        raise InputError(Fault(f"certificate.{field}", f"must be {count} numbers from 0 to {largest:g}"))
-    return numbers

@@ -9,11 +9,10 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import Fault, InputError
-from carbonopt.core.time import format_utc, parse_utc
-from carbonopt.io.carbon import read_carbon
-from carbonopt.io.convert import arrival_slots, content_hashes, require_sources, source_of
+from carbonopt.core.time import format_utc
+from carbonopt.io.convert import arrival_slots, content_hashes, read_zone, require_sources, source_of
 from carbonopt.io.trace import read_trace
-from carbonopt.io.workload import only_zone, require_horizon, require_seed
+from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.elastic.catalogue import Mix, profile_mix
 from carbonopt.problems.elastic.instance import Cluster, ElasticInstance, ElasticJobs
 from carbonopt.problems.elastic.workload import (
@@ -109,17 +108,7 @@ def convert(
     keep = long_enough & (ends <= horizon)
     if not keep.any():
         raise InputError(Fault("jobs", f"no job's window ends within {horizon} slots", file=str(jobs)))
-    signal = only_zone(
-        read_carbon(
-            *carbon,
-            zones=None if zone is None else [zone],
-            start=None if start is None else parse_utc(start),
-            slots=horizon,
-            slot_hours=slot_hours,
-            wrap=wrap,
-        ),
-        zone,
-    )
+    signal = read_zone(carbon, zone, start, horizon, slot_hours, wrap)
     rows = np.flatnonzero(keep)
     profile = draw_profiles(len(trace), shares, seed)[rows]
     k_min = np.array([part.k_min for part in parts], dtype=float)[profile]

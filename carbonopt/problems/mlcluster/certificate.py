@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.certificate import prices_of
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mlcluster.instance import GRAMS_PER_WATT_MINUTE, MlClusterInstance
 
-LARGEST_PRICE = 1e30
 MOST_CELLS = 3600
 
 
@@ -68,9 +68,9 @@ def proven_bound(
     if isinstance(cells, bool) or not isinstance(cells, int) or not 1 <= cells <= MOST_CELLS:
         words = f"must be a whole number of cells a slot, from 1 to {MOST_CELLS}"
         raise InputError(Fault("certificate.cells", words, shown(cells)))
-    prices = _numbers(certificate, "prices", cells * instance.time.slots)
-    work_prices = _numbers(certificate, "work_prices", len(instance.jobs))
-    budget_price = float(_numbers({"budget_price": [certificate.get("budget_price")]}, "budget_price", 1)[0])
+    prices = prices_of(certificate, "prices", cells * instance.time.slots)
+    work_prices = prices_of(certificate, "work_prices", len(instance.jobs))
+    budget_price = float(prices_of({"budget_price": [certificate.get("budget_price")]}, "budget_price", 1)[0])
     if instance.limits.mean_jct_hours is None and budget_price > 0:
         raise InputError(Fault("certificate.budget_price", "must be 0: there is no JCT budget", shown(budget_price)))
     value = _value(instance, cells, prices, work_prices, budget_price)
@@ -148,14 +148,3 @@ def _kinds(instance: MlClusterInstance, cells: int, prices: FloatArray) -> tuple
         ratio = (cost / speed).min(axis=1) * (1 - 1e-12)
         kinds.append(_Kind(speed, float(speed.max()), cost, ratio))
     return kinds, np.asarray(kind_of_job.reshape(-1), dtype=np.int64)
-
-
-def _numbers(certificate: dict[str, Any], field: str, count: int) -> FloatArray:
-    try:
-        given = np.array(certificate.get(field))
-    except ValueError:  # ragged
-        given = np.zeros(0)
-    numbers = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
-    if numbers.shape != (count,) or not ((numbers >= 0) & (numbers <= LARGEST_PRICE)).all():
-        raise InputError(Fault(f"certificate.{field}", f"must be {count} numbers from 0 to {LARGEST_PRICE:g}"))
-    return numbers

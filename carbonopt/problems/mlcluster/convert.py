@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
-from carbonopt.core.time import format_utc, parse_utc
-from carbonopt.io.carbon import read_carbon
-from carbonopt.io.convert import content_hashes, require_sources, source_of
+from carbonopt.core.time import format_utc
+from carbonopt.io.convert import content_hashes, read_zone, require_sources, source_of
 from carbonopt.io.trace import read_trace
-from carbonopt.io.workload import only_zone, require_horizon, require_seed
+from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.mlcluster.catalogue import Mix, profile_mix
 from carbonopt.problems.mlcluster.generate import mix_provenance
 from carbonopt.problems.mlcluster.instance import Cluster, MlClusterInstance, MlJobs
@@ -107,15 +106,7 @@ def convert(
     keep = long_enough & (arrival + work / fastest <= horizon * slot_hours * 60)
     if not keep.any():
         raise InputError(Fault("jobs", f"no job can end within {horizon} slots", file=str(jobs)))
-    found = read_carbon(
-        *carbon,
-        zones=None if zone is None else [zone],
-        start=None if start is None else parse_utc(start),
-        slots=horizon,
-        slot_hours=slot_hours,
-        wrap=wrap,
-    )
-    signal, rows = only_zone(found, zone), np.flatnonzero(keep)
+    signal, rows = read_zone(carbon, zone, start, horizon, slot_hours, wrap), np.flatnonzero(keep)
     zone_name = signal.zones[0]
     return MlClusterInstance(
         name=name or f"mlcluster-{source_of(jobs)}-j{len(rows):04d}-t{horizon:03d}-{zone_name}-s{seed:02d}",

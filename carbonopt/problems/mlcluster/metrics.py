@@ -53,6 +53,7 @@ def metrics_of(instance: MlClusterInstance, runs: Runs, work: FloatArray) -> dic
         "utilisation": gpu_minutes / (cluster.gpus * (makespan - begin)) if makespan > begin else 0.0,
         "preemptions": int(runs.resumed.sum()),
         "rescalings": int(runs.rescaled.sum()),
+        "churn": int(runs.resumed.sum() + runs.rescaled.sum()),
         "restart_gpu_hours": float((runs.gpus * runs.idle_minutes).sum()) / 60,
         "jobs_completed": int(done.sum()),
         "jobs_completed_share": float(done.mean()) if len(jobs) else 1.0,

@@ -59,7 +59,7 @@ PROBLEM = Problem(
         "plot": "carbonopt.plotting.purchasing_load:plot_purchasing_load",
     },
     compared=("price", "milp", "lp", "no-wait"),
-    shown={"carbon_kg": "carbon kg", "cost_usd": "cost $", "mean_wait_hours": "mean wait h"},
+    shown={"carbon_kg": "carbon kg", "cost_usd": "cost $", "mean_wait_hours": "mean wait h", "churn": "churn"},
     quick="no-wait",
     policies={name: PolicyEntry(summary) for name, summary in _POLICIES.items()},
     baseline="no-wait",

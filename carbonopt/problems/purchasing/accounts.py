@@ -71,6 +71,12 @@ class Rows:
         """Whether each row is the last of its job."""
         return np.asarray(np.diff(self.job, append=np.iinfo(np.int64).max) != 0)
 
+    @property
+    def goes_on(self) -> BoolArray:
+        """Whether each row goes on where the one before ends: the same job, on CPUs of the same option."""
+        same = ~self.first & (self.option == np.roll(self.option, 1))
+        return np.asarray(same & (self.start - np.roll(self.end, 1) <= ROUNDING_HOURS))
+
 
 @dataclass(frozen=True, eq=False)
 class _Expected:
@@ -222,14 +228,16 @@ def _waits(terms: Terms, rows: Rows, expected: _Expected) -> dict[str, float]:
 
 
 def _counts(terms: Terms, rows: Rows, expected: _Expected) -> dict[str, float]:
-    """Return evictions, suspensions and completed jobs."""
+    """Return evictions, suspensions and completed jobs; churn are the suspensions alone: nobody decides evictions."""
     count = len(terms.length)
     happened = evicted(terms, rows)
+    suspensions = int((~rows.first & ~rows.goes_on).sum()) - int(happened.sum())
     done = np.bincount(rows.job, rows.end - rows.start, count) >= terms.length - ROUNDING_HOURS
     completed = int((done & (np.bincount(rows.job, minlength=count) > 0)).sum())
     return {
         "evictions": int(happened.sum()) if terms.realised else float(expected.chance.sum()),
-        "suspensions": len(rows.job) - len(np.unique(rows.job)) - int(happened.sum()),
+        "suspensions": suspensions,
+        "churn": suspensions,
         "jobs_completed": completed,
         "jobs_completed_share": completed / count if count else 1.0,
     }

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.certificate import LARGEST_PRICE, prices_of
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.purchasing.certificate_pieces import least_of_pieces
@@ -30,7 +31,6 @@ from carbonopt.problems.purchasing.certificate_runs import EPSILON, Priced, leas
 from carbonopt.problems.purchasing.certificate_spot import least_on_spot
 from carbonopt.problems.purchasing.instance import ROUNDING, ROUNDING_HOURS, PurchasingInstance
 
-LARGEST_PRICE = 1e30
 CAP_ROUNDING = 1e-12
 """By how much a price may exceed its cap for rounding, relative; it is cut to the cap."""
 LOOSER = {"no-split": ("splitting", "suspend-resume"), "splitting": ("suspend-resume",), "suspend-resume": ()}
@@ -186,12 +186,5 @@ def _prices(instance: PurchasingInstance, certificate: dict[str, Any], cap: floa
     cells = certificate.get("grid_slots")
     if isinstance(cells, bool) or not isinstance(cells, (int, np.integer)) or not 1 <= cells < 2**31:
         raise InputError(Fault("certificate.grid_slots", "must be a whole number of cells a slot", shown(cells)))
-    try:
-        given = np.array(certificate.get("prices"))
-    except ValueError:  # ragged
-        given = np.zeros(0)
-    prices = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
-    count, most = instance.time.slots * int(cells), min(LARGEST_PRICE, cap * (1 + CAP_ROUNDING))
-    if prices.shape != (count,) or not ((prices >= 0) & (prices <= most)).all():
-        raise InputError(Fault("certificate.prices", f"must be {count} numbers from 0 to {most:.9g}"))
-    return np.minimum(prices, cap)
+    most = min(LARGEST_PRICE, cap * (1 + CAP_ROUNDING))
+    return np.minimum(prices_of(certificate, "prices", instance.time.slots * int(cells), most), cap)

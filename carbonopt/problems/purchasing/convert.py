@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
-from carbonopt.core.time import parse_utc
-from carbonopt.io.carbon import read_carbon
-from carbonopt.io.convert import content_hashes, require_sources, source_of
+from carbonopt.io.convert import content_hashes, read_zone, require_sources, source_of
 from carbonopt.io.jobs import JobTrace
 from carbonopt.io.trace import read_trace
-from carbonopt.io.workload import only_zone, require_horizon
+from carbonopt.io.workload import require_horizon
 from carbonopt.problems.purchasing.instance import PurchasingInstance, PurchasingJobs
 from carbonopt.problems.purchasing.terms import Terms
 
@@ -81,17 +79,7 @@ def convert(
     fits = told.window_ends(trace.arrival_hours, trace.length_hours) <= horizon * slot_hours
     if not fits.any():
         raise InputError(Fault("jobs", f"no job's window ends within {horizon} slots", file=str(jobs)))
-    signal = only_zone(
-        read_carbon(
-            *carbon,
-            zones=None if zone is None else [zone],
-            start=None if start is None else parse_utc(start),
-            slots=horizon,
-            slot_hours=slot_hours,
-            wrap=wrap,
-        ),
-        zone,
-    )
+    signal = read_zone(carbon, zone, start, horizon, slot_hours, wrap)
     kept = trace.part(np.flatnonzero(fits))
     work, span = float(kept.length_hours @ kept.cpus), float(np.ptp(kept.arrival_hours)) + 1
     return told.instance(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,7 @@ def test_metrics_by_hand() -> None:
             "utilisation": 252.5 / 3 / 161.25,
             "preemptions": 1,
             "rescalings": 0,
+            "churn": 1,
             "restart_gpu_hours": 20 / 60,
             "jobs_completed": 2,
             "jobs_completed_share": 1,
@@ -79,10 +81,28 @@ def test_a_change_of_scale_is_a_restart_too() -> None:
     rows = [("x", 0, 60, 1), ("x", 60, 95, 2), ("y", 120, 180, 2)]
     result = report(rows)
     assert result.violations == ()  # 60 + (35 - 10) 1.6 = 100
-    assert (result.metrics["rescalings"], result.metrics["preemptions"]) == (1, 0)
+    assert [result.metrics[name] for name in ("rescalings", "preemptions", "churn")] == [1, 0, 1]
     assert found([("x", 0, 60, 1), ("x", 60, 94, 2), ("y", 120, 180, 2)]) == [
         "work: job 'x' does 98.4 1-GPU minutes of work, it needs 100"
     ]
+
+
+@pytest.mark.parametrize("policy", ["green", "tiresias", "ecovisor", "fcfs"])
+def test_churn_is_what_the_rows_of_a_simulation_say(policy: str) -> None:
+    instance = generate(jobs=40, gpus=8, arrival_hours=4, seed=3)
+    forecast = ForecastModel().of(instance.intensity, 1.0)
+    schedule = simulate(instance, policy, SimulationOptions(forecast)).schedule
+    assert schedule is not None
+    runs: dict[str, list[tuple[float, float, int]]] = {}
+    for name, start, end, gpus in zip(*schedule.values(), strict=True):
+        runs.setdefault(name, []).append((start, end, gpus))
+    count = 0
+    for rows in runs.values():
+        rows.sort()
+        for before, after in pairwise(rows):
+            count += after[0] > before[1] or after[2] != before[2]  # a pause, or another scale at once
+    assert check(instance, schedule).metrics["churn"] == count
+    assert (count > 0) == (policy != "fcfs")
 
 
 def test_the_weight_and_the_limit_of_completion_times() -> None:

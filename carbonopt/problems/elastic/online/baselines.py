@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from carbonopt.core.arrays import IntArray
+from carbonopt.core.ranges import require_number
 from carbonopt.problems.elastic.instance import ElasticInstance
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
@@ -74,6 +75,7 @@ class WaitAwhile(HourlyPolicy):
 
     def __init__(self, percentile: float = PERCENTILE, habits: Habits | None = None) -> None:
         super().__init__(habits)
+        require_number("percentile", percentile, least=0, most=100)
         self.percentile = percentile
 
     def decide(self, view: View) -> IntArray:

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.ranges import require_number, require_one_of
 from carbonopt.problems.elastic.instance import ElasticInstance
 from carbonopt.problems.elastic.online.cases import carbon_features
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
 from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
-from carbonopt.problems.elastic.online.learn import WEEK_HOURS, chosen, replayed
+from carbonopt.problems.elastic.online.learn import ORACLES, WEEK_HOURS, chosen, replayed
 from carbonopt.problems.elastic.online.sharing import by_gain, forced_first
 from carbonopt.problems.elastic.online.view import View
 from carbonopt.simulation import State
@@ -67,8 +67,9 @@ class CarbonFlex(HourlyPolicy):
         if isinstance(knowledge, str | os.PathLike):
             knowledge = KnowledgeBase.read(knowledge)
         self.knowledge = KnowledgeBase() if knowledge is None else knowledge.copy()
-        if unknown not in UNKNOWN:
-            raise UnsupportedError(f"unknown = {unknown!r}: must be {one_of(UNKNOWN)}")
+        require_one_of("oracle", oracle, ORACLES)
+        require_one_of("unknown", unknown, UNKNOWN)
+        require_number("epsilon", epsilon, least=0, most=1)
         self.learning, self.oracle, self.epsilon, self.unknown = learning, oracle, epsilon, unknown
         self.ended: list[tuple[int, float]] = []  # (job, time) of each completion
         self.recent = 0

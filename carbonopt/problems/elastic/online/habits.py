@@ -9,12 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray, IntArray, frozen_float
+from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.problems.elastic.instance import ElasticInstance
 
 QUEUE_HOURS = (2.0, 12.0)
 """Longest job of each queue but the last [h] (CarbonFlex: short, medium, long)."""
 LEAST_LEFT = 1.0
 """Slots that a job is taken to need still where no job of its queue was ever seen to last as long."""
+
+
+def require_queues(queue_hours: Sequence[float]) -> None:
+    """Refuse longest jobs of queues [h] that do not rise from above 0."""
+    if not (np.diff(np.array(queue_hours, dtype=float), prepend=0.0) > 0).all():
+        raise UnsupportedError(f"queue_hours = {shown(tuple(queue_hours))}: must rise from above 0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +66,7 @@ class Habits:
         queue_hours
             Longest job of each queue but the last [h].
         """
+        require_queues(queue_hours)
         jobs = instance.jobs
         edges = np.array(queue_hours, dtype=float) / instance.time.slot_hours
         queue = np.searchsorted(edges, jobs.length * (1 - 1e-9))

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray, frozen_float, plain
-from carbonopt.core.errors import Fault, InputError, shown
+from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.jsonfile import read_json, write_json
+from carbonopt.core.ranges import require_number
 from carbonopt.problems.elastic.online.cases import Cases, feature_names
-from carbonopt.problems.elastic.online.habits import QUEUE_HOURS
+from carbonopt.problems.elastic.online.habits import QUEUE_HOURS, require_queues
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +75,11 @@ class KnowledgeBase:
         max_age_hours: float = YEAR_HOURS,
         max_cases: int = 100_000,
     ) -> None:
+        require_queues(queue_hours)
+        require_number("neighbours", neighbours, least=1, whole=True)
+        require_number("far_percentile", far_percentile, least=0, most=100)
+        require_number("max_age_hours", max_age_hours, above=0)
+        require_number("max_cases", max_cases, least=1, whole=True)
         self.queue_hours = tuple(float(hours) for hours in queue_hours)
         self.features = feature_names(len(self.queue_hours) + 1)
         self.neighbours, self.far_percentile = neighbours, far_percentile
@@ -203,4 +209,7 @@ class KnowledgeBase:
         if content.get("kind") != "carbonflex-knowledge":
             raise InputError(Fault("kind", "must be 'carbonflex-knowledge'", shown(content.get("kind")), file=file))
         state = np.column_stack(columns[:-3]) if columns[0].size else np.zeros((0, len(names) - 3))
-        return cls(hours, Cases(state, columns[-3], columns[-2], columns[-1]), **options)  # type: ignore[arg-type]
+        try:
+            return cls(hours, Cases(state, columns[-3], columns[-2], columns[-1]), **options)  # type: ignore[arg-type]
+        except UnsupportedError as error:
+            raise InputError(Fault("", str(error), file=file)) from None

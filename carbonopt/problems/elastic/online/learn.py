@@ -10,8 +10,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options
+from carbonopt.core.ranges import require_number, require_one_of
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.elastic.fluid.method import fluid_optimum
 from carbonopt.problems.elastic.greedy import allocate
@@ -49,8 +50,10 @@ def learned(
     Raises
     ------
     UnsupportedError
-        For an unknown oracle.
+        For an unknown oracle, or a length or step that is not above 0.
     """
+    require_number("window_hours", window_hours, above=0)
+    require_number("step_hours", step_hours, above=0)
     found = KnowledgeBase() if base is None else base
     for instance in [past] if isinstance(past, ElasticInstance) else past:
         hours = instance.time.slot_hours
@@ -105,8 +108,7 @@ def replayed(window: ElasticInstance, queue_hours: Sequence[float], oracle: str 
     last
         Slots that make cases; 0 for all.
     """
-    if oracle not in ORACLES:
-        raise UnsupportedError(f"oracle = {oracle!r}: must be {one_of(ORACLES)}")
+    require_one_of("oracle", oracle, ORACLES)
     job, slot, unit, share = _units(window, oracle)
     slots, units = window.time.slots, window.units
     profile = window.profile_of_job

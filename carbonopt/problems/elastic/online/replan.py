@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.ranges import require_number
 from carbonopt.problems.elastic.instance import ElasticInstance
 from carbonopt.problems.elastic.online.clearing import Clearing, Demand, clear
 from carbonopt.problems.elastic.online.habits import Habits
@@ -47,6 +48,9 @@ class Replan(HourlyPolicy):
         habits: Habits | None = None,
     ) -> None:
         super().__init__(habits)
+        require_number("lookahead_hours", lookahead_hours, least=0)
+        require_number("change_share", change_share, least=0)
+        require_number("budget_share", budget_share, least=0)
         self.lookahead_hours = lookahead_hours
         self.change_share, self.budget_share = change_share, budget_share
         self.last: tuple[int, FloatArray, dict[int, float]] | None = None

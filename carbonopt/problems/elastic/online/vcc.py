@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.ranges import require_number
 from carbonopt.problems.elastic.instance import ElasticInstance
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
@@ -27,6 +28,7 @@ class Vcc(HourlyPolicy):
 
     def __init__(self, margin: float = 1.0, habits: Habits | None = None) -> None:
         super().__init__(habits)
+        require_number("margin", margin, above=0)
         self.margin = margin
         self.work = 0.0
         self.curve: FloatArray = np.zeros(0)
@@ -73,6 +75,7 @@ class VccScaling(Vcc):
 
     def __init__(self, margin: float = 1.0, least_gain: float = 0.5, habits: Habits | None = None) -> None:
         super().__init__(margin, habits)
+        require_number("least_gain", least_gain, least=0, most=1)
         self.least_gain = least_gain
 
     def decide(self, view: View) -> IntArray:

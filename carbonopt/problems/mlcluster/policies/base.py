@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 
 import numpy as np
 
 from carbonopt.core.errors import UnsupportedError, shown
+from carbonopt.core.ranges import require_number
 from carbonopt.simulation import Policy, State, StepSignal
 
 GAMMA = 0.9
@@ -134,10 +134,8 @@ class FixedScale(ClusterPolicy):
     """
 
     def __init__(self, gpus: int | None = 1, gamma: float | None = None) -> None:
-        if gpus is not None and not (isinstance(gpus, Integral) and not isinstance(gpus, bool) and gpus >= 1):
-            raise UnsupportedError(f"gpus = {shown(gpus)}: must be a whole number, at least 1, or none")
-        if gamma is not None and not 0 < gamma <= 1:
-            raise UnsupportedError(f"gamma = {shown(gamma)}: must be above 0, at most 1")
+        require_number("gpus", gpus, least=1, whole=True, none=True)
+        require_number("gamma", gamma, above=0, most=1, none=True)
         if gamma is not None and gpus is not None:
             raise UnsupportedError(f"gamma = {shown(gamma)}: says nothing of a fixed number; must come with gpus=none")
         self.gpus, self.gamma = gpus, GAMMA if gamma is None else gamma

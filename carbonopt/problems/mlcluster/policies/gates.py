@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.ranges import require_number
 from carbonopt.problems.mlcluster.policies.base import FixedScale
 from carbonopt.simulation import State, StepSignal
 
@@ -31,6 +32,7 @@ class CarbonTime(FixedScale):
 
     def __init__(self, gpus: int | None = 1, gamma: float | None = None, wait_hours: float = 12.0) -> None:
         super().__init__(gpus, gamma)
+        require_number("wait_hours", wait_hours, least=0)
         self.wait = 60 * wait_hours
         self.due: dict[int, None] = {}
 
@@ -84,6 +86,8 @@ class Ecovisor(FixedScale):
         self, gpus: int | None = 1, gamma: float | None = None, quantile: float = 0.1, wait_hours: float = 24.0
     ) -> None:
         super().__init__(gpus, gamma)
+        require_number("quantile", quantile, least=0, most=1)
+        require_number("wait_hours", wait_hours, least=0)
         self.quantile, self.wait = quantile, 60 * wait_hours
 
     def on_begin(self, state: State) -> None:

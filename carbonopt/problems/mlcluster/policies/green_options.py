@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from carbonopt.core.errors import UnsupportedError, one_of, shown
+from carbonopt.core.ranges import require_number, require_one_of
 
 CHOICES = {
     "footprint": ("carbon", "gpu-hours"),
@@ -24,11 +24,12 @@ class GreenOptions:
     Parameters
     ----------
     mu
-        Strength of shifting; 1 for none.
+        Strength of shifting, at least 1; 1 for none.
     theta
-        Share of the GPUs for the upper queue.
+        Share of the GPUs for the upper queue, above 0, at most 1.
     gamma
-        Efficiency that a job must keep as it grows; None for ``clip(.75 + .1 min(demand / C, 2), .75, .95)``.
+        Efficiency that a job must keep as it grows, above 0, below 1; None for
+        ``clip(.75 + .1 min(demand / C, 2), .75, .95)``.
     cap
         Most GPUs of a job.
     scale_minutes, rerank_minutes
@@ -54,6 +55,11 @@ class GreenOptions:
         Whether jobs also grow, beyond theta, on GPUs that nobody waits for.
     ageing_hours
         A job of the lower queue that has waited so long comes first; None for never.
+
+    Raises
+    ------
+    UnsupportedError
+        For a value that is none, or out of its range.
     """
 
     mu: float = 2.0
@@ -75,10 +81,11 @@ class GreenOptions:
 
     def __post_init__(self) -> None:
         for name, known in CHOICES.items():
-            if getattr(self, name) not in known:
-                raise UnsupportedError(f"{name} = {shown(getattr(self, name))}: must be {one_of(known)}")
-        for name in ("theta", "cap", "scale_minutes", "rerank_minutes"):
-            if not getattr(self, name) > 0:
-                raise UnsupportedError(f"{name} = {shown(getattr(self, name))}: must be above 0")
-        if not self.mu >= 1:
-            raise UnsupportedError(f"mu = {shown(self.mu)}: must be at least 1")
+            require_one_of(name, getattr(self, name), known)
+        require_number("mu", self.mu, least=1)
+        require_number("theta", self.theta, above=0, most=1)
+        require_number("gamma", self.gamma, above=0, below=1, none=True)
+        require_number("cap", self.cap, least=1, whole=True)
+        require_number("scale_minutes", self.scale_minutes, above=0)
+        require_number("rerank_minutes", self.rerank_minutes, above=0)
+        require_number("ageing_hours", self.ageing_hours, least=0, none=True)

@@ -52,7 +52,7 @@ def make_policy(text: str) -> Policy:
     Raises
     ------
     UnsupportedError
-        For an unknown name or option, or a value that is none.
+        For an unknown name or option, or a value that is none or out of range.
 
     Examples
     --------
@@ -64,15 +64,15 @@ def make_policy(text: str) -> Policy:
         raise UnsupportedError(f"unknown policy {name!r}: must be {one_of(tuple(POLICIES), limit=len(POLICIES))}")
     kind, options = POLICIES[name]
     given = dict(options)
-    for item in filter(None, settings.split(",")):
-        key, equals, value = item.partition("=")
-        if not equals:
-            raise UnsupportedError(f"policy {text!r}: {item!r} must be option=value")
-        try:
+    try:
+        for item in filter(None, settings.split(",")):
+            key, equals, value = item.partition("=")
+            if not equals:
+                raise UnsupportedError(f"{item!r} must be option=value")
             given |= read_option(GreenOptions if kind is Green else kind, key.strip(), value.strip())
-        except UnsupportedError as error:
-            raise UnsupportedError(f"policy {text!r}: {error}") from None
-    return kind(**given)
+        return kind(**given)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"policy {text!r}: {error}") from None
 
 
 def simulate(instance: MlClusterInstance, policy: str | Policy, options: SimulationOptions) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from carbonopt.core.ranges import require_number
 from carbonopt.problems.mlcluster.policies.base import FixedScale
 from carbonopt.simulation import State
 
@@ -30,6 +31,8 @@ class Tiresias(FixedScale):
         threshold_gpu_hours: float | None = None,
     ) -> None:
         super().__init__(gpus, gamma)
+        require_number("round_minutes", round_minutes, above=0)
+        require_number("threshold_gpu_hours", threshold_gpu_hours, above=0, none=True)
         self.epoch = round_minutes
         self.threshold = threshold_gpu_hours
 
