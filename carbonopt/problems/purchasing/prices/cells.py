@@ -2,11 +2,11 @@
 
 Cells hold the mean load. A job is taken out, sees in each cell what it would add to the cost,
 
-    n alpha + p clip(load + n - R, 0, n)      (alpha: weighted carbon; p: price of load above R)
+    n alpha + m lambda + p clip(load + n - R, 0, n)      (alpha: weighted carbon; p: price of load above R)
 
-an hour, and starts at an edge of a cell (or an end of its window) with a chance proportional to exp(- cost /
-temperature). Cells between the starts and the ends of all its runs are never looked at. What a job may do beside the
-pool is one more choice, of known cost.
+an hour, with a toll lambda on the m CPUs that may be reserved, and starts at an edge of a cell (or an end of its
+window) with a chance proportional to exp(- cost / temperature). Cells between the starts and the ends of all its
+runs are never looked at. What a job may do beside the pool is one more choice, of known cost.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from carbonopt.problems.purchasing.prices.table import Jobs
 
 
 class Pool(NamedTuple):
-    """What a job meets: weighted carbon and load of each cell, R, the price of load above R, and that of waiting."""
+    """What a job meets: carbon (weighted), toll and load of each cell, R, prices of load above R and of waiting."""
 
     hours: float
     carbon: FloatArray
+    toll: FloatArray
     load: FloatArray
     reserved: float
     price: float
@@ -69,18 +70,20 @@ def add_loads(jobs: Jobs, choice: Choice, pool: Pool) -> None:
 
 
 @linked
-def fill_rates(first: int, last: int, origin: int, cpus: float, pool: Pool, room: Room) -> None:
+def fill_rates(first: int, last: int, origin: int, cpus: float, shared: float, pool: Pool, room: Room) -> None:
     """Fill the cost rate of a job of so many CPUs in cells `first` to `last`, cell `origin` at 0."""
     free = pool.reserved - cpus
     for c in range(first, min(last, len(pool.load) - 1) + 1):
         above = min(max(pool.load[c] - free, 0.0), cpus)
-        room.rate[c - origin] = cpus * pool.carbon[c] + pool.price * above
+        room.rate[c - origin] = cpus * pool.carbon[c] + shared * pool.toll[c] + pool.price * above
     for c in range(max(first, len(pool.load)), last + 1):
         room.rate[c - origin] = 0.0
 
 
 @linked
-def fill_values(earliest: float, latest: float, length: float, pool: Pool, cpus: float, room: Room) -> tuple[int, int]:
+def fill_values(
+    earliest: float, latest: float, length: float, cpus: float, shared: float, pool: Pool, room: Room
+) -> tuple[int, int]:
     """Fill the costs of the starts of a job, relative to one from the edge below its window.
 
     The first is at `earliest`, the last at `latest`, the others at the edges between. Returns their number, and which
@@ -90,8 +93,8 @@ def fill_values(earliest: float, latest: float, length: float, pool: Pool, cpus:
     i, x = int(earliest / hours), int(earliest / hours) * hours + length
     k = int(x / hours)
     inner = int((latest - i * hours) / hours)
-    fill_rates(i, i + inner + 1, i, cpus, pool, room)
-    fill_rates(max(k, i + inner + 2), k + inner + 2, i, cpus, pool, room)
+    fill_rates(i, i + inner + 1, i, cpus, shared, pool, room)
+    fill_rates(max(k, i + inner + 2), k + inner + 2, i, cpus, shared, pool, room)
     part, b = (x - k * hours) / hours, k - i
     rate, value = room.rate, room.value
     ahead = (earliest - i * hours) / hours
@@ -114,7 +117,7 @@ def fill_values(earliest: float, latest: float, length: float, pool: Pool, cpus:
 
 
 @linked
-def base_value(earliest: float, arrival: float, length: float, cpus: float, pool: Pool) -> float:
+def base_value(earliest: float, arrival: float, length: float, cpus: float, shared: float, pool: Pool) -> float:
     """Return the cost of a run from the edge below `earliest`: what the values of starts are relative to."""
     hours, free = pool.hours, pool.reserved - cpus
     i = int(earliest / hours)
@@ -122,7 +125,8 @@ def base_value(earliest: float, arrival: float, length: float, cpus: float, pool
     total, c = pool.wait * (i * hours - arrival), i
     while c * hours < end and c < len(pool.load):
         above = min(max(pool.load[c] - free, 0.0), cpus)
-        total += min(hours, end - c * hours) * (cpus * pool.carbon[c] + pool.price * above)
+        rate = cpus * pool.carbon[c] + shared * pool.toll[c] + pool.price * above
+        total += min(hours, end - c * hours) * rate
         c += 1
     return total
 
@@ -170,15 +174,15 @@ def sweep(
     """
     for z in range(len(order)):
         j = order[z]
-        cpus, length, earliest = jobs.cpus[j], jobs.length[j], jobs.arrival[j]
+        cpus, shared, length, earliest = jobs.cpus[j], jobs.shared[j], jobs.length[j], jobs.arrival[j]
         latest = earliest + jobs.wait[j]
         if choice.on_pool[j]:
             add_load(-cpus, choice.start[j], length, pool)
             earliest, latest = max(earliest, choice.start[j] - reach), min(latest, choice.start[j] + reach)
-        count, best = fill_values(earliest, latest, length, pool, cpus, room)
+        count, best = fill_values(earliest, latest, length, cpus, shared, pool, room)
         starts, value = count, room.value
         if choice.other[j] < np.inf:
-            value[count] = choice.other[j] - base_value(earliest, jobs.arrival[j], length, cpus, pool)
+            value[count] = choice.other[j] - base_value(earliest, jobs.arrival[j], length, cpus, shared, pool)
             best = count if value[count] < value[best] else best
             count += 1
         if temperature > 0.0:

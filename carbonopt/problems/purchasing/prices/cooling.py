@@ -1,17 +1,36 @@
-"""Temperatures of an annealing that ends in time: by sweeps done, or by time where that runs faster."""
+"""The course of an annealing that ends in time: by sweeps done, or by time where that runs faster."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 
+class Step(NamedTuple):
+    """What holds for one sweep.
+
+    Parameters
+    ----------
+    temperature
+        Of the sweep.
+    steep
+        Factor of the price of load above R, where there may be none at last.
+    firm
+        Share of the cost of load that the jobs see; for the rest they pay the bound's prices.
+    """
+
+    temperature: float
+    steep: float
+    firm: float
+
+
 @dataclass
 class Cooling:
-    """Temperatures and price factors of sweeps, from first to last, each falling or rising geometrically.
+    """Temperatures and the like of sweeps, from first to last, each falling or rising geometrically.
 
     As long as the sweeps end within the time, they are the same whatever the machine.
 
@@ -23,8 +42,8 @@ class Cooling:
         First and last temperature; 0 for none.
     seconds
         That the sweeps may take.
-    factors
-        First and last factor of the price of load above R, where there may be none at last.
+    steep, firm
+        First and last of each, see `Step`.
 
     Attributes
     ----------
@@ -35,7 +54,7 @@ class Cooling:
 
     Examples
     --------
-    >>> [round(temperature, 6) for temperature, _ in Cooling(3, 1.0, 0.01)]
+    >>> [round(step.temperature, 6) for step in Cooling(3, 1.0, 0.01)]
     [1.0, 0.1, 0.01]
     """
 
@@ -43,18 +62,24 @@ class Cooling:
     hot: float
     cold: float
     seconds: float = np.inf
-    factors: tuple[float, float] = (1.0, 1.0)
+    steep: tuple[float, float] = (1.0, 1.0)
+    firm: tuple[float, float] = (1.0, 1.0)
     done: int = 0
     spent: float = 0.0
 
-    def __iter__(self) -> Iterator[tuple[float, float]]:
+    def __iter__(self) -> Iterator[Step]:
         begin, last = time.perf_counter(), max(1, self.sweeps - 1)
         while self.done < self.sweeps:
             late = self.spent / self.seconds if self.seconds > 0 else 1.0
             if late >= 1 and self.done:
                 return
             share = min(1.0, max(self.done / last, late))
-            heat = self.hot * (self.cold / self.hot) ** share if self.hot > 0 else 0.0
-            yield heat, self.factors[0] * (self.factors[1] / self.factors[0]) ** share
+            heat = _between((self.hot, self.cold), share) if self.hot > 0 else 0.0
+            yield Step(heat, _between(self.steep, share), _between(self.firm, share))
             self.done += 1
             self.spent = time.perf_counter() - begin
+
+
+def _between(ends: tuple[float, float], share: float) -> float:
+    """Return the geometric mean of two ends, the second with a weight of `share`."""
+    return float(ends[0] * (ends[1] / ends[0]) ** share)

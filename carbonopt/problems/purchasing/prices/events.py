@@ -23,7 +23,7 @@ SAME_HOURS = 1e-9
 class Events(NamedTuple):
     """Changes of the load by bucket, in time order: (B, capacity), their number, and the load at its beginning, (B,).
 
-    `carbon` is the weighted carbon of each bucket: buckets are within slots.
+    `carbon` and `toll` are what a CPU pays in each bucket, as in `cells.Pool`: buckets are within slots.
     """
 
     hours: float
@@ -32,6 +32,7 @@ class Events(NamedTuple):
     number: IntArray
     before: FloatArray
     carbon: FloatArray
+    toll: FloatArray
 
 
 class Terms(NamedTuple):
@@ -119,7 +120,7 @@ def take(cpus: float, start: float, end: float, events: Events) -> None:
 
 
 @linked
-def fill_path(begin: float, end: float, cpus: float, events: Events, terms: Terms, path: Path) -> int:
+def fill_path(begin: float, end: float, cpus: float, shared: float, events: Events, terms: Terms, path: Path) -> int:
     """Fill the moments from `begin` to `end`, and the job's cost until and rate after each; return their number."""
     final, free = len(events.number) - 1, terms.reserved - cpus
     b = min(int(begin / events.hours), final)
@@ -133,7 +134,7 @@ def fill_path(begin: float, end: float, cpus: float, events: Events, terms: Term
         following = events.moment[b, at] if at < events.number[b] else limit
         following = min(following, end)
         if following > now + SAME_HOURS or following >= end:
-            rate = cpus * events.carbon[b] + terms.price * min(max(load - free, 0.0), cpus)
+            rate = cpus * events.carbon[b] + shared * events.toll[b] + terms.price * min(max(load - free, 0.0), cpus)
             path.moment[count], path.until[count], path.rate[count] = now, total, rate
             count += 1
             total += rate * (following - now)
@@ -189,12 +190,12 @@ def respond(
     """
     for z in range(begin, len(order)):
         j = order[z]
-        cpus, length, earliest = jobs.cpus[j], jobs.length[j], jobs.arrival[j]
+        cpus, shared, length, earliest = jobs.cpus[j], jobs.shared[j], jobs.length[j], jobs.arrival[j]
         latest = earliest + jobs.wait[j]
         if choice.on_pool[j]:
             take(cpus, choice.start[j], choice.start[j] + length, events)
             earliest, latest = max(earliest, choice.start[j] - reach), min(latest, choice.start[j] + reach)
-        count = fill_path(earliest, latest + length, cpus, events, terms, path)
+        count = fill_path(earliest, latest + length, cpus, shared, events, terms, path)
         if count < 0:
             if choice.on_pool[j]:
                 put(cpus, choice.start[j], choice.start[j] + length, events)

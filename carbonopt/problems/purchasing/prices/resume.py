@@ -69,6 +69,7 @@ class PieceSearch:
     other: Other
     start: FloatArray
     on_pool: BoolArray
+    prices: FloatArray
     random: np.random.Generator
 
     def __post_init__(self) -> None:
@@ -82,7 +83,8 @@ class PieceSearch:
         self.choice = Choice(np.array(self.start), np.zeros(len(jobs.cpus), np.bool_), np.array(self.other.value))
         price = float(self.weights[1]) * self.instance.prices.on_demand_usd_per_cpu_hour
         carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
-        self.pool = Pool(grid.hours, carbon, np.zeros(grid.cells), self.reserved, price, float(self.weights[2]))
+        toll, load = np.zeros(grid.cells), np.zeros(grid.cells)
+        self.pool = Pool(grid.hours, carbon, toll, load, self.reserved, price, float(self.weights[2]))
         size = int(self.count.max(initial=1)) + 4
         self.kept = Kept(np.empty(size), np.empty(size), np.empty(size, np.int64), *(np.empty(size) for _ in range(3)))
         self.steps = 1e4 * float(self.offset[-1])
@@ -90,8 +92,8 @@ class PieceSearch:
     def anneal(self, hours: float, cooling: Cooling, reach: float = np.inf) -> None:  # noqa: ARG002
         """Sweep at the noise that the temperatures stand for."""
         unit = self.pool.price * float(np.mean(self.jobs.cpus * self.jobs.length))
-        for temperature, _ in cooling:
-            share = min(1.0, 3.0 * temperature / unit) if unit else 0.0
+        for step in cooling:
+            share = min(1.0, 3.0 * step.temperature / unit) if unit else 0.0
             self._respond(share)
 
     def settle(self, cooling: Cooling, reach: float = np.inf) -> None:  # noqa: ARG002

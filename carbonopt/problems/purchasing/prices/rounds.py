@@ -109,8 +109,9 @@ class Rounds:
     def search(self) -> Search | PieceSearch:
         """Return a search from where the last one ended."""
         kind = PieceSearch if self.instance.model == "suspend-resume" else Search
-        other = self.bound.dual.other_at(self.weights)
-        return kind(self.instance, self.weights, self.reserved, other, self.start, self.on_pool, self.random)
+        dual = self.bound.dual
+        other, prices = dual.other_at(self.weights), dual.split(self.bound.point)[0]
+        return kind(self.instance, self.weights, self.reserved, other, self.start, self.on_pool, prices, self.random)
 
     def _round(self, number: int) -> None:
         """Anneal from hot, or reheat; the first round is short, and tells how long a sweep takes."""
@@ -135,7 +136,8 @@ class Rounds:
         self, search: Search | PieceSearch, stage: Stage, sweeps: int, left: float, steep: tuple[float, float]
     ) -> float:
         """Make the sweeps of a stage; return how long one took [s]."""
-        cooling = Cooling(sweeps, stage.hot * self.unit, stage.cold * self.unit, stage.share * left, steep)
+        seconds = stage.share * left
+        cooling = Cooling(sweeps, stage.hot * self.unit, stage.cold * self.unit, seconds, steep, stage.firm)
         if stage.hours > 0:
             search.anneal(stage.hours, cooling, stage.reach)
         else:
