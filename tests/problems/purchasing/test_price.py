@@ -15,6 +15,7 @@ from carbonopt.core.options import Options, Progress
 from carbonopt.problems.purchasing.certificate import proven_bound
 from carbonopt.problems.purchasing.check import check
 from carbonopt.problems.purchasing.instance import Limits, PurchasingInstance, Spot, Weights
+from carbonopt.problems.purchasing.prices.bound import maximise
 from carbonopt.problems.purchasing.prices.dual import Dual
 from carbonopt.problems.purchasing.prices.method import price
 from carbonopt.problems.purchasing.prices.table import Grid
@@ -148,6 +149,15 @@ class TestDual:
         hard, _ = dual.hard(x)
         assert dual.soft(x, 0.1)[0] <= hard + 1e-12
         assert dual.soft(x, 1e-6)[0] == pytest.approx(hard, rel=1e-5)
+
+    @pytest.mark.parametrize(("model", "weight", "usd"), [("splitting", 1.0, 20.0), ("suspend-resume", 3.0, 70.0)])
+    def test_a_limit_is_as_good_as_a_weight(self, model: str, weight: float, usd: float) -> None:
+        """Where cost has no weight, its limit has a multiplier: the bound was stuck at none, 18 % lower."""
+        instance = replace(whole(3, model, jobs=60, slots=100), weights=Weights(1, 0, 0))
+        limit = Limits(cost_usd=instance.prepaid_usd(instance.reserved_cpus or 0) + usd)
+        weighted = maximise(replace(instance, weights=Weights(1, weight, 0)), lambda: np.inf, Options()).value
+        limited = maximise(replace(instance, limits=limit), lambda: np.inf, Options()).value
+        assert limited > (weighted - weight * usd) * (1 - 1e-4)
 
     @pytest.mark.parametrize("model", MODELS[:2])
     def test_gradients_are_slopes(self, model: str) -> None:

@@ -72,8 +72,9 @@ def maximise(instance: PurchasingInstance, remaining: Callable[[], float], optio
         large = dual.breakpoints > LARGE * STAGES[0][0] / hours
         if large and hours == STAGES[-1][0]:
             break
-        first = dual.first
-        if found is not None:
+        if found is None:
+            first = _beginning(dual, remaining)
+        else:
             first = np.concatenate([grid.spread(found.point[: found.dual.grid.cells]), _multipliers(found)])
         ascent = Ascent(dual.hard, dual.soft, first, 0.0, dual.upper, remaining=remaining)
         ascent.smooth(temperatures, ITERATIONS[0] if large else ITERATIONS[1])
@@ -86,6 +87,15 @@ def maximise(instance: PurchasingInstance, remaining: Callable[[], float], optio
     assert found is not None
     found.dual.hard(found.point)
     return found
+
+
+def _beginning(dual: Dual, remaining: Callable[[], float]) -> FloatArray:
+    """Return flat arguments to begin with: where some are held at first, those that are good beside them."""
+    if not dual.held.any():
+        return dual.first
+    ascent = Ascent(dual.hard, dual.soft, dual.first, dual.held, dual.upper, remaining=remaining)
+    ascent.smooth(STAGES[0][1][:3], ITERATIONS[0])
+    return ascent.prices
 
 
 def _multipliers(bound: Bound) -> FloatArray:

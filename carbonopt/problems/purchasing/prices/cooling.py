@@ -51,6 +51,8 @@ class Cooling:
         Sweeps made.
     spent
         Time that they took [s].
+    first
+        Time of the first [s].
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Cooling:
     firm: tuple[float, float] = (1.0, 1.0)
     done: int = 0
     spent: float = 0.0
+    first: float = 0.0
 
     def __iter__(self) -> Iterator[Step]:
         begin, last = time.perf_counter(), max(1, self.sweeps - 1)
@@ -78,6 +81,12 @@ class Cooling:
             yield Step(heat, _between(self.steep, share), _between(self.firm, share))
             self.done += 1
             self.spent = time.perf_counter() - begin
+            self.first = self.first or self.spent
+
+    @property
+    def per_sweep(self) -> float:
+        """Mean time of a sweep [s], but for the first, in which numba loads or compiles its code."""
+        return (self.spent - self.first) / (self.done - 1) if self.done > 1 else self.spent
 
 
 def _between(ends: tuple[float, float], share: float) -> float:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.instance import ROUNDING, PurchasingInstance
 from carbonopt.problems.purchasing.prices.pieces import Kept, price_pieces
 from carbonopt.problems.purchasing.prices.runs import Found, Walk, price_runs
@@ -29,6 +29,8 @@ SAFETY = 1e-11
 """Allowance for the rounding of sums in double precision, relative to what is added up."""
 EVALUATIONS = 10_000
 """Steps of all evaluations together, a breakpoint: 500 of about 20. They decide whether to compile."""
+HELD = 0.3
+"""Multiplier in its unit that a limit on cost has at least until the prices are about right."""
 LARGEST_MULTIPLIER = 1e29
 """Of a limit, so that certificates stay within what files may hold."""
 QUANTITIES = ("carbon_kg", "cost_usd", "mean_wait_hours")
@@ -138,8 +140,22 @@ class Dual:
     @property
     def first(self) -> FloatArray:
         """Flat arguments to start from: no price; a multiplier only where on demand would cost nothing without."""
-        needed = (self.limited.index == 1) & (self.weights[1] == 0)
-        return np.concatenate([np.zeros(self.grid.cells), needed.astype(np.float64)])
+        return np.concatenate([np.zeros(self.grid.cells), self._needed.astype(np.float64)])
+
+    @property
+    def held(self) -> FloatArray:
+        """Lower bounds of the flat arguments to begin with.
+
+        Where cost has no weight of its own, prices are shares of what its limit's multiplier makes an hour on demand
+        cost, and at 0 neither tells how the other should grow: 18 % were lost where the limit was not tight.
+        """
+        least = HELD * (self._needed & self.capped)
+        return np.concatenate([np.zeros(self.grid.cells), least])
+
+    @property
+    def _needed(self) -> BoolArray:
+        """Whether each multiplier is all that gives cost a weight, shape (K,)."""
+        return np.asarray((self.limited.index == 1) & (self.weights[1] == 0))
 
     def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return prices [objective per CPU-hour] and multipliers [objective per kg, $, hour] of flat arguments."""

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from carbonopt.core.options import Options
@@ -20,6 +21,23 @@ from carbonopt.problems.purchasing.prices.rounds import Rounds
 
 BOUND_SHARE = 0.35
 """Of the time limit, what the bound may take."""
+
+
+@dataclass
+class _Share:
+    """Seconds that are left of a share of the time, counted from the first question.
+
+    The bound asks after its first evaluation, in which numba loads its code: of 2 s that took its whole share.
+    """
+
+    options: Options
+    share: float
+    until: float | None = None
+
+    def __call__(self) -> float:
+        if self.until is None:
+            self.until = self.options.elapsed + self.share * self.options.remaining
+        return self.until - self.options.elapsed
 
 
 def price(instance: PurchasingInstance, options: Options) -> Outcome:
@@ -43,8 +61,7 @@ def price(instance: PurchasingInstance, options: Options) -> Outcome:
     first = first_plan(instance, options)
     if first is not None:
         options.report(objective=first.objective, incumbent=lambda: first.schedule, info=first.info)
-    until = float("inf") if options.time_limit is None else options.elapsed + BOUND_SHARE * options.remaining
-    bound = maximise(instance, lambda: until - options.elapsed, options)
+    bound = maximise(instance, _Share(options, BOUND_SHARE), options)
     if bound.value > worst(instance):
         return Outcome(Status.INFEASIBLE, info={"certificate": bound.certificate})
     value, certificate = stated(instance, bound.value, bound.certificate)

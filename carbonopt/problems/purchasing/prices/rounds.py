@@ -142,7 +142,7 @@ class Rounds:
             search.anneal(stage.hours, cooling, stage.reach)
         else:
             search.settle(cooling, stage.reach)
-        return cooling.spent / max(1, cooling.done)
+        return cooling.per_sweep
 
     def _settle(self, search: Search | PieceSearch, sweeps: int) -> Plan:
         """Respond to the exact load, and offer the schedule."""

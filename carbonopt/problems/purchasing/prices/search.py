@@ -8,7 +8,8 @@ firmness theta,
     regret + theta (cost of load beyond the prices),
 
 which is what jobs pay at the toll (1 - theta) lambda and the price theta p of load above R. A theta of 0 is the
-relaxation, one of 1 the schedule's true cost.
+relaxation, one of 1 the schedule's true cost. Of a job of n > R CPUs the bound's load is R; at the prices it pays
+(n - R) p L for the rest wherever it runs. Where jobs may not split, p is in the end too dear to be paid.
 """
 
 from __future__ import annotations
@@ -69,11 +70,12 @@ class Search:
         self.hard = self.instance.model == "no-split"
         self.jobs = jobs_of(self.instance, self.reserved)
         self.by_arrival = np.argsort(self.jobs.arrival, kind="stable")
-        fits = np.asarray(self.jobs.cpus <= self.reserved * (1 + ROUNDING)) | (not self.hard)
+        self.price = float(self.weights[1]) * self.instance.prices.on_demand_usd_per_cpu_hour
+        small = np.asarray(self.jobs.cpus <= self.reserved * (1 + ROUNDING))
+        fits = small & (self.price > 0) | (not self.hard)  # where on demand is free, nobody needs the pool
         self.movable = self.by_arrival[fits[self.by_arrival]]
         on_pool = np.asarray(self.on_pool, dtype=np.bool_) & fits
         self.choice = Choice(np.array(self.start), on_pool, np.array(self.other.value))
-        self.price = float(self.weights[1]) * self.instance.prices.on_demand_usd_per_cpu_hour
         size = 4.0 * float((self.jobs.wait + self.jobs.length).sum()) / self.instance.time.slot_hours
         self.steps = 1e4 * size
 
