@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from carbonopt.check import evaluate
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
-from carbonopt.core.registry import problem_of
+from carbonopt.core.registry import PROBLEMS, problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.simulate import policies_of, simulate
@@ -130,6 +130,12 @@ def excess_table(
     import pandas as pd
 
     problem = problem_of(instance.problem)
+    if "quantities" not in problem.functions:
+        having = [name for name in PROBLEMS if "quantities" in problem_of(name).functions]
+        raise UnsupportedError(
+            f"excess over equal amounts: problem {problem.name!r} has no limits on amounts; those of"
+            f" {' and '.join(having)} have. Simulate its policies, and compare its methods"
+        )
     baseline, known = problem.baseline, problem.function("quantities")()
     compared = [name for name in known if name.endswith(EMITTED_OR_PAID)] if quantities is None else quantities
     study = _Study(instance, {"lengths": lengths, "forecast": forecast, "seed": seed}, options, before)

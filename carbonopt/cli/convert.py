@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, groups, make
+from carbonopt.cli import console, groups, make, names
 from carbonopt.core.registry import problem_of
 
 Jobs = Annotated[
@@ -30,7 +30,7 @@ def mosp(
     carbon: make.CarbonFiles = None,
     time_unit: make.TimeUnit = None,
     trace_format: make.TraceFormat = None,
-    zones: make.Zones = None,
+    zones: names.Zones = None,
     start: make.Start = None,
     slots: make.Horizon = None,
     slot_hours: make.SlotHours = 1.0,
@@ -44,7 +44,7 @@ def mosp(
     short_wait_hours: Annotated[float, make.hours("--short-wait-hours", "Wait of short jobs.")] = 6.0,
     long_wait_hours: Annotated[float, make.hours("--long-wait-hours", "Wait of long jobs.")] = 24.0,
     objective: make.Objective = "carbon",
-    weights: make.Weights = None,
+    weights: names.Weights = None,
     name: make.Name = None,
     output: make.Output = None,
     json_output: console.Json = False,
@@ -55,7 +55,8 @@ def mosp(
     wait.
     """
     arguments = dict(locals())
-    arguments["weights"] = make.numbers("--weights", weights)
+    arguments["zones"] = names.joined(zones and names.listed(zones))
+    arguments["weights"] = make.numbers("--weights", names.joined(weights))
     _convert("mosp", arguments)
 
 
@@ -68,7 +69,7 @@ def elastic(
     load: Annotated[
         float, typer.Option("--load", help="Work on the least servers over capacity while jobs arrive.")
     ] = 0.5,
-    profiles: make.Profiles = "mix",
+    profiles: names.Profiles = None,
     k_max: make.KMax = None,
     watts: make.ServerWatts = None,
     model: make.Model = "integer",
@@ -100,7 +101,7 @@ def purchasing(
     look ahead; without reserved CPUs unless asked for.
     """
     arguments = groups.together(locals())
-    arguments["weights"] = make.numbers("--weights", arguments["weights"])
+    arguments["weights"] = make.numbers("--weights", arguments.get("weights"))
     _convert("purchasing", arguments)
 
 

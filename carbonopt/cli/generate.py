@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, groups, make
+from carbonopt.cli import console, groups, make, names
 from carbonopt.core.instance import Instance
 
 
@@ -25,9 +25,9 @@ def mosp(
     seed: make.DrawSeed = 1,
     load: Annotated[float, typer.Option("--load", help="Work over capacity (bench).")] = 0.7,
     objective: make.Objective = "carbon",
-    weights: make.Weights = None,
+    weights: names.Weights = None,
     carbon: make.CarbonFiles = None,
-    zones: make.Zones = None,
+    zones: names.Zones = None,
     start: make.Start = None,
     slot_hours: make.SlotHours = 1.0,
     wrap: make.Wrap = False,
@@ -48,14 +48,14 @@ def mosp(
         "seed": seed,
         "load": load,
         "objective": objective,
-        "weights": make.numbers("--weights", weights),
+        "weights": make.numbers("--weights", names.joined(weights)),
     }
     if carbon:
         from carbonopt.io.carbon import read_carbon
 
         parameters["carbon"] = read_carbon(
             *carbon,
-            zones=None if zones is None else zones.split(","),
+            zones=zones and names.listed(zones),
             start=start,
             slots=slots,
             slot_hours=slot_hours,
@@ -83,7 +83,7 @@ def elastic(
     arrival_hours: Annotated[
         float, typer.Option("--arrival-hours", max=make.LARGEST, help="Hours in which jobs arrive.")
     ] = 168.0,
-    profiles: make.Profiles = "mix",
+    profiles: names.Profiles = None,
     k_max: make.KMax = None,
     watts: make.ServerWatts = None,
     model: make.Model = "integer",
@@ -137,7 +137,7 @@ def purchasing(
     calibrated to published statistics, and labelled so.
     """
     parameters = groups.together(locals())
-    parameters["weights"] = make.numbers("--weights", parameters["weights"])
+    parameters["weights"] = make.numbers("--weights", parameters.get("weights"))
     _generate("purchasing", parameters)
 
 
@@ -200,7 +200,7 @@ def _signal(parameters: dict[str, Any]) -> dict[str, Any]:
         return parameters
     from carbonopt.io.carbon import read_carbon
 
-    zones = None if parameters["zone"] is None else [parameters["zone"]]
+    zones = [parameters["zone"]] if "zone" in parameters else None
     slot_hours = parameters["slot_hours"]
     parameters["carbon"] = lambda slots: read_carbon(
         *carbon, zones=zones, start=start, slots=slots, slot_hours=slot_hours, wrap=wrap

@@ -8,7 +8,10 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from carbonopt.cli import console, make
+from carbonopt.cli import console, make, names
+
+REPEATED = ("zone", "weights", "profiles", "queues")
+"""Options that may be repeated."""
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -27,7 +30,7 @@ def takes(*groups: Callable[..., None]) -> Callable[[F], F]:
 
 def signal(
     carbon: make.CarbonFiles = None,
-    zone: make.Zone = None,
+    zone: names.Zone = None,
     start: make.Start = None,
     slot_hours: make.SlotHours = 1.0,
     wrap: make.Wrap = False,
@@ -54,11 +57,11 @@ def purchasing_terms(
     reserved: make.Reserved = None,
     reserved_share: make.ReservedShare = None,
     decide_reserved: make.DecideReserved = False,
-    queues: make.QueueList = "short:2:6,long:inf:24",
+    queues: names.Queues = None,
     spot_max_length_hours: make.SpotLength = None,
     evictions_per_hour: make.Evictions = None,
     model: make.PurchasingModel = "splitting",
-    weights: make.PurchasingWeights = None,
+    weights: names.PurchasingWeights = None,
     watts_per_cpu: make.CpuWatts = 1.0,
     on_demand_usd_per_cpu_hour: make.OnDemand = 0.0624,
     reserved_fraction: make.ReservedFraction = 0.4,
@@ -68,9 +71,7 @@ def purchasing_terms(
 
 
 def gpu_cluster(
-    profiles: Annotated[
-        str, typer.Option("--profiles", help="mix, or families and CSV files with shares: resnet50:3,mine.csv.")
-    ] = "mix",
+    profiles: names.Families = None,
     min_gpus: Annotated[int, typer.Option("--min-gpus", min=1, help="Fewest GPUs of a job.")] = 1,
     max_gpus: Annotated[int, typer.Option("--max-gpus", min=1, help="Most GPUs of a job.")] = 8,
     restart_minutes: Annotated[float, typer.Option("--restart-minutes", min=0.0, help="What a restart takes.")] = 2.0,
@@ -92,6 +93,11 @@ def target(name: make.Name = None, output: make.Output = None, json_output: cons
 
 
 def together(own: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a command, `own` being its ``locals()``, with those of its groups."""
+    """Return the arguments of a command, `own` being its ``locals()``, with those of its groups.
+
+    Those of `REPEATED` are one text each, and are left out where they are not given.
+    """
     options: dict[str, Any] = own.pop("options")
-    return own | options
+    given = own | options
+    texts = {key: names.joined(given.pop(key)) for key in REPEATED if key in given}
+    return given | {key: text for key, text in texts.items() if text is not None}

@@ -46,8 +46,6 @@ CarbonFiles = Annotated[
     list[Path] | None,
     typer.Option("--carbon", help="Carbon-intensity CSV (Electricity Maps, datetime/zone, or Caspian's); repeatable."),
 ]
-Zones = Annotated[str | None, typer.Option("--zones", help="Zones to use, separated by commas.")]
-Zone = Annotated[str | None, typer.Option("--zone", "--zones", help="Zone of the cluster.")]
 Start = Annotated[
     str | None, typer.Option("--start", callback=_moment, help="Beginning of slot 0, e.g. 2022-06-01T00:00Z.")
 ]
@@ -66,19 +64,7 @@ Name = Annotated[str | None, typer.Option("--name", help="Of the instance.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File; by default <name>.json.")]
 
 Objective = Annotated[str, typer.Option("--objective", help="carbon or caspian.")]
-Weights = Annotated[
-    str | None,
-    typer.Option("--weights", help="Three numbers separated by commas: kg, late slots, completion (or omega 1-3)."),
-]
 
-Profiles = Annotated[
-    str,
-    typer.Option(
-        "--profiles",
-        help="How jobs scale: mix, gpu-mix, no-scaling, classes or measured CSV files with shares, e.g."
-        ' "cpu-high:3,a.csv:1".',
-    ),
-]
 KMax = Annotated[int | None, typer.Option("--k-max", min=1, help="Most servers of a job; cuts the profiles.")]
 ServerWatts = Annotated[
     float | None,
@@ -107,9 +93,6 @@ ReservedShare = Annotated[
     float | None, typer.Option("--reserved-share", help="Reserved CPUs as a share of the mean demand.")
 ]
 DecideReserved = Annotated[bool, typer.Option("--decide-reserved", help="Leave the reserved CPUs to be decided.")]
-QueueList = Annotated[
-    str, typer.Option("--queues", help="Name, longest job and longest wait of each queue, in hours; inf for any.")
-]
 SpotLength = Annotated[
     float | None, hours("--spot-max-length-hours", "Longest job on spot CPUs, which this offers; by default 2.")
 ]
@@ -117,14 +100,6 @@ Evictions = Annotated[
     float | None, typer.Option("--evictions-per-hour", help="Hazard on spot CPUs, which this offers; by default 0.")
 ]
 PurchasingModel = Annotated[str, typer.Option("--model", help="splitting, no-split or suspend-resume.")]
-PurchasingWeights = Annotated[
-    str | None,
-    typer.Option(
-        "--weights",
-        help="Of a kg, a $ and an hour of wait, separated by commas. By default carbon and cost of all jobs at once"
-        " on demand count 1, and an hour of mean wait 0.005.",
-    ),
-]
 CpuWatts = Annotated[float, typer.Option("--watts-per-cpu", min=0.0, max=LARGEST, help="Power of a running CPU.")]
 OnDemand = Annotated[float, typer.Option("--on-demand-usd-per-cpu-hour", help="Price of a CPU on demand.")]
 ReservedFraction = Annotated[

@@ -1,10 +1,57 @@
-"""Names in options that may be repeated, and may hold several separated by commas."""
+"""Options that may be repeated, and may hold several names or numbers separated by commas."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
+
+import typer
 
 from carbonopt.core.instance import Instance
+
+Zones = Annotated[list[str] | None, typer.Option("--zones", help="Zones to use, separated by commas or one by one.")]
+Zone = Annotated[list[str] | None, typer.Option("--zone", "--zones", help="Zone of the cluster.")]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weights",
+        help="Three numbers, separated by commas or one by one: kg, late slots, completion (or omega 1-3).",
+    ),
+]
+PurchasingWeights = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weights",
+        help="Of a kg, a $ and an hour of wait, separated by commas or one by one. By default carbon and cost of all"
+        " jobs at once on demand count 1, and an hour of mean wait 0.005.",
+    ),
+]
+Profiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--profiles",
+        help="How jobs scale: mix, gpu-mix, no-scaling, classes or measured CSV files with shares, e.g."
+        ' "cpu-high:3,a.csv:1", separated by commas or one by one.',
+        show_default="mix",
+    ),
+]
+Families = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--profiles",
+        help="mix, or families and CSV files with shares, separated by commas or one by one: resnet50:3,mine.csv.",
+        show_default="mix",
+    ),
+]
+Queues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--queues",
+        help="Name, longest job and longest wait of each queue, in hours; inf for any. Separated by commas or one by"
+        " one.",
+        show_default="short:2:6,long:inf:24",
+    ),
+]
 
 
 def listed(given: Sequence[str]) -> list[str]:
@@ -27,6 +74,17 @@ def listed(given: Sequence[str]) -> list[str]:
                 own.append(part.strip())
         names += own
     return list(dict.fromkeys(names))
+
+
+def joined(given: Sequence[str] | None) -> str | None:
+    """Return the texts of an option as one, as if they had been separated by commas; None where it is not given.
+
+    Examples
+    --------
+    >>> joined(["short:2:6", "long:inf:24"])
+    'short:2:6,long:inf:24'
+    """
+    return None if given is None else ",".join(given)
 
 
 def policies_named(instance: Instance, given: Sequence[str]) -> list[str]:

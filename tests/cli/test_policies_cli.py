@@ -11,6 +11,7 @@ import pytest
 from cli_support import errors, run
 
 import carbonopt as co
+from carbonopt.excess import excess_table
 
 POLICIES = '''
 from carbonopt.simulation import Policy
@@ -121,13 +122,14 @@ class TestSimulate:
     @pytest.mark.parametrize(
         ("problem", "sizes", "names"),
         [
-            ("purchasing", {"reserved": 2}, "wait-awhile,no-wait"),
-            ("mlcluster", {"gpus": 4}, "green,fcfs"),
-            ("elastic", {"capacity": 6}, "wait-awhile,vcc"),
+            ("purchasing", {"arrival_hours": 6, "reserved": 2}, "wait-awhile,no-wait"),
+            ("mlcluster", {"arrival_hours": 6, "gpus": 4}, "green,fcfs"),
+            ("elastic", {"arrival_hours": 6, "capacity": 6}, "wait-awhile,vcc"),
+            ("mosp", {"slots": 24}, "caspian,earliest-clean"),
         ],
     )
     def test_tables_show_churn(self, problem: str, sizes: dict[str, Any], names: str) -> None:
-        co.generate(problem, jobs=6, arrival_hours=6, seed=1, **sizes).write("i.json")
+        co.generate(problem, jobs=6, seed=1, **sizes).write("i.json")
         assert "churn" in run("simulate", "i.json", "-p", names).stdout
 
 
@@ -205,3 +207,9 @@ class TestReproduce:
         co.generate("mosp", jobs=3).write("mosp.json")
         assert "runs on purchasing, not on mosp" in errors("reproduce", "gaia-8", "mosp.json")[0]
         assert "unknown figure 'gaia-1'" in errors("reproduce", "gaia-1")[0]
+
+
+@pytest.mark.parametrize("problem", ["mosp", "elastic"])
+def test_a_problem_without_limits_on_amounts_says_what_to_do_instead(problem):
+    with pytest.raises(co.UnsupportedError, match=r"those of purchasing and mlcluster have\. Simulate its policies"):
+        excess_table(co.generate(problem, jobs=5, seed=1))

@@ -174,7 +174,8 @@ def _pairs(mix: str) -> dict[Key, float]:
     for item in mix.split(","):
         name, colon, share = item.strip().rpartition(":")
         try:
-            pairs[name if colon else share] = float(share) if colon else 1.0
+            key = name if colon else share
+            pairs[key] = pairs.get(key, 0.0) + (float(share) if colon else 1.0)
         except ValueError:
             raise UnsupportedError(f"profiles = {shown(mix)}: {item!r} must be a name, or name:share") from None
     return pairs

@@ -47,7 +47,7 @@ PROBLEM = Problem(
         "plot": "carbonopt.plotting.mosp_load:plot_mosp_load",
     },
     compared=("milp", "price", "lp-rounding", "lp-rounding-caspian", "greedy-clean", "greedy-random", "lp"),
-    shown={"carbon_kg": "carbon kg", "deadlines_met_share": "deadlines met"},
+    shown={"carbon_kg": "carbon kg", "deadlines_met_share": "deadlines met", "churn": "churn"},
     quick="greedy-clean",
     policies={name: PolicyEntry(summary) for name, summary in _POLICIES.items()},
 )

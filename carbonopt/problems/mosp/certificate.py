@@ -17,12 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError
 from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective, MospInstance
 
-LARGEST_PRICE = 1e30
-"""Per unit and slot; far above any use, far below where sums overflow."""
 JOBS_AT_ONCE = 1_000
 """Jobs whose costs by start are held in memory together."""
 _INF = np.inf

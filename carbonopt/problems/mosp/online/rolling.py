@@ -7,13 +7,13 @@ and it keeps what it has done.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
+from carbonopt.core.ranges import require_number, require_one_of
 from carbonopt.core.registry import load
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
@@ -35,6 +35,8 @@ RELATIVE_GAP = 1e-3
 AUTO = "auto"
 BLIND = ("greedy-random", "greedy-clean")
 """Methods that look at no objective."""
+CLOCKS = ("start", "now")
+DEADLINES = ("slots", "exact")
 
 Places = dict[int, tuple[int, int]]
 """Cluster and start [slot] of jobs, all by their positions in the whole instance."""
@@ -89,21 +91,20 @@ class Rolling(Policy):
         past: MospInstance | None = None,
         change_share: float = 0.0,
         budget_share: float = 0.0,
-        seconds: float = SECONDS,
+        seconds: float | None = SECONDS,
         mip_rel_gap: float = RELATIVE_GAP,
     ) -> None:
         if method != AUTO and PROBLEM.method(method).bound_only:
             raise UnsupportedError(f"method {method!r} makes no schedules: it cannot be the optimizer of a policy")
-        prices = {"migration": migration or 0.0, "change_share": change_share, "budget_share": budget_share}
-        for name, price in prices.items():
-            if not 0 <= price < math.inf:
-                raise UnsupportedError(f"{name} = {price!r}: must be finite and at least 0")
-        if period_slots < 1 or not window_hours > 0:
-            raise UnsupportedError("period_slots must be at least 1, window_hours above 0")
-        if clock not in ("start", "now"):
-            raise UnsupportedError(f"clock = {clock!r}: must be 'start' or 'now'")
-        if deadlines not in ("slots", "exact"):
-            raise UnsupportedError(f"deadlines = {deadlines!r}: must be 'slots' or 'exact'")
+        require_number("migration", migration, least=0, none=True)
+        require_number("window_hours", window_hours, above=0)
+        require_number("period_slots", period_slots, least=1, whole=True)
+        require_one_of("clock", clock, CLOCKS)
+        require_one_of("deadlines", deadlines, DEADLINES)
+        require_number("change_share", change_share, least=0)
+        require_number("budget_share", budget_share, least=0)
+        require_number("seconds", seconds, least=0, none=True)
+        require_number("mip_rel_gap", mip_rel_gap, least=0)
         self.method, self.migration, self.clock, self.deadlines = method, migration or 0.0, clock, deadlines
         self.past = past
         self.rules = Rules(suspend, suspend and migration is not None)
