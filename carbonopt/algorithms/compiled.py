@@ -43,9 +43,9 @@ class Kernel(Generic[P, R]):
         """The function as numba's dispatcher: imports numba, compiles at the first call."""
         numba: Any = import_module("numba")
         try:
-            return _typed(numba.njit(cache=True)(self.plain))
+            return _typed(numba.njit(cache=True, forceinline=True)(self.plain))
         except RuntimeError:  # no folder for the cache: the source is no file, or nothing is writable
-            return _typed(numba.njit(self.plain))
+            return _typed(numba.njit(self.plain, forceinline=True))
 
     def choose(self, steps: float) -> Callable[P, R]:
         """Return the way to run it that ends first.

@@ -3,8 +3,8 @@
 1. Prices of capacity by ascent of the dual function, smoothed and then hard: the bound, with its certificate.
 2. A first schedule: jobs inserted where they cost least at these prices; from thousands of jobs on, where a linear
    program over the places of least reduced cost puts them.
-3. Annealing: move a job, eject what is in its way, insert that again. Rounds grow until the gap is closed, the time
-   is out, or the budget of moves is used.
+3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
+   of moves is used.
 4. Of few jobs, the program without what the prices rule out goes to HiGHS, with the incumbent.
 """
 
@@ -50,10 +50,12 @@ EXACT_JOBS = 60
 """Up to this number of jobs, HiGHS closes what gap the search leaves."""
 SEARCH_SHARE = 0.25
 """Of the time, what the search takes before HiGHS."""
-HOT, HOT_JOBS = 2.0, 250
-"""First temperature, in costs of a typical job, up to a number of jobs; beyond, in inverse proportion to them."""
+HOT, HOT_JOBS = 0.25, 200
+"""First temperature, in mean priced costs of a job, up to a number of jobs; in inverse proportion to more."""
 COOLING = 50.0
 """First over last temperature."""
+SNUG = 0.001
+"""What a slot that an insertion leaves no room in counts, in costs of a typical job."""
 DEAR = 1e-3
 """Excess that makes a job one to move first, in costs of a typical job."""
 FIRST_MOVES, MOVES_PER_JOB, GROWTH = 5_000, 20, 4
@@ -153,18 +155,19 @@ class _Solver:
         missing = float(self.places.cost.max(initial=0.0)) + dearest + self.typical if must_run else dual.table.absence
         self.must_run = must_run
         dual.hard(self.prices)
-        self.empty = new_state(instance, dual, missing, DEAR * self.typical)
-        self.state = min(self._first_states(), key=lambda state: float(state.total[1]))
+        self.priced = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or self.typical
+        self.empty = new_state(instance, dual, missing, DEAR * self.typical, SNUG * self.typical)
+        self.state = min(self._first_states(), key=lambda state: state.best_total)
         if self.options.start is not None:
             given = at_places(self.empty, places_of(instance, self.options.start), dual, self.prices, self.run)
-            if given.total[1] < self.state.total[1]:
+            if given.best_total < self.state.best_total:
                 self.state = given
         self.report()
 
     def _first_states(self) -> Iterator[State]:
         """Yield schedules by insertion: what a linear program wants, the largest jobs first, and slot after slot."""
         jobs = self.instance.jobs
-        largest, start = np.argsort(-self.empty.size, kind="stable"), jobs.arrival
+        largest, start = np.argsort(-self.empty.jobs.work, kind="stable"), jobs.arrival
         targets = self._targets() if len(jobs) >= LP_JOBS and self.options.remaining > 0 else None
         if targets is not None:
             state, kernel = copy_of(self.empty), self.run(place_targets)
@@ -189,7 +192,7 @@ class _Solver:
     def search(self, options: Options) -> None:
         """Anneal in rounds of growing length, each from the best schedule."""
         jobs = len(self.instance.jobs)
-        hot = HOT * self.typical * min(1.0, HOT_JOBS / jobs)
+        hot = HOT * self.priced * min(1.0, HOT_JOBS / jobs)
         moves, left, rate = max(FIRST_MOVES, MOVES_PER_JOB * jobs), self.budget, 0.0
         while left > 0 and not self.closed and options.remaining > 0:
             most = rate * options.remaining if rate > 0 else np.inf
@@ -206,10 +209,10 @@ class _Solver:
         kernel, pace = self.run(anneal), (cold / hot) ** (1 / moves)
         goal = Goal(self.bound, float(options.mip_rel_gap), float(options.mip_abs_gap))
         while done < moves and not self.closed and options.remaining > 0:
-            before, size, clock = self.state.total[1], min(size, moves - done), options.elapsed
+            before, size, clock = self.state.best_total, min(size, moves - done), options.elapsed
             done = kernel(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, self.state)
             size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
-            self.report(improved=self.state.total[1] < before)
+            self.report(improved=self.state.best_total < before)
         self.moves += done
         self.state = at_places(self.empty, np.array(self.state.best), self.dual, self.prices, self.run, fill=True)
         return done / max(options.elapsed - begun, 1e-6)
@@ -224,10 +227,9 @@ class _Solver:
     @property
     def closed(self) -> bool:
         """Whether the gap is what the options ask for."""
-        cost = float(self.state.total[1])
-        gap = relative_gap(cost, self.bound)
+        gap = relative_gap(self.state.best_total, self.bound)
         asked = gap is not None and gap <= self.options.mip_rel_gap
-        return self.complete and (asked or cost - self.bound <= self.options.mip_abs_gap)
+        return self.complete and (asked or self.state.best_total - self.bound <= self.options.mip_abs_gap)
 
     def report(self, improved: bool = True) -> None:
         """Tell the callback where the search is."""
@@ -237,7 +239,7 @@ class _Solver:
         incumbent: Callable[[], Any] | None = None
         if improved:
             incumbent = partial(schedule_of, self.instance, np.array(self.state.best))
-        objective = self.sign * float(self.state.total[1])
+        objective = self.sign * self.state.best_total
         self.options.report(objective=objective, bound=self.sign * self.bound, incumbent=incumbent)
 
     def outcome(self, info: dict[str, Any], tree: float | None = None, status: Status | None = None) -> Outcome:
@@ -268,7 +270,7 @@ class _Solver:
         """Let HiGHS close the gap over the places that the prices do not rule out."""
         if self.closed or self.options.remaining == 0:
             return self.outcome(info)
-        cost = float(self.state.total[1])
+        cost = self.state.best_total
         allowance = 1e-9 * (abs(cost) + abs(self.bound)) + 2 * float(self.value.rounding().sum())
         most = cost - self.bound + allowance if self.complete else np.inf
         small = small_program(self.dual, self.places, most)
@@ -290,9 +292,9 @@ class _Solver:
             place = small.places(self.dual, result.values)
             found = at_places(self.empty, place, self.dual, self.prices, self.run)
             fits = bool((found.free >= 0).all())
-            if fits and found.total[1] < self.state.total[1]:
+            if fits and found.best_total < self.state.best_total:
                 self.state = found
         tree = result.bound
         if tree is not None and self.complete:
-            tree = min(tree, float(self.state.total[1]), cost)
+            tree = min(tree, self.state.best_total, cost)
         return self.outcome(info, tree)

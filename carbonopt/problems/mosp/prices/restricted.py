@@ -22,8 +22,9 @@ from carbonopt.core.options import Options
 from carbonopt.milp import highs
 from carbonopt.milp.program import Block, Program
 from carbonopt.problems.mosp.prices.dual import Dual
+from carbonopt.problems.mosp.prices.packing import fits, put
 from carbonopt.problems.mosp.prices.places import Places
-from carbonopt.problems.mosp.prices.search import fits, insert, put
+from carbonopt.problems.mosp.prices.search import insert
 
 BINS = 40_000
 """Bins that the jobs of all classes are cut into, about."""
@@ -187,7 +188,7 @@ def place_targets(
     """Place jobs on the cluster with most units left for them in the slot that they should start in, or anywhere."""
     slots = len(tab.on_time) - 1
     for i in order:
-        t, g, m = start[i], st.group[i], st.member[i]
+        t, g, m = start[i], st.jobs[i].group, st.jobs[i].member
         scale, chosen = 0.0, -1
         for r in range(st.demand.shape[1]):
             scale += st.demand[i, r]
@@ -201,5 +202,5 @@ def place_targets(
             units[g, t, places.place[m, chosen] // slots] -= scale
             put(i, places.place[m, chosen], places.cost[m, chosen], places.excess[m, chosen], st)
     for i in order:
-        if st.place[i] < 0:
-            insert(i, st.missing[0], 0.0, rng, places, st)
+        if st.jobs[i].place < 0:
+            insert(i, st.now[0].missing, 0.0, rng, places, st)

@@ -1,8 +1,17 @@
-"""Move one job to a place of low reduced cost, eject what is in its way, put that back where it fits: annealing.
+"""Take jobs out around a place, put them back where they cost least: annealing by ruin and recreation.
 
 At good prices every job has many places of almost no excess (reduced cost above its least), and the gap is the sum
-of excesses and of priced room that is left unused. So the jobs to move are drawn by their excess, and places are
-tried by increasing excess. Capacities always hold; a job that finds no room is absent, at a price.
+of excesses and of priced room that is left unused. So a move aims at a place of low excess for one job, drawn by
+its excess, takes out what runs around it, there and on other clusters, and inserts all of that again in an order
+drawn at random: each job at the place of least excess with room, where one that leaves no room idle counts a little
+less. Capacities always hold; a job that finds no room is absent, at a price.
+
+References
+----------
+Schrimpf, Schneider, Stamm-Wilbrandt, Dueck (2000), "Record breaking optimization results using the ruin and recreate
+principle", Journal of Computational Physics 159, 139-171.
+Christiaens, Vanden Berghe (2020), "Slack induction by string removals for vehicle routing problems", Transportation
+Science 54, 417-433.
 """
 
 from __future__ import annotations
@@ -12,19 +21,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carbonopt.algorithms.linked import linked
-from carbonopt.core.arrays import IntArray
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.mosp.prices.packing import has_room, is_open, put, take
 
+DEAR = 0.5
+"""Probability with which the first job is drawn among the dear ones."""
 TOURNAMENT = 12
-"""Jobs of which the one of largest excess is moved."""
-DEAR = 0.7
-"""Probability with which it is drawn among the dear jobs."""
-TRIES = 40
-"""Draws of a job in the way before the first one is taken."""
-STEPS = 12
-"""Jobs of one place that are skipped at most to draw one of them."""
-EJECTED = 8
-"""Jobs that one move may eject."""
-MOST_TOUCHED = EJECTED + 2
+"""Draws of which the one of largest excess is taken."""
+MORE = 0.75
+"""Probability with which the next place, of larger excess, is the target instead."""
+MOST_MOVED = 12
+"""Jobs that one move takes out, at most."""
+SPREAD = 4
+"""Slots around the target in which jobs are taken out as well, below this number."""
+ELSEWHERE = 0.3
+"""Probability with which a job is taken out on any cluster."""
+STEPS = 6
+"""Jobs of one place that are skipped to draw one of them, below this number."""
+MISSES = 8
+"""Draws of a place where nothing starts, at most."""
+SKIPPED = 0.05
+"""Probability with which a place that fits is passed over."""
+BY_CHANCE, BY_SIZE, BY_DEMAND = 0.4, 0.7, 0.8
+"""Cumulative probabilities of the orders of insertion: any, largest first, widest first; else dearest first."""
 
 
 class Goal(NamedTuple):
@@ -35,80 +54,39 @@ class Goal(NamedTuple):
     mip_abs_gap: float
 
 
-SKIPPED = 0.12
-"""Probability with which a place that fits is passed over."""
-MORE = 0.75
-"""Probability with which the next place, of larger excess, is the target instead."""
-
-
 @linked
-def fits(i: int, place: int, st: Any) -> bool:
-    """Return whether job i has room there."""
-    for r in range(st.demand.shape[1]):
-        for s in range(place, place + st.length[i]):
-            if st.free[r, s] < st.demand[i, r]:
-                return False
-    return True
-
-
-@linked
-def settle(i: int, place: int, cost: float, excess: float, st: Any) -> None:
-    """Write where job i is, and whether it is a dear one."""
-    st.place[i], st.cost[i], st.excess[i] = place, cost, excess
-    at = st.dear_at[i]
-    if excess > st.least_dear[0] and at < 0:
-        st.dear_at[i] = st.dear_count[0]
-        st.dear[st.dear_count[0]] = i
-        st.dear_count[0] += 1
-    elif excess <= st.least_dear[0] and at >= 0:
-        st.dear_count[0] -= 1
-        other = st.dear[st.dear_count[0]]
-        st.dear[at], st.dear_at[other], st.dear_at[i] = other, at, -1
-
-
-@linked
-def put(i: int, place: int, cost: float, excess: float, st: Any) -> None:
-    """Run job i there."""
-    for r in range(st.demand.shape[1]):
-        for s in range(place, place + st.length[i]):
-            st.free[r, s] -= st.demand[i, r]
-    settle(i, place, cost, excess, st)
-    first = st.head[place]
-    st.after[i], st.before[i], st.head[place] = first, -1, i
-    if first >= 0:
-        st.before[first] = i
-
-
-@linked
-def take(i: int, st: Any) -> None:
-    """Take job i out of the schedule."""
-    place = st.place[i]
-    for r in range(st.demand.shape[1]):
-        for s in range(place, place + st.length[i]):
-            st.free[r, s] += st.demand[i, r]
-    if st.before[i] >= 0:
-        st.after[st.before[i]] = st.after[i]
-    else:
-        st.head[place] = st.after[i]
-    if st.after[i] >= 0:
-        st.before[st.after[i]] = st.before[i]
-    settle(i, -1, st.missing[0], st.away[i], st)
+def snug_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place: int, length: int) -> int:
+    """Return in how many slots of a run a demand would leave less room than any job needs."""
+    slots = 0
+    for s in range(place, place + length):
+        for r in range(len(demand)):
+            if free[r, s] - demand[r] < least[r]:
+                slots += 1
+                break
+    return slots
 
 
 @linked
 def insert(i: int, most: float, skipped: float, rng: np.random.Generator, places: Any, st: Any) -> bool:
-    """Put job i at the first of its places that costs at most `most` and has room, passing some over.
+    """Put job i where it has room, costs at most `most`, and has least excess less what snug slots count.
 
-    Returns whether one was found.
+    Some places are passed over. Returns whether one was found.
     """
-    m, found = st.member[i], -1
+    job, demand, free, room, least = st.jobs[i], st.demand[i], st.free, st.room, st.least_demand
+    m, level, length, is_level = job.member, job.level, job.length, job.is_level
+    place, excess, cost, snug = places.place[m], places.excess[m], places.cost[m], st.now[0].snug
+    found, best = -1, np.inf
     for k in range(places.size[m]):
-        if places.cost[m, k] <= most and fits(i, places.place[m, k], st):
-            found = k
-            if skipped <= 0.0 or rng.random() >= skipped:
-                break
+        if excess[k] - snug * length >= best:
+            break
+        if cost[k] > most or not is_open(room, level, place[k], length):
+            continue
+        if is_level or has_room(free, demand, place[k], length):
+            score = excess[k] - snug * snug_slots(free, demand, least, place[k], length)
+            if score < best and (skipped <= 0.0 or rng.random() >= skipped):
+                found, best = k, score
     if found >= 0:
-        put(i, places.place[m, found], places.cost[m, found], places.excess[m, found], st)
+        put(i, place[found], cost[found], excess[found], st)
     return found >= 0
 
 
@@ -117,123 +95,133 @@ def insert_all(order: IntArray, rng: np.random.Generator, places: Any, st: Any) 
     """Insert jobs one after the other; return how many find no room."""
     failed = 0
     for i in order:
-        if not insert(i, st.missing[0], 0.0, rng, places, st):
+        if not insert(i, st.now[0].missing, 0.0, rng, places, st):
             failed += 1
     return failed
 
 
 @linked
-def draw_rival(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> int:
-    """Draw a job that runs in a slot in which job i lacks room at a place; -1 for none."""
-    s = -1
-    for u in range(place, place + st.length[i]):
-        for r in range(st.demand.shape[1]):
-            if st.free[r, u] < st.demand[i, r]:
-                s = u
-    if s < 0:
-        return -1
-    first = s - min(s % slots, st.longest[0] - 1)
-    for _ in range(TRIES):
-        u = rng.integers(first, s + 1)
-        k, steps = st.head[u], rng.integers(0, STEPS)
-        while k >= 0 and steps > 0:
-            k = st.after[k]
-            steps -= 1
-        if k >= 0 and u + st.length[k] > s:
-            return int(k)
-    for u in range(first, s + 1):
-        k = st.head[u]
-        while k >= 0:
-            if u + st.length[k] > s:
-                return int(k)
-            k = st.after[k]
-    return -1
-
-
-@linked
-def note(i: int, count: int, st: Any) -> int:
-    """Remember where job i is before it moves; return how many jobs are noted."""
-    st.touched[count], st.old_place[count] = i, st.place[i]
-    st.old_cost[count], st.old_excess[count] = st.cost[i], st.excess[i]
-    return count + 1
+def below(n: int, rng: np.random.Generator) -> int:
+    """Draw a whole number from 0 to n - 1, faster than numba's `integers`."""
+    return int(rng.random() * n)
 
 
 @linked
 def draw_job(rng: np.random.Generator, st: Any) -> int:
-    """Draw a job of large excess."""
-    jobs, dear = len(st.place), st.dear_count[0]
-    if dear > 0 and rng.random() < DEAR:
-        i = st.dear[rng.integers(0, dear)]
-        for _ in range(TOURNAMENT):
-            other = st.dear[rng.integers(0, dear)]
-            if st.excess[other] > st.excess[i]:
-                i = other
-        return int(i)
-    i = rng.integers(0, jobs)
-    for _ in range(TOURNAMENT):
-        other = rng.integers(0, jobs)
-        if st.excess[other] > st.excess[i]:
+    """Draw a job, often one of large excess."""
+    jobs, dear, count = st.jobs, st.dear, st.now[0].dear_count
+    if count == 0 or rng.random() >= DEAR:
+        return below(len(jobs), rng)
+    i = dear[below(count, rng)]
+    for _ in range(1, TOURNAMENT):
+        other = dear[below(count, rng)]
+        if jobs[other].excess > jobs[i].excess:
             i = other
     return int(i)
 
 
 @linked
-def largest_first(begin: int, count: int, st: Any) -> None:
-    """Sort the jobs noted from `begin` on by size."""
-    for a in range(begin + 1, count):
+def draw_place(i: int, rng: np.random.Generator, places: Any, st: Any) -> int:
+    """Draw another place for job i, of low excess; -1 if it has none."""
+    m, was, k = st.jobs[i].member, st.jobs[i].place, 0
+    size, place = places.size[m], places.place[m]
+    if size == 0:
+        return -1
+    while k + 1 < size and (place[k] == was or rng.random() < MORE):
+        k += 1
+    return int(place[k])
+
+
+@linked
+def take_out(i: int, count: int, st: Any) -> int:
+    """Note where job i is and take it out; return how many jobs are noted."""
+    job, note = st.jobs[i], st.moved[count]
+    note.job, note.place, note.cost, note.excess = i, job.place, job.cost, job.excess
+    if job.place >= 0:
+        take(i, st)
+    return count + 1
+
+
+@linked
+def ruin(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> int:
+    """Take out job i and some of those that start around a place; return how many."""
+    jobs, head = st.jobs, st.head
+    clusters, cluster, start, spread = len(head) // slots, place // slots, place % slots, below(SPREAD, rng)
+    first = max(0, start - st.now[0].longest + 1 - spread)
+    last = min(slots, start + jobs[i].length + spread)
+    count, most, missed = take_out(i, 0, st), 1 + below(MOST_MOVED, rng), 0
+    while count < most and missed < MISSES:
+        j = cluster
+        if rng.random() < ELSEWHERE:
+            j = below(clusters, rng)
+        k, steps = head[j * slots + first + below(last - first, rng)], below(STEPS, rng)
+        while k >= 0 and steps > 0 and jobs[k].after >= 0:
+            k = jobs[k].after
+            steps -= 1
+        if k >= 0:
+            count = take_out(k, count, st)
+        else:
+            missed += 1
+    return count
+
+
+@linked
+def draw_order(count: int, rng: np.random.Generator, st: Any) -> None:
+    """Sort the jobs that were taken out by a key drawn at random."""
+    jobs, moved, order, kind = st.jobs, st.moved, st.order, rng.random()
+    for a in range(count):
+        job = jobs[moved[a].job]
+        if kind < BY_CHANCE:
+            key = rng.random()
+        elif kind < BY_SIZE:
+            key = -job.work
+        elif kind < BY_DEMAND:
+            key = -job.work / job.length
+        else:
+            key = -moved[a].excess
         b = a
-        while b > begin and st.size[st.touched[b]] > st.size[st.touched[b - 1]]:
-            st.touched[b], st.touched[b - 1] = st.touched[b - 1], st.touched[b]
-            st.old_place[b], st.old_place[b - 1] = st.old_place[b - 1], st.old_place[b]
-            st.old_cost[b], st.old_cost[b - 1] = st.old_cost[b - 1], st.old_cost[b]
-            st.old_excess[b], st.old_excess[b - 1] = st.old_excess[b - 1], st.old_excess[b]
+        while b > 0 and key < moved[order[b - 1]].key:
+            order[b] = order[b - 1]
             b -= 1
+        moved[a].key, order[b] = key, a
 
 
 @linked
 def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any) -> tuple[int, float]:
-    """Change the schedule at random; return how many jobs were touched and what it costs more.
+    """Change the schedule at random; return how many jobs moved, and what it costs more.
 
     A change that costs more than `limit` is given up on the way; it then counts as infinitely dear.
     """
-    i, slots = draw_job(rng, st), len(tab.on_time) - 1
-    m, was = st.member[i], st.place[i]
-    if places.size[m] == 0:
+    i = draw_job(rng, st)
+    place = draw_place(i, rng, places, st)
+    if place < 0:
         return 0, np.inf
-    k = 0
-    while k + 1 < places.size[m] and (places.place[m, k] == was or rng.random() < MORE):
-        k += 1
-    place, count = places.place[m, k], note(i, 0, st)
-    change = places.cost[m, k] - st.cost[i]
-    if was >= 0:
-        take(i, st)
-    while not fits(i, place, st):
-        rival = draw_rival(i, place, slots, rng, st)
-        if rival < 0 or count > EJECTED:
-            return count, np.inf
-        count = note(rival, count, st)
-        change += places.least[st.member[rival]] - st.cost[rival]
-        take(rival, st)
-    put(i, place, places.cost[m, k], places.excess[m, k], st)
-    largest_first(1, count, st)
-    for a in range(1, count):
-        least = places.least[st.member[st.touched[a]]]
+    jobs, moved, order, least = st.jobs, st.moved, st.order, places.least
+    count, change = ruin(i, place, len(tab.on_time) - 1, rng, st), 0.0
+    for a in range(count):
+        change += least[jobs[moved[a].job].member] - moved[a].cost
+    draw_order(count, rng, st)
+    for a in range(count):
         if change > limit:
             return count, np.inf
-        insert(st.touched[a], limit - change + least, SKIPPED, rng, places, st)
-        change += st.cost[st.touched[a]] - least
+        i = moved[order[a]].job
+        lowest = least[jobs[i].member]
+        insert(i, limit - change + lowest, SKIPPED, rng, places, st)
+        change += jobs[i].cost - lowest
     return count, change if change <= limit else np.inf
 
 
 @linked
 def undo(count: int, st: Any) -> None:
-    """Put the touched jobs back to where they were."""
+    """Put the jobs that moved back to where they were."""
+    jobs, moved = st.jobs, st.moved
     for a in range(count):
-        if st.place[st.touched[a]] >= 0:
-            take(st.touched[a], st)
+        if jobs[moved[a].job].place >= 0:
+            take(moved[a].job, st)
     for a in range(count):
-        if st.old_place[a] >= 0:
-            put(st.touched[a], st.old_place[a], st.old_cost[a], st.old_excess[a], st)
+        note = moved[a]
+        if note.place >= 0:
+            put(note.job, note.place, note.cost, note.excess, st)
 
 
 @linked
@@ -246,31 +234,31 @@ def anneal(
     the best cost is within `goal` of the bound: a named tuple of bound, relative and absolute gap. Returns the moves
     done of the round; where it is cut between `begin` and `end` does not matter to the result.
     """
-    differs = 0
-    for i in range(len(st.place)):
-        st.is_changed[i] = st.place[i] != st.best[i]
-        if st.is_changed[i]:
-            st.changed[differs] = i
+    jobs, changed, moved, one, differs = st.jobs, st.changed, st.moved, st.now[0], 0
+    for i in range(len(jobs)):
+        jobs[i].is_changed = jobs[i].place != jobs[i].best
+        if jobs[i].is_changed:
+            changed[differs] = i
             differs += 1
     for step in range(begin, end):
-        if st.total[1] - goal.bound <= max(goal.mip_abs_gap, goal.mip_rel_gap * abs(st.total[1])):
+        if one.best_total - goal.bound <= max(goal.mip_abs_gap, goal.mip_rel_gap * abs(one.best_total)):
             return step
         heat = hot * pace**step
         count, change = move(-heat * np.log(1.0 - rng.random()), rng, tab, places, st)
         if change == np.inf:
             undo(count, st)
             continue
-        st.total[0] += change
+        one.total += change
         for a in range(count):
-            i = st.touched[a]
-            if not st.is_changed[i]:
-                st.is_changed[i] = True
-                st.changed[differs] = i
+            i = moved[a].job
+            if not jobs[i].is_changed:
+                jobs[i].is_changed = True
+                changed[differs] = i
                 differs += 1
-        if st.total[0] < st.total[1] - 1e-12 * abs(st.total[1]):
-            st.total[1] = st.total[0]
+        if one.total < one.best_total - 1e-12 * abs(one.best_total):
+            one.best_total = one.total
             for a in range(differs):
-                i = st.changed[a]
-                st.best[i], st.is_changed[i] = st.place[i], False
+                job = jobs[changed[a]]
+                job.best, job.is_changed = job.place, False
             differs = 0
     return end

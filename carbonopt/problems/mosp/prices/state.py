@@ -7,13 +7,75 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carbonopt.algorithms.linked import linked
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
+from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Schedule
 from carbonopt.problems.mosp.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.prices.dual import Dual
+from carbonopt.problems.mosp.prices.packing import LEVELS, WORD, fits, put
 from carbonopt.problems.mosp.prices.places import run_cost, time_cost
-from carbonopt.problems.mosp.prices.search import MOST_TOUCHED, fits, put
+from carbonopt.problems.mosp.prices.search import MOST_MOVED
 from carbonopt.problems.mosp.schedule import as_schedule, from_schedule
+
+JOB = np.dtype(
+    [
+        ("member", np.int64),
+        ("group", np.int64),
+        ("length", np.int64),
+        ("arrival", np.int64),
+        ("work", np.float64),
+        ("away", np.float64),
+        ("level", np.int64),
+        ("is_level", np.bool_),
+        ("is_changed", np.bool_),
+        ("place", np.int64),
+        ("best", np.int64),
+        ("cost", np.float64),
+        ("excess", np.float64),
+        ("after", np.int64),
+        ("before", np.int64),
+        ("dear_at", np.int64),
+    ],
+    align=True,
+)
+"""What the search knows of a job, in one piece of memory.
+
+member, group, length, arrival, work, away
+    Its row of the dual's table, group, slots, units x slots, and its excess where it is absent.
+level, is_level
+    Its level of demand, and whether it demands no more than that.
+place, cost, excess, best
+    cluster x T + start, -1 where it is absent, what that costs, its excess; the place in the best schedule.
+after, before
+    Its neighbours in the list of jobs of one place; -1 ends it.
+dear_at, is_changed
+    Its position among the dear jobs, or -1; whether it may be elsewhere than in the best schedule.
+"""
+MOVED = np.dtype(
+    [("job", np.int64), ("place", np.int64), ("cost", np.float64), ("excess", np.float64), ("key", np.float64)]
+)
+"""A job that a move has taken out: where it was, and its key in the order of insertions."""
+NOW = np.dtype(
+    [
+        ("total", np.float64),
+        ("best_total", np.float64),
+        ("missing", np.float64),
+        ("snug", np.float64),
+        ("least_dear", np.float64),
+        ("dear_count", np.int64),
+        ("longest", np.int64),
+    ]
+)
+"""Of the whole schedule.
+
+total, best_total, missing
+    Cost of the schedule now, and of the best; what an absent job counts.
+snug
+    What counts less in an insertion for each slot in which it leaves no room to others.
+least_dear, dear_count
+    Excess above which a job is a dear one, and how many there are.
+longest
+    Duration of the longest job.
+"""
 
 
 class State(NamedTuple):
@@ -21,106 +83,108 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    member, group, length, demand, arrival
-        Of each job, shapes (N,), (N,), (N,), (N, R), (N,).
-    place, best
-        cluster x T + start of each job, -1 where it is absent: now and in the best schedule, shape (N,).
-    cost, excess
-        Of each job's place, shape (N,).
+    jobs
+        Records of type `JOB`, shape (N,).
+    demand
+        Shape (N, R).
     free
         Room left of each resource by cluster x T + slot, shape (R, M T).
-    head, after, before
-        Jobs by place as linked lists, shapes (M T,), (N,), (N,); -1 ends them.
-    size
-        Units x slots of each job, shape (N,).
-    missing
-        What an absent job counts, shape (1,).
-    away
-        Excess of each job where it is absent, shape (N,).
-    total
-        Cost of the schedule now, and of the best, shape (2,).
-    longest
-        Duration of the longest job, shape (1,).
-    dear, dear_at, dear_count
-        Jobs whose excess is above `least_dear`, as a list, shape (N,), the place of each job in it or -1, shape (N,),
-        and how many there are, shape (1,).
-    least_dear
-        Shape (1,).
-    changed, is_changed
-        Jobs whose place may differ from the best schedule's, as list and as marks, shape (N,).
-    touched, old_place, old_cost, old_excess
-        Work space: what a move has changed.
+    levels, least_demand
+        Demands that have bits of their own, shape (V, R), and the least of all jobs, shape (R,).
+    room
+        Bits: whether the demand of a level is free in a slot of the M T, shape (V, words).
+    head
+        First job of each place, -1 for none, shape (M T,).
+    dear, changed
+        Jobs of large excess, and jobs that may not be where the best schedule has them: lists, shape (N,).
+    moved, order
+        Work space: what a move has taken out, records of type `MOVED`, and the order in which it comes back.
+    now
+        One record of type `NOW`.
     """
 
-    member: IntArray
-    group: IntArray
-    length: IntArray
+    jobs: Any
     demand: FloatArray
-    arrival: IntArray
-    place: IntArray
-    best: IntArray
-    cost: FloatArray
-    excess: FloatArray
     free: FloatArray
+    levels: FloatArray
+    least_demand: FloatArray
+    room: IntArray
     head: IntArray
-    after: IntArray
-    before: IntArray
-    size: FloatArray
-    missing: FloatArray
-    away: FloatArray
-    total: FloatArray
-    longest: IntArray
     dear: IntArray
-    dear_at: IntArray
-    dear_count: IntArray
-    least_dear: FloatArray
     changed: IntArray
-    is_changed: BoolArray
-    touched: IntArray
-    old_place: IntArray
-    old_cost: FloatArray
-    old_excess: FloatArray
+    moved: Any
+    order: IntArray
+    now: Any
+
+    @property
+    def place(self) -> IntArray:
+        """Place of each job, -1 where it is absent, shape (N,)."""
+        return np.asarray(self.jobs["place"])
+
+    @property
+    def best(self) -> IntArray:
+        """Place of each job in the best schedule, shape (N,)."""
+        return np.asarray(self.jobs["best"])
+
+    @property
+    def best_total(self) -> float:
+        """Cost of the best schedule."""
+        return float(self.now["best_total"][0])
 
 
-def new_state(instance: MospInstance, dual: Dual, missing: float, least_dear: float) -> State:
+def levels_of(demand: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return at most `LEVELS` demands, shape (V, R), and for each job one that is no more than its own, shape (N,)."""
+    different, of_job = np.unique(demand, axis=0, return_inverse=True)
+    part = np.arange(len(different)) * min(LEVELS, len(different)) // len(different)
+    levels = np.minimum.reduceat(different, np.searchsorted(part, np.arange(part[-1] + 1)))
+    return levels, part[of_job.ravel()]
+
+
+def bits_of(free: FloatArray, levels: FloatArray) -> IntArray:
+    """Return whether each level is free in each slot, as bits, shape (V, words); free has shape (R, M T)."""
+    enough = (free[None, :, :] >= levels[:, :, None]).all(axis=1)
+    words = -(-enough.shape[1] // WORD)
+    padded = np.zeros((len(levels), (words + 1) * WORD), dtype=np.int64)  # one more: a run is read from two words
+    padded[:, : enough.shape[1]] = enough
+    bits: IntArray = (padded.reshape(len(levels), -1, WORD) << np.arange(WORD)).sum(axis=2)
+    return bits
+
+
+def new_state(instance: MospInstance, dual: Dual, missing: float, least_dear: float, snug: float) -> State:
     """Return the empty schedule; `dual` was last evaluated at the prices that excess is counted at.
 
     It leaves half of the allowance for rounding in the capacities, since sums in another order must fit as well.
     """
-    jobs, places = len(instance.jobs), dual.shape[0] * dual.shape[2]
-    whole = np.int64
+    count, demand = len(instance.jobs), np.ascontiguousarray(instance.jobs.demand)
     room = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
-    away = np.maximum(0.0, missing - dual.member_cost[dual.jobs.member])
-    dear = away > least_dear
+    free = np.ascontiguousarray(room.transpose(1, 0, 2)).reshape(room.shape[1], -1)
+    levels, level = levels_of(demand)
+    jobs: Any = np.recarray(count, dtype=JOB)
+    jobs.member, jobs.group = dual.jobs.member, dual.table.group[dual.jobs.shape]
+    jobs.length, jobs.arrival = instance.jobs.duration, instance.jobs.arrival
+    jobs.work = demand.sum(axis=1) * instance.jobs.duration
+    jobs.away = np.maximum(0.0, missing - dual.member_cost[dual.jobs.member])
+    jobs.level, jobs.is_level = level, (demand == levels[level]).all(axis=1)
+    jobs.place, jobs.best, jobs.after, jobs.before, jobs.is_changed = -1, -1, -1, -1, False
+    jobs.cost, jobs.excess = missing, jobs.away
+    is_dear = jobs.away > least_dear
+    jobs.dear_at = np.where(is_dear, np.cumsum(is_dear) - 1, -1)
+    now: Any = np.recarray(1, dtype=NOW)
+    longest = int(instance.jobs.duration.max())
+    now[0] = (np.inf, np.inf, missing, snug, least_dear, int(is_dear.sum()), longest)
     return State(
-        member=dual.jobs.member,
-        group=dual.table.group[dual.jobs.shape],
-        length=np.array(instance.jobs.duration, dtype=whole),
-        demand=np.ascontiguousarray(instance.jobs.demand),
-        arrival=np.array(instance.jobs.arrival),
-        place=np.full(jobs, -1, whole),
-        best=np.full(jobs, -1, whole),
-        cost=np.full(jobs, missing),
-        excess=away.copy(),
-        free=np.ascontiguousarray(room.transpose(1, 0, 2)).reshape(room.shape[1], -1),
-        head=np.full(places, -1, whole),
-        after=np.full(jobs, -1, whole),
-        before=np.full(jobs, -1, whole),
-        size=instance.jobs.demand.sum(axis=1) * instance.jobs.duration,
-        missing=np.array([missing]),
-        away=away,
-        total=np.array([np.inf, np.inf]),
-        longest=np.array([instance.jobs.duration.max()]),
-        dear=np.argsort(~dear, kind="stable"),
-        dear_at=np.where(dear, np.cumsum(dear) - 1, -1),
-        dear_count=np.array([dear.sum()]),
-        least_dear=np.array([least_dear]),
-        changed=np.zeros(jobs, whole),
-        is_changed=np.zeros(jobs, np.bool_),
-        touched=np.zeros(MOST_TOUCHED, whole),
-        old_place=np.zeros(MOST_TOUCHED, whole),
-        old_cost=np.zeros(MOST_TOUCHED),
-        old_excess=np.zeros(MOST_TOUCHED),
+        jobs=jobs,
+        demand=demand,
+        free=free,
+        levels=levels,
+        least_demand=demand.min(axis=0),
+        room=bits_of(free, levels),
+        head=np.full(free.shape[1], -1, np.int64),
+        dear=np.argsort(~is_dear, kind="stable"),
+        changed=np.zeros(count, np.int64),
+        moved=np.zeros(MOST_MOVED, MOVED).view(np.recarray),
+        order=np.zeros(MOST_MOVED, np.int64),
+        now=now,
     )
 
 
@@ -134,7 +198,7 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, least: FloatA
     for i in range(len(place)):
         if place[i] < 0:
             continue
-        m, g, j, t, scale = st.member[i], st.group[i], place[i] // slots, place[i] % slots, 0.0
+        m, g, j, t, scale = st.jobs[i].member, st.jobs[i].group, place[i] // slots, place[i] % slots, 0.0
         for r in range(st.demand.shape[1]):
             scale += st.demand[i, r]
         time = time_cost(t + tab.length[g], tab.deadline[m], tab)
@@ -147,19 +211,19 @@ def put_left(base: FloatArray, priced: FloatArray, least: FloatArray, tab: Any, 
     """Run each absent job where it costs least of all places with room, also those that no list of places holds."""
     slots = len(tab.on_time) - 1
     clusters = st.free.shape[1] // slots
-    for i in range(len(st.place)):
-        if st.place[i] >= 0:
+    for i in range(len(st.jobs)):
+        if st.jobs[i].place >= 0:
             continue
-        m, g, scale, best, chosen, paid = st.member[i], st.group[i], 0.0, np.inf, -1, st.missing[0]
+        m, g, scale, best, chosen, paid = st.jobs[i].member, st.jobs[i].group, 0.0, np.inf, -1, st.now[0].missing
         for r in range(st.demand.shape[1]):
             scale += st.demand[i, r]
-        for t in range(st.arrival[i], slots - tab.length[g] + 1):
+        for t in range(st.jobs[i].arrival, slots - tab.length[g] + 1):
             time = time_cost(t + tab.length[g], tab.deadline[m], tab)
             for j in range(clusters):
                 if tab.allowed[tab.mask[g], j, t] and fits(i, j * slots + t, st):
                     cost = scale * run_cost(priced, j, t, g, tab) + time
                     true = scale * run_cost(base, j, t, g, tab) + time
-                    if cost < best and true < st.missing[0]:
+                    if cost < best and true < st.now[0].missing:
                         best, chosen, paid = cost, j * slots + t, true
         if chosen >= 0:
             put(i, chosen, paid, best - least[m], st)
@@ -167,7 +231,7 @@ def put_left(base: FloatArray, priced: FloatArray, least: FloatArray, tab: Any, 
 
 def copy_of(state: State) -> State:
     """Return a schedule of its own."""
-    parts: Any = (np.array(part) for part in state)
+    parts: Any = (part.copy() for part in state)
     return State(*parts)
 
 
@@ -183,8 +247,8 @@ def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, run
     run(put_all)(place, *arguments)
     if fill:
         run(put_left)(*arguments)
-    state.best[:] = state.place
-    state.total[:] = float(state.cost.sum())
+    state.jobs.best = state.jobs.place
+    state.now.total = state.now.best_total = float(state.jobs.cost.sum())
     return state
 
 

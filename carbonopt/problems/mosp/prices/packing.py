@@ -1,0 +1,108 @@
+"""Runs on the clusters: where a job has room, and jobs put into the schedule and taken out of it.
+
+Jobs demand few different amounts. For each of these levels there is one bit a slot that says whether so much is free,
+so a look at a run of up to 32 slots costs one comparison. Of many different demands, some share a level, the least of
+them; what the bits let pass is then looked at slot by slot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from carbonopt.algorithms.linked import linked
+from carbonopt.core.arrays import FloatArray, IntArray
+
+LEVELS = 24
+"""Demands that have bits of their own, at most."""
+WORD, SHIFT = 32, 5
+"""Slots a word of 64 bits, 2^SHIFT: two of them side by side still fit into one."""
+
+
+@linked
+def is_open(room: Any, level: int, place: int, length: int) -> bool:
+    """Return whether a run of slots has room for a level."""
+    at, end = place, place + length
+    while at < end:
+        word, bit = at >> SHIFT, at & (WORD - 1)
+        run = (room[level, word] >> bit) | (room[level, word + 1] << (WORD - bit))
+        mask = (1 << min(end - at, WORD)) - 1
+        if run & mask != mask:
+            return False
+        at += WORD
+    return True
+
+
+@linked
+def has_room(free: FloatArray, demand: FloatArray, place: int, length: int) -> bool:
+    """Return whether a run of slots has room for a demand, slot by slot."""
+    for r in range(len(demand)):
+        for s in range(place, place + length):
+            if free[r, s] < demand[r]:
+                return False
+    return True
+
+
+@linked
+def fits(i: int, place: int, st: Any) -> bool:
+    """Return whether job i has room there."""
+    job = st.jobs[i]
+    if not is_open(st.room, job.level, place, job.length):
+        return False
+    return job.is_level or has_room(st.free, st.demand[i], place, job.length)
+
+
+@linked
+def add(sign: float, demand: FloatArray, place: int, length: int, free: FloatArray, levels: Any, room: Any) -> None:
+    """Add a demand, times a sign, to what is free in a run of slots."""
+    for s in range(place, place + length):
+        word, bit = s >> SHIFT, 1 << (s & (WORD - 1))
+        for r in range(len(demand)):
+            free[r, s] += sign * demand[r]
+        for v in range(len(levels)):
+            enough = True
+            for r in range(len(demand)):
+                enough = enough and free[r, s] >= levels[v, r]
+            room[v, word] = room[v, word] | bit if enough else room[v, word] & ~bit
+
+
+@linked
+def settle(i: int, place: int, cost: float, excess: float, jobs: Any, dear: IntArray, now: Any) -> None:
+    """Write where job i is, and whether it is a dear one."""
+    job, one = jobs[i], now[0]
+    job.place, job.cost, job.excess = place, cost, excess
+    at = job.dear_at
+    if excess > one.least_dear and at < 0:
+        job.dear_at = one.dear_count
+        dear[one.dear_count] = i
+        one.dear_count += 1
+    elif excess <= one.least_dear and at >= 0:
+        one.dear_count -= 1
+        other = dear[one.dear_count]
+        dear[at], jobs[other].dear_at, job.dear_at = other, at, -1
+
+
+@linked
+def put(i: int, place: int, cost: float, excess: float, st: Any) -> None:
+    """Run job i there."""
+    jobs, head = st.jobs, st.head
+    job, first = jobs[i], head[place]
+    add(-1.0, st.demand[i], place, job.length, st.free, st.levels, st.room)
+    settle(i, place, cost, excess, jobs, st.dear, st.now)
+    job.after, job.before, head[place] = first, -1, i
+    if first >= 0:
+        jobs[first].before = i
+
+
+@linked
+def take(i: int, st: Any) -> None:
+    """Take job i out of the schedule."""
+    jobs, now = st.jobs, st.now
+    job = jobs[i]
+    add(1.0, st.demand[i], job.place, job.length, st.free, st.levels, st.room)
+    if job.before >= 0:
+        jobs[job.before].after = job.after
+    else:
+        st.head[job.place] = job.after
+    if job.after >= 0:
+        jobs[job.after].before = job.before
+    settle(i, -1, now[0].missing, job.away, jobs, st.dear, now)

@@ -1,0 +1,98 @@
+"""Bits that say where a demand is free, and moves of the search that leave no trace when they are undone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.problems.mosp.objective import placement_value
+from carbonopt.problems.mosp.prices.dual import Dual
+from carbonopt.problems.mosp.prices.packing import LEVELS, add, fits, has_room, is_open, put, take
+from carbonopt.problems.mosp.prices.places import make_places
+from carbonopt.problems.mosp.prices.search import MOST_MOVED, insert_all, move, undo
+from carbonopt.problems.mosp.prices.state import bits_of, copy_of, levels_of, new_state
+
+
+@pytest.mark.parametrize("different", [1, 5, LEVELS, LEVELS + 1, 90])
+def test_levels_are_demands_or_less(different):
+    rng = np.random.default_rng(different)
+    demand = rng.permutation(different)[rng.integers(0, different, 200)][:, None] + rng.random((1, 2))
+    levels, level = levels_of(demand)
+    assert len(levels) <= LEVELS
+    assert (levels[level] <= demand).all()
+    if different <= LEVELS:
+        assert (levels[level] == demand).all()
+
+
+@pytest.mark.parametrize("resources", [1, 2])
+def test_bits_by_hand_and_slot_by_slot(resources):
+    rng = np.random.default_rng(resources)
+    free = rng.integers(2, 9, (resources, 150)).astype(float)
+    levels = np.arange(1.0, 6.0)[:, None] * np.ones(resources)
+    free[:, 20:110] = np.maximum(free[:, 20:110], 3.0)  # a run over four words
+    room = bits_of(free, levels)
+    assert is_open.interpreted(room, 2, 20, 90)
+    for _ in range(2000):
+        length = int(rng.choice([1, 2, 5, 31, 32, 33, 64, 90]))
+        place, level = int(rng.integers(0, 150 - length)), int(rng.integers(0, 5))
+        expected = has_room.interpreted(free, levels[level], place, length)
+        assert is_open.interpreted(room, level, place, length) == expected
+
+
+def test_what_is_added_and_taken_away_keeps_the_bits():
+    rng = np.random.default_rng(1)
+    free, levels = np.full((2, 70), 8.0), np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 4.0]])
+    room, taken = bits_of(free, levels), []
+    for _ in range(300):
+        if taken and rng.random() < 0.5:
+            demand, place, length = taken.pop(int(rng.integers(0, len(taken))))
+            add.interpreted(1.0, demand, place, length, free, levels, room)
+        else:
+            demand, length = rng.integers(0, 5, 2).astype(float), int(rng.integers(1, 40))
+            place = int(rng.integers(0, 70 - length))
+            taken.append((demand, place, length))
+            add.interpreted(-1.0, demand, place, length, free, levels, room)
+        assert (room == bits_of(free, levels)).all()
+
+
+@pytest.fixture
+def crowded():
+    """Return the pieces of a search on a full instance, with its jobs inserted."""
+    instance = co.generate("mosp", preset="bench", jobs=60, clusters=3, slots=24, seed=2)
+    dual = Dual(instance, placement_value(instance))
+    prices = np.full(dual.limit.size, 0.01)
+    places = make_places(dual, prices)
+    dual.hard(prices)
+    state = new_state(instance, dual, 10.0, 1e-3, 1e-3)
+    insert_all.interpreted(np.arange(60), np.random.default_rng(1), places, state)
+    return dual, places, state
+
+
+def test_a_job_taken_out_and_put_back_leaves_no_trace(crowded):
+    _, _, state = crowded
+    before = copy_of(state)
+    for i in np.flatnonzero(state.place >= 0)[::7]:
+        job = state.jobs[i].copy()
+        take.interpreted(i, state)
+        assert fits.interpreted(i, job.place, state)
+        put.interpreted(i, job.place, job.cost, job.excess, state)
+    assert (state.place == before.place).all()
+    assert (state.free == before.free).all()
+    assert (state.room == before.room).all()
+
+
+def test_an_undone_move_leaves_no_trace(crowded):
+    dual, places, state = crowded
+    before, rng, moved = copy_of(state), np.random.default_rng(5), 0
+    for _ in range(60):
+        count, _ = move.interpreted(0.01, rng, dual.table, places, state)
+        assert 1 <= count <= MOST_MOVED
+        assert len(set(state.moved.job[:count])) == count
+        moved += int((state.place != before.place).sum())
+        undo.interpreted(count, state)
+        for field in ("place", "cost", "excess"):
+            assert (state.jobs[field] == before.jobs[field]).all()
+        assert (state.free == before.free).all()
+        assert (state.room == before.room).all()
+    assert moved > 0
