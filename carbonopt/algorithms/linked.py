@@ -42,17 +42,20 @@ class Linked(Kernel[P, R]):
             yield from kernel.files()
 
     def _stamp(self) -> str:
-        """Return a mark of what it calls in other files: numba's cache looks at the function's own file only."""
-        own, *others = self.files()
-        foreign = sorted({name for name in others if name != own and Path(name).exists()})
-        times = [Path(name).stat().st_mtime_ns for name in foreign]
+        """Return a mark of all that it may depend on: numba's cache looks at the function's own file only.
+
+        That is what it calls in other files, and the order of fields in the named tuples that it takes, which are
+        defined in the folders of these files.
+        """
+        folders = sorted({Path(name).parent for name in self.files() if Path(name).exists()})
+        times = [path.stat().st_mtime_ns for folder in folders for path in sorted(folder.glob("*.py"))]
         return f"_{crc32(repr(times).encode()):08x}" if times else ""
 
     def _with(self, form: Callable[[Linked[..., Any]], Any], mark: str = "") -> Callable[P, R]:
         """Return the function with its kernels replaced, under a name with a mark."""
         function: Any = self.plain
         replaced = {name: form(kernel) for name, kernel in self.called().items()}
-        if not replaced:
+        if not replaced and not mark:
             return self.plain
         known = {**function.__globals__, **replaced}
         copy: Any = FunctionType(function.__code__, known, function.__name__, function.__defaults__)

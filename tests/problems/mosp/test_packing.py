@@ -64,7 +64,7 @@ def crowded():
     prices = np.full(dual.limit.size, 0.01)
     places = make_places(dual, prices)
     dual.hard(prices)
-    state = new_state(instance, dual, 10.0, 1e-3, 1e-3)
+    state = new_state(instance, dual, 1e-3, 1e-3)
     insert_all.interpreted(np.arange(60), np.random.default_rng(1), places, state)
     return dual, places, state
 

@@ -246,3 +246,56 @@ def test_auto_takes_prices_beyond_tiny_programs(tiny):
     assert co.solve(tiny["crowd"]).method == "milp"
     instance = co.generate("mosp", preset="bench", jobs=100, clusters=3, slots=48, seed=1)
     assert co.solve(instance, time_limit=0.5).method == "price"
+
+
+def raw_of(capacity, jobs, price=None, slots=None):
+    """Return one cluster of given capacity by slot, and jobs of (arrival, duration, deadline, demand)."""
+    arrival, duration, deadline, demand = (list(column) for column in zip(*jobs, strict=True))
+    slots = slots or len(capacity)
+    return {
+        "schema_version": 1,
+        "problem": "mosp",
+        "name": "by-slot",
+        "time": {"slots": slots, "slot_hours": 1.0, "start": "2022-01-01T00:00:00Z"},
+        "carbon": {"zones": ["Z"], "g_per_kwh": [[1.0] * slots]},
+        "clusters": {
+            "name": ["c0"],
+            "zone": ["Z"],
+            "capacity": {"gpu": [capacity]},
+            "watts_per_unit": {"gpu": [1000.0]},
+        },
+        "jobs": {
+            "name": [f"j{i}" for i in range(len(jobs))],
+            "arrival": arrival,
+            "duration": duration,
+            "deadline": [float(d) for d in deadline],
+            "demand": {"gpu": demand},
+            "eligible": None,
+        },
+        "objective": {
+            "kind": "carbon",
+            "weights": {"carbon_kg": 1.0, "tardiness_slots": 1.0, "completion_slots": 0.0},
+            "rejection_price": price,
+        },
+    }
+
+
+def test_no_incomplete_schedule_replaces_a_complete_one():
+    """One long job fits early only, and 75 late ones gain much when it is left out."""
+    rng = np.random.default_rng(0)
+    small = [(0, int(rng.integers(1, 4)), 0, round(float(rng.uniform(1.5, 4)), 2)) for _ in range(75)]
+    instance = from_dict(raw_of([10.0] * 15 + [9.0] * 55, [(0, 15, 15, 10.0), *small]))
+    solution = co.solve(instance, "price", time_limit=4)
+    assert solution.has_solution
+    assert co.check(instance, solution).feasible
+    assert solution.bound <= solution.objective
+
+
+def test_a_job_longer_than_the_horizon_under_capacity_by_slot_is_left_out():
+    instance = from_dict(raw_of([1.0, 2.0, 1.0], [(0, 6, 3, 1.5), (0, 1, 1, 1.0)], price=5.0))
+    assert co.solve(instance, "price").objective == pytest.approx(5.001)
+
+
+def test_a_demand_within_the_allowance_for_rounding_has_room():
+    instance = from_dict(raw_of([1.0] * 4, [(0, 1, 1, 1.0000000008)]))
+    assert co.solve(instance, "price").objective == pytest.approx(0.001)

@@ -23,7 +23,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
-from carbonopt.problems.mosp.instance import MospInstance
+from carbonopt.problems.mosp.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.methods import out_of_time, value_of
 from carbonopt.problems.mosp.objective import PlacementValue
 from carbonopt.problems.mosp.prices.dual import Dual
@@ -150,13 +150,10 @@ class _Solver:
         """Make a first schedule, or take the one that the options hold."""
         instance, dual = self.instance, self.dual
         self.places: Places = make_places(dual, self.prices)
-        must_run = not np.isfinite(dual.table.absence)
-        dearest = float(self.places.cost.max(initial=0.0) - self.places.cost.min(initial=0.0))
-        missing = float(self.places.cost.max(initial=0.0)) + dearest + self.typical if must_run else dual.table.absence
-        self.must_run = must_run
+        self.must_run = not np.isfinite(dual.table.absence)
         dual.hard(self.prices)
         self.priced = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or self.typical
-        self.empty = new_state(instance, dual, missing, DEAR * self.typical, SNUG * self.typical)
+        self.empty = new_state(instance, dual, DEAR * self.typical, SNUG * self.typical)
         self.state = min(self._first_states(), key=lambda state: state.best_total)
         if self.options.start is not None:
             given = at_places(self.empty, places_of(instance, self.options.start), dual, self.prices, self.run)
@@ -207,9 +204,9 @@ class _Solver:
         """Anneal once; return the moves a second."""
         begun, done, size = options.elapsed, 0, min(1000, moves)
         kernel, pace = self.run(anneal), (cold / hot) ** (1 / moves)
-        goal = Goal(self.bound, float(options.mip_rel_gap), float(options.mip_abs_gap))
         while done < moves and not self.closed and options.remaining > 0:
             before, size, clock = self.state.best_total, min(size, moves - done), options.elapsed
+            goal = Goal(self.bound if self.complete else -np.inf, options.mip_rel_gap, options.mip_abs_gap)
             done = kernel(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, self.state)
             size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
             self.report(improved=self.state.best_total < before)
@@ -291,7 +288,7 @@ class _Solver:
         if result.values is not None:
             place = small.places(self.dual, result.values)
             found = at_places(self.empty, place, self.dual, self.prices, self.run)
-            fits = bool((found.free >= 0).all())
+            fits = bool((found.free >= -0.499 * CAPACITY_ROUNDING * self.empty.free).all())  # the other half, nearly
             if fits and found.best_total < self.state.best_total:
                 self.state = found
         tree = result.bound

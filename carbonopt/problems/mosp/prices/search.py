@@ -196,16 +196,16 @@ def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any)
     place = draw_place(i, rng, places, st)
     if place < 0:
         return 0, np.inf
-    jobs, moved, order, least = st.jobs, st.moved, st.order, places.least
+    jobs, moved, order, least, missing = st.jobs, st.moved, st.order, places.least, st.now[0].missing
     count, change = ruin(i, place, len(tab.on_time) - 1, rng, st), 0.0
     for a in range(count):
-        change += least[jobs[moved[a].job].member] - moved[a].cost
+        change += min(least[jobs[moved[a].job].member], missing) - moved[a].cost
     draw_order(count, rng, st)
     for a in range(count):
         if change > limit:
             return count, np.inf
         i = moved[order[a]].job
-        lowest = least[jobs[i].member]
+        lowest = min(least[jobs[i].member], missing)
         insert(i, limit - change + lowest, SKIPPED, rng, places, st)
         change += jobs[i].cost - lowest
     return count, change if change <= limit else np.inf

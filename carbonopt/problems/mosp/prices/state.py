@@ -150,11 +150,20 @@ def bits_of(free: FloatArray, levels: FloatArray) -> IntArray:
     return bits
 
 
-def new_state(instance: MospInstance, dual: Dual, missing: float, least_dear: float, snug: float) -> State:
+def dearer_than_all(instance: MospInstance, dual: Dual) -> float:
+    """Return more than any complete schedule costs, where costs are not negative: what makes all jobs run."""
+    jobs, table, peak = instance.jobs, dual.table, dual.base.max(axis=(0, 2), initial=0.0)
+    late = table.late * np.maximum(0.0, instance.time.slots - jobs.deadline)
+    each = jobs.duration * (jobs.demand @ peak) + table.on_time.max(initial=0.0) + late
+    return float(2.0 * each.sum()) or 1.0
+
+
+def new_state(instance: MospInstance, dual: Dual, least_dear: float, snug: float) -> State:
     """Return the empty schedule; `dual` was last evaluated at the prices that excess is counted at.
 
     It leaves half of the allowance for rounding in the capacities, since sums in another order must fit as well.
     """
+    missing = dual.table.absence if np.isfinite(dual.table.absence) else dearer_than_all(instance, dual)
     count, demand = len(instance.jobs), np.ascontiguousarray(instance.jobs.demand)
     room = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
     free = np.ascontiguousarray(room.transpose(1, 0, 2)).reshape(room.shape[1], -1)

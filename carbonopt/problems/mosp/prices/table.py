@@ -157,5 +157,6 @@ def _fits(instance: MospInstance, job: int, clusters: BoolArray) -> BoolArray:
     blocked = np.zeros((len(lacking), lacking.shape[1] + 1), dtype=np.int64)
     np.cumsum(lacking, axis=1, out=blocked[:, 1:])
     fits = np.zeros(lacking.shape, dtype=np.bool_)
-    fits[:, : lacking.shape[1] - length + 1] = blocked[:, length:] == blocked[:, :-length]
+    starts = max(0, lacking.shape[1] - length + 1)
+    fits[:, :starts] = blocked[:, length:] == blocked[:, :starts]
     return np.asarray(fits & clusters[:, None])
