@@ -61,9 +61,9 @@ DEAR = 1e-3
 FIRST_MOVES, MOVES_PER_JOB, GROWTH = 5_000, 20, 4
 """Moves of the first round: the larger of a number, and so many a job; and how much longer each next round is."""
 BUDGET = 20_000
-"""Moves in all, a job; in proportion less below `BUDGET_JOBS`."""
+"""Moves in all, a job; below `BUDGET_JOBS`, where HiGHS comes after, less by the square of the proportion."""
 BUDGET_JOBS = 50
-STEPS_A_MOVE = 200.0
+STEPS_A_MOVE = 2000.0
 """Loop steps: what the choice between compiled and plain loops counts with."""
 CHUNK = 0.2
 """Time between two looks at the clock [s]."""
@@ -117,7 +117,7 @@ class _Solver:
     def budget(self) -> int:
         """Moves in all."""
         jobs = len(self.instance.jobs)
-        return int(BUDGET * jobs * min(1.0, jobs / BUDGET_JOBS))
+        return int(BUDGET * jobs * min(1.0, jobs / BUDGET_JOBS) ** 2)
 
     # The bound
 
