@@ -248,10 +248,9 @@ def test_auto_takes_prices_beyond_tiny_programs(tiny):
     assert co.solve(instance, time_limit=0.5).method == "price"
 
 
-def raw_of(capacity, jobs, price=None, slots=None):
+def raw_of(capacity, jobs, price=None):
     """Return one cluster of given capacity by slot, and jobs of (arrival, duration, deadline, demand)."""
-    arrival, duration, deadline, demand = (list(column) for column in zip(*jobs, strict=True))
-    slots = slots or len(capacity)
+    (arrival, duration, deadline, demand), slots = (list(part) for part in zip(*jobs, strict=True)), len(capacity)
     return {
         "schema_version": 1,
         "problem": "mosp",
