@@ -70,6 +70,7 @@ def solve(
     typical_cost: float | None = None,
     bound_error: tuple[int, float] = (0, 0.0),
     interior_tolerance: float | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Result:
     """Solve a program with HiGHS.
 
@@ -94,6 +95,9 @@ def solve(
     interior_tolerance
         Of an LP that is a step on the way: stop the interior point at this relative gap, without a
         crossover to a vertex. Values and duals are then good to about this tolerance only.
+    tolerance
+        Of feasibility and optimality. A larger one is for steps on the way as well: a vertex that misses it counts
+        as no point at all.
 
     Returns
     -------
@@ -105,7 +109,7 @@ def solve(
     arrays = program.arrays()
     is_mip = bool(arrays.integer.any())
     scaling = scaling_of(arrays, typical_cost)
-    highs = _configured(options, lp_solver if not is_mip else "choose", scaling.cost, interior_tolerance)
+    highs = _configured(options, lp_solver if not is_mip else "choose", scaling.cost, tolerance, interior_tolerance)
     _pass(highs, program, scaling)
     if start is not None and is_mip:
         solution = highspy.HighsSolution()
@@ -119,7 +123,9 @@ def solve(
     return result if result.bound is None else replace(result, bound=result.bound + slack)
 
 
-def _configured(options: Options, lp_solver: str, factor: float, interior_tolerance: float | None = None) -> Any:
+def _configured(
+    options: Options, lp_solver: str, factor: float, tolerance: float, interior_tolerance: float | None
+) -> Any:
     highspy.Highs.resetGlobalScheduler(True)  # else a second solve keeps the first one's threads
     highs = highspy.Highs()
     settings: dict[str, Any] = {
@@ -130,9 +136,9 @@ def _configured(options: Options, lp_solver: str, factor: float, interior_tolera
         "random_seed": options.seed,
         "solver": lp_solver,
         "time_limit": max(options.remaining, 1e-3),
-        "primal_feasibility_tolerance": TOLERANCE,
-        "dual_feasibility_tolerance": TOLERANCE,
-        "mip_feasibility_tolerance": TOLERANCE,
+        "primal_feasibility_tolerance": tolerance,
+        "dual_feasibility_tolerance": tolerance,
+        "mip_feasibility_tolerance": tolerance,
     }
     if interior_tolerance is not None:
         loose = max(interior_tolerance, LOOSE_TOLERANCE)

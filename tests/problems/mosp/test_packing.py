@@ -8,9 +8,10 @@ import pytest
 import carbonopt as co
 from carbonopt.problems.mosp.objective import placement_value
 from carbonopt.problems.mosp.prices.dual import Dual
+from carbonopt.problems.mosp.prices.insertion import insert_all
 from carbonopt.problems.mosp.prices.packing import LEVELS, add, fits, has_room, is_open, put, take
 from carbonopt.problems.mosp.prices.places import make_places
-from carbonopt.problems.mosp.prices.search import MOST_MOVED, insert_all, move, undo
+from carbonopt.problems.mosp.prices.search import MOST_MOVED, move, undo
 from carbonopt.problems.mosp.prices.state import bits_of, copy_of, levels_of, new_state
 
 
@@ -63,8 +64,7 @@ def crowded():
     dual = Dual(instance, placement_value(instance))
     prices = np.full(dual.limit.size, 0.01)
     places = make_places(dual, prices)
-    dual.hard(prices)
-    state = new_state(instance, dual, 1e-3, 1e-3)
+    state = new_state(instance, dual, places, 1e-3, 1e-3)
     insert_all.interpreted(np.arange(60), np.random.default_rng(1), places, state)
     return dual, places, state
 

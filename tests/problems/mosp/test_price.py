@@ -93,15 +93,19 @@ def test_places_are_all_possible_ones_by_reduced_cost(random_instance, kind):
         value, dual = placement_value(instance, BARS), dual_of(instance)
         prices = 0.1 * np.random.default_rng(seed).random(dual.shape)
         sign, places = 1 if instance.sense == "min" else -1, make_places(dual, prices.ravel())
-        for i in range(len(instance.jobs)):
+        jobs = instance.jobs
+        for i in range(len(jobs)):
             m = dual.jobs.member[i]
             size = places.size[m]
             cluster, start = places.place[m, :size] // dual.shape[2], places.place[m, :size] % dual.shape[2]
+            runs = zip(cluster, start, strict=True)
             true = sign * value.of(np.full(size, i), cluster.astype(int), start.astype(int))
-            assert places.cost[m, :size] == pytest.approx(true)
+            assert places.least[m] == pytest.approx(true.min(initial=np.inf))
             assert (np.diff(places.excess[m, :size]) >= 0).all()
-            if size:
-                assert places.excess[m, 0] == 0
+            paid = np.array([jobs.demand[i] @ prices[j, :, t : t + jobs.duration[i]].sum(axis=1) for j, t in runs])
+            priced = true + paid.reshape(size)
+            assert places.lowest[m] == pytest.approx(min(priced.min(initial=np.inf), dual.table.absence))
+            assert places.excess[m, :size] == pytest.approx(priced - places.lowest[m], rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)

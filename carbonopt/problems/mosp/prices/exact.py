@@ -16,6 +16,9 @@ from carbonopt.milp.program import Block, Program
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.places import Places
 
+ROUNDING = 1e-6
+"""Relative, of the excess of places: they are kept in single precision."""
+
 
 @dataclass(frozen=True, eq=False)
 class SmallProgram:
@@ -79,12 +82,13 @@ class SmallProgram:
 def small_program(dual: Dual, places: Places, most_excess: float) -> SmallProgram | None:
     """Return the program over the places whose excess is at most `most_excess`; None if not all of these are known."""
     table, (clusters, _, slots) = dual.table, dual.shape
-    full = (places.size == places.place.shape[1]) & (places.place.shape[1] < clusters * slots)
+    most_excess *= 1 + ROUNDING
+    full = (places.size == places.entry.shape[1]) & (places.entry.shape[1] < clusters * slots)
     if (full & (places.excess[:, -1] <= most_excess)).any():
         return None
     shape_of_class = np.repeat(np.arange(len(table.group)), np.diff(table.class_first))
     shape_of = np.repeat(shape_of_class, np.diff(table.member_first))
-    member, k = np.nonzero((np.arange(places.place.shape[1]) < places.size[:, None]) & (places.excess <= most_excess))
+    member, k = np.nonzero((np.arange(places.entry.shape[1]) < places.size[:, None]) & (places.excess <= most_excess))
     place = places.place[member, k].astype(np.int64)
     key = np.unique(shape_of[member] * (clusters * slots) + place)
     shape, where = key // (clusters * slots), key % (clusters * slots)

@@ -1,8 +1,8 @@
 """Method `price`: slot prices for the bound, and a search for schedules that they guide.
 
 1. Prices of capacity by ascent of the dual function, smoothed and then hard: the bound, with its certificate.
-2. A first schedule: jobs inserted where they cost least at these prices; from thousands of jobs on, where a linear
-   program over the places of least reduced cost puts them.
+2. A first schedule: jobs where a linear program over the places of least reduced cost puts them, rounded; of few
+   jobs, or where time is out, each inserted where it costs least at these prices.
 3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
    of moves is used.
 4. Of few jobs, the program without what the prices rule out goes to HiGHS, with the incumbent.
@@ -28,9 +28,10 @@ from carbonopt.problems.mosp.methods import out_of_time, value_of
 from carbonopt.problems.mosp.objective import PlacementValue
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.exact import small_program
+from carbonopt.problems.mosp.prices.insertion import insert_all
 from carbonopt.problems.mosp.prices.places import Places, make_places, way
 from carbonopt.problems.mosp.prices.restricted import Targets, place_targets, solve_restricted
-from carbonopt.problems.mosp.prices.search import Goal, anneal, insert_all
+from carbonopt.problems.mosp.prices.search import Goal, anneal
 from carbonopt.problems.mosp.prices.state import State, at_places, copy_of, new_state, places_of, schedule_of
 
 TEMPERATURES = (0.03, 0.003, 3e-4, 1e-4, 3e-5)
@@ -40,7 +41,7 @@ STEPS = 300
 """Quasi-Newton iterations a temperature, and subgradient steps at the end."""
 BOUND_SHARE = 0.4
 """Of the time, what the ascent takes at most."""
-LP_JOBS = 5_000
+LP_JOBS = 100
 """From this number of jobs on, the first schedule is rounded from a linear program."""
 LP_EXCESS = 0.003
 """Largest excess of its places, in costs of a typical job."""
@@ -50,15 +51,15 @@ EXACT_JOBS = 60
 """Up to this number of jobs, HiGHS closes what gap the search leaves."""
 SEARCH_SHARE = 0.25
 """Of the time, what the search takes before HiGHS."""
-HOT, HOT_JOBS = 0.25, 200
+HOT, HOT_JOBS = 0.1, 200
 """First temperature, in mean priced costs of a job, up to a number of jobs; in inverse proportion to more."""
 COOLING = 50.0
 """First over last temperature."""
 SNUG = 0.001
 """What a slot that an insertion leaves no room in counts, in costs of a typical job."""
-DEAR = 1e-3
+LEAST_DEAR = 1e-3
 """Excess that makes a job one to move first, in costs of a typical job."""
-FIRST_MOVES, MOVES_PER_JOB, GROWTH = 5_000, 20, 4
+FIRST_MOVES, MOVES_PER_JOB, GROWTH = 5_000, 2, 4
 """Moves of the first round: the larger of a number, and so many a job; and how much longer each next round is."""
 BUDGET = 20_000
 """Moves in all, a job; below `BUDGET_JOBS`, where HiGHS comes after, less by the square of the proportion."""
@@ -153,7 +154,7 @@ class _Solver:
         self.must_run = not np.isfinite(dual.table.absence)
         dual.hard(self.prices)
         self.priced = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or self.typical
-        self.empty = new_state(instance, dual, DEAR * self.typical, SNUG * self.typical)
+        self.empty = new_state(instance, dual, self.places, LEAST_DEAR * self.typical, SNUG * self.typical)
         self.state = min(self._first_states(), key=lambda state: state.best_total)
         if self.options.start is not None:
             given = at_places(self.empty, places_of(instance, self.options.start), dual, self.prices, self.run)
@@ -162,17 +163,18 @@ class _Solver:
         self.report()
 
     def _first_states(self) -> Iterator[State]:
-        """Yield schedules by insertion: what a linear program wants, the largest jobs first, and slot after slot."""
-        jobs = self.instance.jobs
-        largest, start = np.argsort(-self.empty.jobs.work, kind="stable"), jobs.arrival
+        """Yield schedules: what a linear program wants; else by insertion, largest jobs first and slot after slot."""
+        jobs, largest = self.instance.jobs, np.argsort(-self.empty.jobs.work, kind="stable")
         targets = self._targets() if len(jobs) >= LP_JOBS and self.options.remaining > 0 else None
-        if targets is not None:
-            state, kernel = copy_of(self.empty), self.run(place_targets)
-            kernel(largest, targets.start, targets.units, self.rng, self.dual.table, self.places, state)
+        if targets is None:
+            yield self._inserted(largest)
+            yield self._inserted(np.lexsort((-jobs.demand.sum(axis=1), jobs.arrival)))
+            return
+        kernel = self.run(place_targets)
+        for order in (largest, np.lexsort((-self.empty.jobs.work, targets.start))):
+            state, units = copy_of(self.empty), targets.units.copy()
+            kernel(order, targets.start, units, self.rng, self.dual.table, self.places, state)
             yield at_places(self.empty, state.place, self.dual, self.prices, self.run, fill=True)
-            start = np.where(targets.start >= 0, targets.start, start)
-        yield self._inserted(largest)
-        yield self._inserted(np.lexsort((-jobs.demand.sum(axis=1), start)))
 
     def _targets(self) -> Targets | None:
         options = replace(_part(self.options, LP_SHARE), callback=None, start=None)

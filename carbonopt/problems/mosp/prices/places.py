@@ -11,10 +11,12 @@ from carbonopt.algorithms.linked import linked
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.problems.mosp.prices.dual import Dual
 
-ENTRIES = 4_000_000
+ENTRIES = 16_000_000
 """Places that are kept in all."""
-FEWEST, MOST = 48, 1024
+FEWEST, MOST = 48, 256
 """Places that are kept of each member."""
+ENTRY = np.dtype([("place", np.int32), ("excess", np.float32)])
+"""A place, cluster x T + start, and its reduced cost above the least one of the member."""
 
 
 class Places(NamedTuple):
@@ -24,21 +26,29 @@ class Places(NamedTuple):
     ----------
     size
         How many there are of each member, shape (members,).
-    place
-        cluster x T + start, shape (members, P).
-    excess
-        Reduced cost above the least one of the member, shape (members, P).
-    cost
-        Cost in the objective, shape (members, P).
-    least
-        Least cost of each member, shape (members,).
+    entry
+        Records of type `ENTRY`, by increasing excess, shape (members, P).
+    lowest, least
+        Least reduced cost of each member, absence included, and least cost of its places, shape (members,).
+    price
+        Prefix sums of the prices, shape (M, R, T + 1).
     """
 
     size: IntArray
-    place: Any
-    excess: FloatArray
-    cost: FloatArray
+    entry: Any
+    lowest: FloatArray
     least: FloatArray
+    price: FloatArray
+
+    @property
+    def place(self) -> IntArray:
+        """Place of each entry, shape (members, P)."""
+        return np.asarray(self.entry["place"])
+
+    @property
+    def excess(self) -> FloatArray:
+        """Excess of each entry, shape (members, P); in single precision."""
+        return np.asarray(self.entry["excess"])
 
 
 @linked
@@ -95,39 +105,61 @@ def run_cost(prefix: FloatArray, j: int, t: int, g: int, tab: Any) -> float:
 
 
 @linked
-def fill_places(priced: FloatArray, base: FloatArray, least: FloatArray, tab: Any, out: Any) -> None:
+def sort_clusters(prefix: FloatArray, g: int, tab: Any, order: IntArray, unit: FloatArray) -> None:
+    """Fill the clusters of a group by start, cheapest first, and what a unit costs there, shape (T, M); -1 ends it."""
+    clusters, slots = prefix.shape[0], prefix.shape[2] - 1
+    allowed = tab.allowed[tab.mask[g]]
+    order[:] = -1
+    for t in range(slots - tab.length[g] + 1):
+        count = 0
+        for j in range(clusters):
+            if not allowed[j, t]:
+                continue
+            cost, at = run_cost(prefix, j, t, g, tab), count
+            while at > 0 and cost < unit[t, at - 1]:
+                unit[t, at], order[t, at] = unit[t, at - 1], order[t, at - 1]
+                at -= 1
+            unit[t, at], order[t, at] = cost, j
+            count += 1
+
+
+@linked
+def fill_places(priced: FloatArray, base: FloatArray, tab: Any, excess: FloatArray, place: Any, out: Any) -> None:
     """Fill `out`: for each member the places of least priced cost.
 
-    `priced` and `base` are prefix sums of the costs of a unit with and without prices, shape (M, R, T + 1), and
-    `least` is the least priced cost over clusters, shape (G, T).
+    `priced` and `base` are prefix sums of the costs of a unit with and without prices, shape (M, R, T + 1); `excess`
+    and `place` are work space, shape (P,).
     """
-    clusters, slots = priced.shape[0], priced.shape[2] - 1
-    most = out.place.shape[1]
+    clusters, slots, most, group = priced.shape[0], priced.shape[2] - 1, out.entry.shape[1], -1
+    order, unit = np.zeros((slots, clusters), dtype=np.int64), np.zeros((slots, clusters))
     for h in range(len(tab.group)):
         g, scale = tab.group[h], tab.scale[h]
-        length, allowed = tab.length[g], tab.allowed[tab.mask[g]]
+        length = tab.length[g]
+        if g != group:
+            sort_clusters(priced, g, tab, order, unit)
+            group = g
         for c in range(tab.class_first[h], tab.class_first[h + 1]):
             for m in range(tab.member_first[c], tab.member_first[c + 1]):
-                count, excess, place = 0, out.excess[m], out.place[m]
+                count = 0
                 for t in range(tab.first[c], slots - length + 1):
                     time = time_cost(t + length, tab.deadline[m], tab)
-                    if not least[g, t] < np.inf or (count == most and scale * least[g, t] + time >= excess[0]):
-                        continue
-                    for j in range(clusters):
-                        if allowed[j, t]:
-                            here = scale * run_cost(priced, j, t, g, tab) + time
-                            count = offer(here, j * slots + t, count, most, excess, place)
+                    for k in range(clusters):
+                        j = order[t, k]
+                        if j < 0 or (count == most and scale * unit[t, k] + time >= excess[0]):
+                            break
+                        count = offer(scale * unit[t, k] + time, j * slots + t, count, most, excess, place)
                 for last in range(count - 1, 0, -1):
                     excess[0], excess[last] = excess[last], excess[0]
                     place[0], place[last] = place[last], place[0]
                     sift_down(excess, place, 0, last)
-                lowest, cheapest = excess[0], np.inf
+                lowest, cheapest = min(excess[0], tab.absence) if count > 0 else tab.absence, np.inf
                 for k in range(count):
                     j, t = place[k] // slots, place[k] % slots
-                    excess[k] -= lowest
-                    out.cost[m, k] = scale * run_cost(base, j, t, g, tab) + time_cost(t + length, tab.deadline[m], tab)
-                    cheapest = min(cheapest, out.cost[m, k])
-                out.least[m], out.size[m] = cheapest, count
+                    out.entry[m, k].place, out.entry[m, k].excess = place[k], excess[k] - lowest
+                    cheapest = min(
+                        cheapest, scale * run_cost(base, j, t, g, tab) + time_cost(t + length, tab.deadline[m], tab)
+                    )
+                out.least[m], out.lowest[m], out.size[m] = cheapest, lowest, count
 
 
 def way(kernel: Any, steps: float) -> Any:
@@ -139,14 +171,10 @@ def make_places(dual: Dual, prices: FloatArray) -> Places:
     """Return the places of each member of `dual` at flat `prices`."""
     members, (clusters, _, slots) = len(dual.table.jobs), dual.shape
     most = min(clusters * slots, max(FEWEST, min(MOST, ENTRIES // max(1, members))))
-    out = Places(
-        np.zeros(members, dtype=np.int64),
-        np.zeros((members, most), dtype=np.int32),
-        np.zeros((members, most)),
-        np.zeros((members, most)),
-        np.full(members, np.inf),
-    )
-    priced = prefix_sums(dual.base + prices.reshape(dual.shape))
+    entry: Any = np.zeros((members, most), dtype=ENTRY).view(np.recarray)
+    price = prefix_sums(prices.reshape(dual.shape))
+    out = Places(np.zeros(members, dtype=np.int64), entry, np.full(members, np.inf), np.full(members, np.inf), price)
+    priced, base, work = prefix_sums(dual.base + prices.reshape(dual.shape)), prefix_sums(dual.base), np.zeros(most)
     steps = members * (slots + 10.0 * most)
-    way(fill_places, steps)(priced, prefix_sums(dual.base), dual.least_by_start(prices), dual.table, out)
+    way(fill_places, steps)(priced, base, dual.table, work, np.zeros(most, dtype=np.int64), out)
     return out

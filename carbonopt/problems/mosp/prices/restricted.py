@@ -22,14 +22,16 @@ from carbonopt.core.options import Options
 from carbonopt.milp import highs
 from carbonopt.milp.program import Block, Program
 from carbonopt.problems.mosp.prices.dual import Dual
+from carbonopt.problems.mosp.prices.insertion import insert, listed_cost
 from carbonopt.problems.mosp.prices.packing import fits, put
 from carbonopt.problems.mosp.prices.places import Places
-from carbonopt.problems.mosp.prices.search import insert
 
 BINS = 40_000
 """Bins that the jobs of all classes are cut into, about."""
 MOST_BINS = 4
 """Of a class: its jobs differ by less than a slot in their deadlines."""
+TOLERANCE = 1e-6
+"""Of the linear program, whose solution is rounded anyway."""
 EXCESS_PRICE = 3.0
 """Price of capacity beyond what is there, in slot prices; it keeps the program feasible."""
 
@@ -99,7 +101,7 @@ def solve_restricted(
     """Solve the linear program over the places whose excess is at most `most_excess`; None if time runs out."""
     bins, bin_of = make_bins(dual)
     table, (clusters, _, slots) = dual.table, dual.shape
-    member, k = np.nonzero((np.arange(places.place.shape[1]) < places.size[:, None]) & (places.excess <= most_excess))
+    member, k = np.nonzero((np.arange(places.entry.shape[1]) < places.size[:, None]) & (places.excess <= most_excess))
     where = places.place[member, k].astype(np.int64)
     b, t, j = bin_of[member], where % slots, where // slots
     n_at = _unique(b, t, slots)
@@ -110,10 +112,10 @@ def solve_restricted(
     n = _add_jobs(program, dual, bins, n_at)
     z = _add_units(program, dual, prices, z_at)
     _link(program, dual, bins, (n, n_at), (z, z_at))
-    result = highs.solve(program, options, lp_solver="ipm")
+    result = highs.solve(program, options, lp_solver="ipm", tolerance=TOLERANCE)
     if result.values is None:
         return None
-    start = _starts(bins, n_at, np.floor(result.values[n.slice] + 1e-6).astype(np.int64))
+    start = _starts(bins, n_at, whole_starts(bins, n_at[0], result.values[n.slice]))
     units = np.zeros((len(table.length), slots, clusters))
     units[z_at] = result.values[z.slice]
     return Targets(start, units)
@@ -169,12 +171,24 @@ def _link(
     program.add_entries(rows.start + row[len(b) :], units.index, 1.0)
 
 
+def whole_starts(bins: Bins, b: IntArray, n: FloatArray) -> IntArray:
+    """Round the numbers of jobs that start in each slot, so that those of a bin add up: largest remainders up."""
+    whole = np.floor(n + 1e-6).astype(np.int64)
+    rest = n - whole
+    total = np.rint(np.bincount(b, weights=n, minlength=len(bins.shape))).astype(np.int64)
+    missing = total - np.bincount(b, weights=whole, minlength=len(bins.shape)).astype(np.int64)
+    order = np.lexsort((-rest, b))
+    rank = np.arange(len(b)) - np.searchsorted(b[order], np.arange(len(bins.shape)))[b[order]]
+    whole[order] += rank < missing[b[order]]
+    return whole
+
+
 def _starts(bins: Bins, at: tuple[IntArray, IntArray], whole: IntArray) -> IntArray:
     """Give the jobs of each bin their slots, those of early deadline the early ones."""
     b, t = at
     start = np.full(len(bins.order), -1, dtype=np.int64)
     before = np.cumsum(whole) - whole
-    of_first = before[np.searchsorted(b, np.arange(len(bins.shape)))]
+    of_first = np.append(before, 0)[np.searchsorted(b, np.arange(len(bins.shape)))]
     within = before - of_first[b]
     position = np.repeat(bins.first[b] + within - before, whole) + np.arange(int(whole.sum()))
     start[bins.order[position]] = np.repeat(t, whole)
@@ -189,18 +203,18 @@ def place_targets(
     slots = len(tab.on_time) - 1
     for i in order:
         t, g, m = start[i], st.jobs[i].group, st.jobs[i].member
-        scale, chosen = 0.0, -1
+        scale, chosen, entries = 0.0, -1, places.entry[m]
         for r in range(st.demand.shape[1]):
             scale += st.demand[i, r]
         if t >= 0:
             for k in range(places.size[m]):
-                place = places.place[m, k]
-                more = chosen < 0 or units[g, t, place // slots] > units[g, t, places.place[m, chosen] // slots]
+                place = entries[k].place
+                more = chosen < 0 or units[g, t, place // slots] > units[g, t, entries[chosen].place // slots]
                 if place % slots == t and more and fits(i, place, st):
                     chosen = k
         if chosen >= 0:
-            units[g, t, places.place[m, chosen] // slots] -= scale
-            put(i, places.place[m, chosen], places.cost[m, chosen], places.excess[m, chosen], st)
+            units[g, t, entries[chosen].place // slots] -= scale
+            put(i, entries[chosen].place, listed_cost(i, entries[chosen], places, st), entries[chosen].excess, st)
     for i in order:
         if st.jobs[i].place < 0:
-            insert(i, st.now[0].missing, 0.0, rng, places, st)
+            insert(i, st.now[0].missing, np.inf, 0.0, rng, places, st)

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carbonopt.algorithms.linked import linked
-from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.mosp.prices.packing import has_room, is_open, put, take
+from carbonopt.problems.mosp.prices.insertion import insert
+from carbonopt.problems.mosp.prices.packing import put, take
 
 DEAR = 0.5
 """Probability with which the first job is drawn among the dear ones."""
@@ -40,6 +40,8 @@ STEPS = 6
 """Jobs of one place that are skipped to draw one of them, below this number."""
 MISSES = 8
 """Draws of a place where nothing starts, at most."""
+WIDE = 8
+"""Slots before and after a target whose idle room a move may hope to fill."""
 SKIPPED = 0.05
 """Probability with which a place that fits is passed over."""
 BY_CHANCE, BY_SIZE, BY_DEMAND = 0.4, 0.7, 0.8
@@ -52,52 +54,6 @@ class Goal(NamedTuple):
     bound: float
     mip_rel_gap: float
     mip_abs_gap: float
-
-
-@linked
-def snug_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place: int, length: int) -> int:
-    """Return in how many slots of a run a demand would leave less room than any job needs."""
-    slots = 0
-    for s in range(place, place + length):
-        for r in range(len(demand)):
-            if free[r, s] - demand[r] < least[r]:
-                slots += 1
-                break
-    return slots
-
-
-@linked
-def insert(i: int, most: float, skipped: float, rng: np.random.Generator, places: Any, st: Any) -> bool:
-    """Put job i where it has room, costs at most `most`, and has least excess less what snug slots count.
-
-    Some places are passed over. Returns whether one was found.
-    """
-    job, demand, free, room, least = st.jobs[i], st.demand[i], st.free, st.room, st.least_demand
-    m, level, length, is_level = job.member, job.level, job.length, job.is_level
-    place, excess, cost, snug = places.place[m], places.excess[m], places.cost[m], st.now[0].snug
-    found, best = -1, np.inf
-    for k in range(places.size[m]):
-        if excess[k] - snug * length >= best:
-            break
-        if cost[k] > most or not is_open(room, level, place[k], length):
-            continue
-        if is_level or has_room(free, demand, place[k], length):
-            score = excess[k] - snug * snug_slots(free, demand, least, place[k], length)
-            if score < best and (skipped <= 0.0 or rng.random() >= skipped):
-                found, best = k, score
-    if found >= 0:
-        put(i, place[found], cost[found], excess[found], st)
-    return found >= 0
-
-
-@linked
-def insert_all(order: IntArray, rng: np.random.Generator, places: Any, st: Any) -> int:
-    """Insert jobs one after the other; return how many find no room."""
-    failed = 0
-    for i in order:
-        if not insert(i, st.now[0].missing, 0.0, rng, places, st):
-            failed += 1
-    return failed
 
 
 @linked
@@ -124,12 +80,12 @@ def draw_job(rng: np.random.Generator, st: Any) -> int:
 def draw_place(i: int, rng: np.random.Generator, places: Any, st: Any) -> int:
     """Draw another place for job i, of low excess; -1 if it has none."""
     m, was, k = st.jobs[i].member, st.jobs[i].place, 0
-    size, place = places.size[m], places.place[m]
+    size, entries = places.size[m], places.entry[m]
     if size == 0:
         return -1
-    while k + 1 < size and (place[k] == was or rng.random() < MORE):
+    while k + 1 < size and (entries[k].place == was or rng.random() < MORE):
         k += 1
-    return int(place[k])
+    return int(entries[k].place)
 
 
 @linked
@@ -187,26 +143,46 @@ def draw_order(count: int, rng: np.random.Generator, st: Any) -> None:
 
 
 @linked
+def idle_around(place: int, length: int, places: Any, st: Any) -> float:
+    """Return what the idle room of all clusters around a run is worth: what a move can gain beside excess."""
+    free, price = st.free, places.price
+    slots, worth = price.shape[2] - 1, 0.0
+    first, last = max(0, place % slots - WIDE), min(slots, place % slots + length + WIDE)
+    for j in range(price.shape[0]):
+        for r in range(len(free)):
+            before = price[j, r, first]
+            for t in range(first, last):
+                after = price[j, r, t + 1]
+                worth += (after - before) * free[r, j * slots + t]
+                before = after
+    return worth
+
+
+@linked
 def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any) -> tuple[int, float]:
     """Change the schedule at random; return how many jobs moved, and what it costs more.
 
-    A change that costs more than `limit` is given up on the way; it then counts as infinitely dear.
+    A change that costs more than `limit` is given up on the way; it then counts as infinitely dear. It will, as soon
+    as the jobs put back have more excess than those taken out had, the limit and the idle room around allow.
     """
     i = draw_job(rng, st)
     place = draw_place(i, rng, places, st)
     if place < 0:
         return 0, np.inf
-    jobs, moved, order, least, missing = st.jobs, st.moved, st.order, places.least, st.now[0].missing
-    count, change = ruin(i, place, len(tab.on_time) - 1, rng, st), 0.0
+    jobs, moved, order, missing = st.jobs, st.moved, st.order, st.now[0].missing
+    budget, change = limit + idle_around(place, jobs[i].length, places, st), 0.0
+    count = ruin(i, place, len(tab.on_time) - 1, rng, st)
     for a in range(count):
-        change += min(least[jobs[moved[a].job].member], missing) - moved[a].cost
+        budget += moved[a].excess
+        change += min(jobs[moved[a].job].least, missing) - moved[a].cost
     draw_order(count, rng, st)
     for a in range(count):
-        if change > limit:
+        if change > limit or budget < 0.0:
             return count, np.inf
         i = moved[order[a]].job
-        lowest = min(least[jobs[i].member], missing)
-        insert(i, limit - change + lowest, SKIPPED, rng, places, st)
+        lowest = min(jobs[i].least, missing)
+        insert(i, limit - change + lowest, budget, SKIPPED, rng, places, st)
+        budget -= jobs[i].excess
         change += jobs[i].cost - lowest
     return count, change if change <= limit else np.inf
 

@@ -12,19 +12,21 @@ from carbonopt.core.options import Schedule
 from carbonopt.problems.mosp.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.packing import LEVELS, WORD, fits, put
-from carbonopt.problems.mosp.prices.places import run_cost, time_cost
+from carbonopt.problems.mosp.prices.places import Places, run_cost, time_cost
 from carbonopt.problems.mosp.prices.search import MOST_MOVED
 from carbonopt.problems.mosp.schedule import as_schedule, from_schedule
 
 JOB = np.dtype(
     [
         ("member", np.int64),
-        ("group", np.int64),
-        ("length", np.int64),
-        ("arrival", np.int64),
+        ("group", np.int32),
+        ("length", np.int32),
+        ("arrival", np.int32),
+        ("level", np.int32),
         ("work", np.float64),
         ("away", np.float64),
-        ("level", np.int64),
+        ("lowest", np.float64),
+        ("least", np.float64),
         ("is_level", np.bool_),
         ("is_changed", np.bool_),
         ("place", np.int64),
@@ -158,8 +160,8 @@ def dearer_than_all(instance: MospInstance, dual: Dual) -> float:
     return float(2.0 * each.sum()) or 1.0
 
 
-def new_state(instance: MospInstance, dual: Dual, least_dear: float, snug: float) -> State:
-    """Return the empty schedule; `dual` was last evaluated at the prices that excess is counted at.
+def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: float, snug: float) -> State:
+    """Return the empty schedule.
 
     It leaves half of the allowance for rounding in the capacities, since sums in another order must fit as well.
     """
@@ -171,8 +173,9 @@ def new_state(instance: MospInstance, dual: Dual, least_dear: float, snug: float
     jobs: Any = np.recarray(count, dtype=JOB)
     jobs.member, jobs.group = dual.jobs.member, dual.table.group[dual.jobs.shape]
     jobs.length, jobs.arrival = instance.jobs.duration, instance.jobs.arrival
+    jobs.lowest, jobs.least = places.lowest[dual.jobs.member], places.least[dual.jobs.member]
     jobs.work = demand.sum(axis=1) * instance.jobs.duration
-    jobs.away = np.maximum(0.0, missing - dual.member_cost[dual.jobs.member])
+    jobs.away = np.maximum(0.0, missing - jobs.lowest)
     jobs.level, jobs.is_level = level, (demand == levels[level]).all(axis=1)
     jobs.place, jobs.best, jobs.after, jobs.before, jobs.is_changed = -1, -1, -1, -1, False
     jobs.cost, jobs.excess = missing, jobs.away
