@@ -11,10 +11,12 @@ from carbonopt.algorithms.linked import linked
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.problems.mosp.prices.dual import Dual
 
-ENTRIES = 16_000_000
-"""Places that are kept in all."""
-FEWEST, MOST = 48, 256
-"""Places that are kept of each member."""
+LONG, LONG_ENTRIES = 1024, 4_000_000
+"""Places that are kept of each member where few have so many: in all, no more than the second number."""
+SHORT, ENTRIES = 256, 16_000_000
+"""The same of more members: lists that are much shorter leave whole clusters out, longer ones take time to make."""
+FEWEST = 48
+"""Places that are kept of each member, however many there are."""
 ENTRY = np.dtype([("place", np.int32), ("excess", np.float32)])
 """A place, cluster x T + start, and its reduced cost above the least one of the member."""
 
@@ -170,7 +172,9 @@ def way(kernel: Any, steps: float) -> Any:
 def make_places(dual: Dual, prices: FloatArray) -> Places:
     """Return the places of each member of `dual` at flat `prices`."""
     members, (clusters, _, slots) = len(dual.table.jobs), dual.shape
-    most = min(clusters * slots, max(FEWEST, min(MOST, ENTRIES // max(1, members))))
+    count = max(1, members)
+    most = max(FEWEST, min(LONG, LONG_ENTRIES // count), min(SHORT, ENTRIES // count))
+    most = min(clusters * slots, most)
     entry: Any = np.zeros((members, most), dtype=ENTRY).view(np.recarray)
     price = prefix_sums(prices.reshape(dual.shape))
     out = Places(np.zeros(members, dtype=np.int64), entry, np.full(members, np.inf), np.full(members, np.inf), price)
