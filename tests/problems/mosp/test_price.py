@@ -9,14 +9,12 @@ import pytest
 
 import carbonopt as co
 from carbonopt.algorithms.prices import Ascent
-from carbonopt.core.options import Options
 from carbonopt.problems.mosp.bounds import lagrangian_bound
 from carbonopt.problems.mosp.certificate import proven_bound
 from carbonopt.problems.mosp.file import from_dict
 from carbonopt.problems.mosp.objective import placement_value
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.places import make_places
-from carbonopt.problems.mosp.prices.restricted import solve_restricted
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*six orders of magnitude")
 
@@ -223,19 +221,6 @@ def test_the_linear_program_says_where_jobs_go():
     assert co.check(instance, solution).violations == ()
     assert solution.gap <= 0.003
     assert first[0] < solution.bound * 1.02
-
-
-def test_the_linear_program_gives_whole_jobs_their_slots(small_bench):
-    dual = dual_of(small_bench)
-    prices = np.full(dual.limit.size, 0.02)
-    places = make_places(dual, prices)
-    targets = solve_restricted(dual, places, prices, np.inf, Options())
-    assert targets is not None
-    jobs = small_bench.jobs
-    set_ = targets.start >= 0
-    assert set_.mean() > 0.5
-    assert (targets.start[set_] >= jobs.arrival[set_]).all()
-    assert targets.units.sum() == pytest.approx(jobs.demand.sum(), rel=1e-6)
 
 
 def test_certificates_of_large_instances_are_rechecked_in_seconds():

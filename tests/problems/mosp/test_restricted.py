@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import carbonopt as co
 from carbonopt.algorithms.prices import Ascent
@@ -29,6 +30,7 @@ def test_every_job_has_a_slot_unless_the_program_rejects_it():
         ascent.smooth([0.01, 0.001, 1e-4], 100)
         targets = solve_restricted(dual, make_places(dual, ascent.prices), ascent.prices, 0.1, Options(time_limit=60))
         assert targets is not None
+        assert load > 1 or targets.units.sum() == pytest.approx(instance.jobs.demand.sum(), rel=1e-6)
         absent = int((targets.start < 0).sum())
         assert (absent > 0) == (load > 1)
         placed = targets.start >= 0
