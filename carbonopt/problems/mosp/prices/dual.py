@@ -76,11 +76,6 @@ class Dual:
         value = float(self.table.jobs @ self.member_cost) - float((mu * self.limit).sum())
         return value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel()
 
-    def least_by_start(self, prices: FloatArray) -> FloatArray:
-        """Return the least priced cost over clusters of a unit of each group by start, shape (G, T)."""
-        self._over_clusters(prefix_sums(self.base + prices.reshape(self.shape)), self.table, self._least, self._best)
-        return self._least.copy()
-
     def soft(self, prices: FloatArray, temperature: float) -> tuple[float, FloatArray]:
         """Return value and gradient at flat `prices` with soft minima."""
         mu, inner = prices.reshape(self.shape), temperature * INNER

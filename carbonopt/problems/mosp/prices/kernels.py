@@ -213,7 +213,7 @@ def soft_classes(unit_cost: FloatArray, tau: float, tab: Any, units: FloatArray)
         for t in range(end):
             left += owed[t]
             if left > 0.0 and cost[t] < np.inf:
-                share = np.exp((after[t] - cost[t] - tab.late * (t + length)) / tau)
+                share = np.exp(min(0.0, after[t] - (cost[t] + tab.late * (t + length))) / tau)  # rounding may exceed 0
                 here[t] += left * share
                 left *= 1.0 - share
             units[g, t] += scale * here[t]

@@ -18,7 +18,7 @@ SHORT, ENTRIES = 256, 16_000_000
 FEWEST = 48
 """Places that are kept of each member, however many there are."""
 ENTRY = np.dtype([("place", np.int32), ("excess", np.float32)])
-"""A place, cluster x T + start, and its reduced cost above the least one of the member."""
+"""A place, cluster x T + start, and its reduced cost above the least one of the member, absence included."""
 
 
 class Places(NamedTuple):

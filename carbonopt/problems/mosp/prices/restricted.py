@@ -98,7 +98,10 @@ def make_bins(dual: Dual) -> tuple[Bins, IntArray]:
 def solve_restricted(
     dual: Dual, places: Places, prices: FloatArray, most_excess: float, options: Options
 ) -> Targets | None:
-    """Solve the linear program over the places whose excess is at most `most_excess`; None if time runs out."""
+    """Solve the linear program over the places whose excess is at most `most_excess`.
+
+    None if HiGHS finds no vertex in time.
+    """
     bins, bin_of = make_bins(dual)
     table, (clusters, _, slots) = dual.table, dual.shape
     member, k = np.nonzero((np.arange(places.entry.shape[1]) < places.size[:, None]) & (places.excess <= most_excess))

@@ -43,6 +43,8 @@ JOB = np.dtype(
 
 member, group, length, arrival, work, away
     Its row of the dual's table, group, slots, units x slots, and its excess where it is absent.
+lowest, least
+    Its least reduced cost, absence included, and the least cost of its places.
 level, is_level
     Its level of demand, and whether it demands no more than that.
 place, cost, excess, best
