@@ -5,7 +5,8 @@
    jobs, or where time is out, each inserted where it costs least at these prices.
 3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
    of moves is used.
-4. Of few jobs, the program without what the prices rule out goes to HiGHS, with the incumbent.
+4. Where clusters are small, sweeps over the slots: beams that look for better schedules, of all jobs and then of
+   parts; of few jobs, a proof. What gap these leave goes to HiGHS, without what the prices rule out.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from carbonopt.problems.mosp.prices.places import Places, make_places, way
 from carbonopt.problems.mosp.prices.restricted import Targets, place_targets, solve_restricted
 from carbonopt.problems.mosp.prices.search import Goal, anneal
 from carbonopt.problems.mosp.prices.state import State, at_places, copy_of, new_state, places_of, schedule_of
+from carbonopt.problems.mosp.prices.sweep.improve import Improver, is_small
 
 TEMPERATURES = (0.03, 0.003, 3e-4, 1e-4, 3e-5)
 """Of the smoothed ascent, in costs of a typical job."""
@@ -47,10 +49,13 @@ LP_EXCESS = 0.003
 """Largest excess of its places, in costs of a typical job."""
 LP_SHARE = 0.6
 """Of the time that is left, what it takes at most."""
-EXACT_JOBS = 60
-"""Up to this number of jobs, HiGHS closes what gap the search leaves."""
-SEARCH_SHARE = 0.25
-"""Of the time, what the search takes before HiGHS."""
+SWEEP_JOBS, EXACT_JOBS = 20, 60
+"""Between these numbers of jobs, sweeps close what gap the search leaves, as far as they can, and HiGHS does up to the
+second one; above it, sweeps look for schedules."""
+SEARCH_SHARE, SEARCH_MOVES = 0.1, 5_000
+"""What the search takes before sweeps, at most: of the time, and moves a job."""
+BEAM_SHARE, PART_SHARE = 0.6, 0.7
+"""Of the time that is left, what sweeps over all jobs take at most; and then, what those over parts do."""
 HOT, HOT_JOBS = 0.1, 200
 """First temperature, in mean priced costs of a job, up to a number of jobs; in inverse proportion to more."""
 COOLING = 50.0
@@ -82,8 +87,12 @@ def price(instance: MospInstance, options: Options) -> Outcome:
         return Outcome(Status.INFEASIBLE, info=info)
     solver.ascend()
     solver.start()
-    if len(instance.jobs) <= EXACT_JOBS:
-        solver.search(_part(options, SEARCH_SHARE))
+    few, small = len(instance.jobs) <= EXACT_JOBS, len(instance.jobs) >= SWEEP_JOBS and is_small(instance, solver.dual)
+    if few or small:
+        solver.search(_part(options, SEARCH_SHARE), SEARCH_MOVES)
+    if small:
+        solver.sweep(few)
+    if few:
         return solver.branch(info)
     solver.search(options)
     return solver.outcome(info)
@@ -104,7 +113,7 @@ class _Solver:
         self.dual = Dual(instance, value)
         self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
         bound = self.dual.safe(self.prices)
-        self.bound = np.inf if bound is None else bound
+        self.bound, self.tree = np.inf if bound is None else bound, -np.inf
         self.rng = np.random.default_rng(options.seed)
         self.moves = 0
         sizes = np.abs(self.dual.member_cost[self.dual.jobs.member])
@@ -188,15 +197,15 @@ class _Solver:
 
     # The search
 
-    def search(self, options: Options) -> None:
-        """Anneal in rounds of growing length, each from the best schedule."""
+    def search(self, options: Options, most: int = BUDGET) -> None:
+        """Anneal in rounds of growing length, each from the best schedule; at most `most` moves a job."""
         jobs = len(self.instance.jobs)
         hot = HOT * self.priced * min(1.0, HOT_JOBS / jobs)
-        moves, left, rate = max(FIRST_MOVES, MOVES_PER_JOB * jobs), self.budget, 0.0
+        moves, left, rate = max(FIRST_MOVES, MOVES_PER_JOB * jobs), min(self.budget, most * jobs), 0.0
         while left > 0 and not self.closed and options.remaining > 0:
-            most = rate * options.remaining if rate > 0 else np.inf
-            if most < left and most < GROWTH * moves:
-                moves = int(most)  # the clock will end it: one long round is better than several short ones
+            possible = rate * options.remaining if rate > 0 else np.inf
+            if possible < left and possible < GROWTH * moves:
+                moves = int(possible)  # the clock will end it: one long round is better than several short ones
             moves = min(moves, left)
             rate = self._round(max(moves, 1), hot, hot / COOLING, options)
             left -= moves
@@ -216,7 +225,30 @@ class _Solver:
         self.state = at_places(self.empty, np.array(self.state.best), self.dual, self.prices, self.run, fill=True)
         return done / max(options.elapsed - begun, 1e-6)
 
+    def sweep(self, few: bool) -> None:
+        """Improve the schedule by sweeps over the slots, and prove how good it is where jobs are few."""
+        if not self.complete:
+            return
+        improver = Improver(self.instance, self.dual, self.prices, self.empty)
+        if few:
+            slack = max(self.options.mip_abs_gap, self.options.mip_rel_gap * abs(self.state.best_total))
+            for state, bound in improver.prove(self.state, self.bound, slack, self.options):
+                self.state, self.tree = state, max(self.tree, bound)
+                self.report()
+            return
+        for state in improver.beams(self.state, _part(self.options, BEAM_SHARE)):
+            self.state = state
+            self.report()
+        for state in improver.parts(self.state, self.rng, _part(self.options, PART_SHARE)):
+            self.state = state
+            self.report()
+
     # What is known
+
+    @property
+    def best_bound(self) -> float:
+        """The best bound: of the prices of capacity, or of a tree."""
+        return max(self.bound, self.tree)
 
     @property
     def complete(self) -> bool:
@@ -226,38 +258,35 @@ class _Solver:
     @property
     def closed(self) -> bool:
         """Whether the gap is what the options ask for."""
-        gap = relative_gap(self.state.best_total, self.bound)
+        gap = relative_gap(self.state.best_total, self.best_bound)
         asked = gap is not None and gap <= self.options.mip_rel_gap
-        return self.complete and (asked or self.state.best_total - self.bound <= self.options.mip_abs_gap)
+        return self.complete and (asked or self.state.best_total - self.best_bound <= self.options.mip_abs_gap)
 
     def report(self, improved: bool = True) -> None:
         """Tell the callback where the search is."""
         if not self.complete:
-            self.options.report(bound=self.sign * self.bound)
+            self.options.report(bound=self.sign * self.best_bound)
             return
         incumbent: Callable[[], Any] | None = None
         if improved:
             incumbent = partial(schedule_of, self.instance, np.array(self.state.best))
         objective = self.sign * self.state.best_total
-        self.options.report(objective=objective, bound=self.sign * self.bound, incumbent=incumbent)
+        self.options.report(objective=objective, bound=self.sign * self.best_bound, incumbent=incumbent)
 
-    def outcome(self, info: dict[str, Any], tree: float | None = None, status: Status | None = None) -> Outcome:
-        """Return the best schedule with the bound and what proves it; a bound of the tree has no certificate."""
-        bound = self.bound
-        info = info | {"lagrangian_bound": self.sign * bound, "moves": self.moves}
+    def outcome(self, info: dict[str, Any]) -> Outcome:
+        """Return the best schedule with the bound and what proves it; a bound of a tree has no certificate."""
+        bound = min(self.best_bound, max(self.bound, self.state.best_total)) if self.complete else self.best_bound
+        info = info | {"lagrangian_bound": self.sign * self.bound, "moves": self.moves}
         certificate: dict[str, Any] | None = None
-        if tree is not None and tree > bound:
-            bound = tree
-        else:
+        if self.tree <= self.bound:
             prices = self.prices.reshape(self.dual.shape).tolist()
             certificate = {"kind": "lagrangian", "prices": prices, "bound": self.sign * bound}
         schedule = schedule_of(self.instance, self.state.best) if self.complete else None
-        if status is None:
-            status = Status.FEASIBLE if schedule is not None else Status.UNKNOWN
-            if self.options.remaining == 0:
-                status = Status.TIME_LIMIT
-            if self.closed:
-                status = Status.OPTIMAL
+        status = Status.FEASIBLE if schedule is not None else Status.UNKNOWN
+        if self.options.remaining == 0:
+            status = Status.TIME_LIMIT
+        if self.closed:
+            status = Status.OPTIMAL
         if schedule is None:
             left = [self.instance.jobs.name[i] for i in np.flatnonzero(self.state.best < 0)[:20]]
             info = info | {"unplaced_jobs": left}
@@ -293,7 +322,8 @@ class _Solver:
             fits = bool((found.free >= -0.499 * CAPACITY_ROUNDING * self.empty.free).all())  # the other half, nearly
             if fits and found.best_total < self.state.best_total:
                 self.state = found
-        tree = result.bound
-        if tree is not None and self.complete:
-            tree = min(tree, self.state.best_total, cost)
-        return self.outcome(info, tree)
+        if result.bound is not None:
+            self.tree = max(
+                self.tree, min(result.bound, self.state.best_total, cost) if self.complete else result.bound
+            )
+        return self.outcome(info)

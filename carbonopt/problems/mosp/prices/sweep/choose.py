@@ -1,0 +1,75 @@
+"""Which jobs may move together: some of those that run within some slots on some clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import IntArray
+from carbonopt.problems.mosp.prices.sweep.part import whole_room
+from carbonopt.problems.mosp.prices.sweep.profiles import count_profiles
+
+PROFILES = 2500
+"""Of a part, at most: they bound the units that its jobs hold."""
+CLUSTERS = 3
+"""Of a part, at most."""
+JOBS = 48
+"""Of a part, at most."""
+ABSENT = 12
+"""Of which do not run, at most."""
+SPANS = (8, 12, 16, 24, 48)
+"""Slots of a part, of which one number is drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Jobs that may move, and where.
+
+    Parameters
+    ----------
+    job, cluster
+        Its jobs and clusters.
+    slots
+        First slot, and the one after the last.
+    room
+        Whole units that other jobs leave there, shape (clusters, slots).
+    idle
+        Of which its jobs leave so many, now.
+    """
+
+    job: IntArray
+    cluster: IntArray
+    slots: tuple[int, int]
+    room: IntArray
+    idle: IntArray
+
+
+def choose(state: Any, units: IntArray, unit: float, shape: tuple[int, ...], rng: np.random.Generator) -> Choice:
+    """Draw a part of a schedule."""
+    clusters, _, slots = shape
+    jobs = state.jobs
+    cluster = np.sort(rng.choice(clusters, min(CLUSTERS, clusters), replace=False))
+    span = min(slots, int(rng.choice(SPANS)))
+    begin = int(rng.integers(0, slots - span + 1))
+    end = begin + span
+    start, at = jobs.place % slots, jobs.place // slots
+    runs = (jobs.place >= 0) & (start >= begin) & (start + jobs.length <= end) & np.isin(at, cluster)
+    waits = (jobs.place < 0) & (jobs.arrival + jobs.length <= end)
+    longest = int(jobs.length[runs | waits].max(initial=1))
+    most = 1
+    while count_profiles(most + 1, longest) <= PROFILES:
+        most += 1
+    chosen = rng.permutation(np.flatnonzero(waits))[:ABSENT].tolist()
+    row, held = {int(j): k for k, j in enumerate(cluster)}, np.zeros((len(cluster), span), dtype=np.int64)
+    for i in rng.permutation(np.flatnonzero(runs)):
+        if len(chosen) == JOBS:
+            break
+        there = held[row[int(at[i])], start[i] - begin : start[i] - begin + jobs.length[i]]
+        if there.max() + units[i] <= most:
+            there += units[i]
+            chosen.append(int(i))
+    left = state.free[0].reshape(clusters, slots)[cluster, begin:end]
+    room = np.minimum(most, held + whole_room(left, unit))
+    return Choice(np.array(chosen, dtype=np.int64), cluster, (begin, end), room, room - held)

@@ -1,0 +1,61 @@
+"""Profiles: the units that running jobs hold in the slots to come, which is all that a cluster remembers of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+
+from carbonopt.core.arrays import IntArray
+
+MOST_PROFILES = 50_000
+"""More would need too much memory and time for each slot."""
+
+
+def count_profiles(capacity: int, longest: int) -> int:
+    """Return how many profiles there are: units that never rise over the slots, from at most `capacity`."""
+    return comb(capacity + longest, longest)
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """All profiles of a capacity, in lexicographic order, so that a start of a job leads to a later one.
+
+    Parameters
+    ----------
+    units
+        Units held now and in the slots after it, shape (S, L).
+    later
+        The profile one slot later, shape (S,).
+    """
+
+    units: IntArray
+    later: IntArray
+
+    def after_start(self, length: int, units: int) -> IntArray:
+        """Return the profile after the start of a job of so many slots and units, -1 beyond capacity; shape (S,)."""
+        held = self.units.copy()
+        held[:, :length] += units
+        return _find(self.units, held)
+
+
+def _find(profiles: IntArray, wanted: IntArray) -> IntArray:
+    """Return the row of each wanted profile, -1 if it is none."""
+    most = int(profiles[-1, 0])
+    weight = (most + 1) ** np.arange(profiles.shape[1] - 1, -1, -1, dtype=np.int64)
+    row = np.searchsorted(profiles @ weight, np.minimum(wanted, most) @ weight)
+    return np.where((wanted <= most).all(axis=1), row, -1)
+
+
+@lru_cache(maxsize=64)
+def make_profiles(capacity: int, longest: int) -> Profiles:
+    """Return the profiles of at most `capacity` units over `longest` slots."""
+    rising = np.array(list(combinations_with_replacement(range(capacity + 1), longest)), dtype=np.int64)
+    units = rising[:, ::-1]
+    units = np.ascontiguousarray(units[np.lexsort(units.T[::-1])])
+    later = np.zeros_like(units)
+    later[:, :-1] = units[:, 1:]
+    return Profiles(units, _find(units, later))

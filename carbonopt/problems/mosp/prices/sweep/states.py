@@ -1,0 +1,183 @@
+"""States of the dynamic program: what runs where after some slots, and the least that any way on costs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from carbonopt.algorithms.linked import linked
+from carbonopt.core.arrays import FloatArray, IntArray
+
+COMPARED = 1000
+"""Cheaper states of the same jobs that a state is compared with, at most."""
+
+
+class States(NamedTuple):
+    """States of the dynamic program, as many as there is room for.
+
+    Attributes
+    ----------
+    least
+        A bound on what the best schedule costs that comes from it, shape (K,).
+    cost
+        Of what has started, shape (K,).
+    hope
+        Sum of the least excesses that are still possible for the jobs that wait: a guide, no bound, shape (K,).
+    tag
+        A mark of the set of jobs that have started, shape (K,).
+    next
+        Position among the candidates of a type after the last one started, shape (K,).
+    profile
+        Of each cluster, shape (K, M).
+    start
+        Cluster x T + slot of each job, -1 while it waits, M T if it will not run, shape (K, n).
+    """
+
+    least: FloatArray
+    cost: FloatArray
+    hope: FloatArray
+    tag: IntArray
+    next: IntArray
+    profile: IntArray
+    start: Any
+
+
+def make_states(width: int, program: Any) -> States:
+    """Return room for so many states, the first of which has no job started."""
+    clusters, _, jobs = program.cost.shape
+    least, cost, hope = (np.zeros(width) for _ in range(3))
+    tag, following = (np.zeros(width, dtype=np.int64) for _ in range(2))
+    profile = np.zeros((width, clusters), dtype=np.int64)
+    return States(least, cost, hope, tag, following, profile, np.full((width, jobs), -1, dtype=np.int16))
+
+
+@linked
+def copy_state(to: int, s: int, st: Any) -> None:
+    """Overwrite one state by another."""
+    st.least[to], st.cost[to], st.hope[to], st.tag[to] = st.least[s], st.cost[s], st.hope[s], st.tag[s]
+    for j in range(st.profile.shape[1]):
+        st.profile[to, j] = st.profile[s, j]
+    for i in range(st.start.shape[1]):
+        st.start[to, i] = st.start[s, i]
+
+
+@linked
+def keep_below(count: int, most: float, dropped: float, st: Any) -> tuple[int, float]:
+    """Drop the states whose bound is above `most`; return how many stay, and the least bound of all dropped ones."""
+    kept = 0
+    for s in range(count):
+        if st.least[s] <= most:
+            if kept < s:
+                copy_state(kept, s, st)
+            kept += 1
+        else:
+            dropped = min(dropped, st.least[s])
+    return kept, dropped
+
+
+@linked
+def keep_best(count: int, width: int, dropped: float, st: Any) -> tuple[int, float]:
+    """Keep `width` states of least bound plus hope; return how many stay, and the least bound of all dropped ones."""
+    if count <= width:
+        return count, dropped
+    rank = st.least[:count] + st.hope[:count]
+    cut, kept = np.partition(rank, width - 1)[width - 1], 0
+    for s in range(count):
+        if rank[s] <= cut and kept < width:
+            if kept < s:
+                copy_state(kept, s, st)
+            kept += 1
+        else:
+            dropped = min(dropped, st.least[s])
+    return kept, dropped
+
+
+@linked
+def is_dominated(s: int, by: int, part: Any, st: Any) -> bool:
+    """Return whether another state has the same jobs started and holds no more units anywhere in the slots to come."""
+    units = part.units
+    for j in range(st.profile.shape[1]):
+        here, there = st.profile[s, j], st.profile[by, j]
+        if here != there:
+            for k in range(units.shape[1]):
+                if units[there, k] > units[here, k]:
+                    return False
+    alike = True
+    for i in range(st.start.shape[1]):
+        alike = alike and (st.start[s, i] < 0) == (st.start[by, i] < 0)
+    return alike
+
+
+@linked
+def keep_undominated(order: IntArray, part: Any, st: Any) -> int:
+    """Drop states that another one dominates at no more cost; `order` is by tag and cost. Return how many stay."""
+    count, begin, end = len(order), 0, 0
+    keeps, kept = np.ones(count, np.bool_), np.zeros(count, np.int64)
+    for x in range(count):
+        s = order[x]
+        if x == 0 or st.tag[s] != st.tag[order[x - 1]]:
+            begin = end
+        for y in range(begin, min(end, begin + COMPARED)):
+            if is_dominated(s, kept[y], part, st):
+                keeps[s] = False
+                break
+        if keeps[s]:
+            kept[end] = s
+            end += 1
+    to = 0
+    for s in range(count):
+        if keeps[s]:
+            if to < s:
+                copy_state(to, s, st)
+            to += 1
+    return to
+
+
+@linked
+def wait_anywhere(count: int, waits: Any, st: Any) -> None:
+    """Fill whether each job waits in some state."""
+    waits[:] = False
+    for s in range(count):
+        for i in range(len(waits)):
+            if st.start[s, i] < 0:
+                waits[i] = True
+
+
+@linked
+def value_states(t: int, passed: int, count: int, price: FloatArray, part: Any, paths: Any, st: Any) -> None:
+    """Fill bounds and hopes in a slot in which some of the clusters have started what they will."""
+    for s in range(count):
+        least, hope = st.cost[s], 0.0
+        for j in range(st.profile.shape[1]):
+            if j < passed:
+                least += paths.value[j, t + 1, part.later[st.profile[s, j]]]
+            else:
+                least += paths.value[j, t, st.profile[s, j]]
+        for i in range(len(price)):
+            if st.start[s, i] < 0:
+                if part.last[i] >= t:
+                    least += price[i]
+                    hope += part.hope[i, t]
+                else:
+                    least += part.absence
+        st.least[s], st.hope[s] = least, hope
+
+
+@linked
+def to_next_slot(t: int, count: int, part: Any, st: Any) -> int:
+    """Let slot t pass; drop states in which a job that must run no longer can, and return how many stay."""
+    kept, must_run = 0, part.absence == np.inf
+    for s in range(count):
+        is_dead = False
+        if must_run:
+            for i in range(st.start.shape[1]):
+                is_dead = is_dead or (st.start[s, i] < 0 and part.last[i] <= t)
+        if is_dead:
+            continue
+        for j in range(st.profile.shape[1]):
+            st.profile[s, j] = part.later[st.profile[s, j]]
+        if kept < s:
+            copy_state(kept, s, st)
+        kept += 1
+    return kept
