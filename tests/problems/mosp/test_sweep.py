@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import carbonopt as co
+from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.file import from_dict
 from carbonopt.problems.mosp.objective import placement_value
@@ -13,7 +14,7 @@ from carbonopt.problems.mosp.prices.state import at_places, new_state
 from carbonopt.problems.mosp.prices.sweep.choose import choose
 from carbonopt.problems.mosp.prices.sweep.improve import Improver, is_small
 from carbonopt.problems.mosp.prices.sweep.part import whole_room, whole_units
-from carbonopt.problems.mosp.prices.sweep.profiles import count_profiles, make_profiles
+from carbonopt.problems.mosp.prices.sweep.profiles import are_few, make_profiles
 
 BARS = (2.0, 3.0, 0.5)
 
@@ -24,7 +25,6 @@ def test_profiles_of_two_units_over_two_slots():
     assert profiles.later.tolist() == [0, 0, 1, 0, 1, 3]
     assert profiles.after_start(1, 1).tolist() == [1, 3, 4, -1, -1, -1]
     assert profiles.after_start(2, 1).tolist() == [2, 4, 5, -1, -1, -1]
-    assert count_profiles(2, 2) == 6
 
 
 def test_whole_units_of_demands():
@@ -34,7 +34,7 @@ def test_whole_units_of_demands():
     assert (units.tolist(), unit) == ([1, 3], 0.25)
     assert whole_units(np.array([[0.3], [0.7]])) is None
     assert whole_units(np.array([[1.0, 1.0]])) is None
-    assert whole_room(np.array([2.0, 2.999999, 3 * (1 + 1e-9)]), 1.0).tolist() == [2, 2, 3]
+    assert whole_room(np.array([2.0, 2.999999, 3 * (1 + 1e-9), 1e30]), 1.0, 5).tolist() == [2, 2, 3, 5]
 
 
 def started(instance, prices=None):
@@ -66,7 +66,7 @@ def test_a_proof_ends_at_the_optimum(load, objective):
         if instance.objective.absence_price == np.inf and (state.place < 0).any():
             continue
         options, slack = Options(seed=seed), 1e-6 * abs(optimum)
-        for found, new in improver.prove(state, bound, slack, options):
+        for found, new in improver.prove(state, slack, options):
             assert new <= optimum + 1e-9 * abs(optimum)
             assert found.best_total >= optimum - 1e-9 * abs(optimum)
             assert (found.free >= 0).all()
@@ -111,10 +111,10 @@ def test_interpreted_and_compiled_kernels_agree():
     ways = (lambda kernel: kernel.interpreted), (lambda kernel: kernel.machine)
     found = []
     for run in ways:
-        dual, improver, empty, bound = started(instance)
+        dual, improver, empty, _ = started(instance)
         improver.run = run
         state = given(instance, empty, dual, improver)
-        found.append([(new.best_total, proven) for new, proven in improver.prove(state, bound, 1e-9, Options())])
+        found.append([(new.best_total, proven) for new, proven in improver.prove(state, 1e-9, Options())])
     assert found[0] == found[1]
 
 
@@ -130,7 +130,10 @@ def small_instance():
 
 def test_a_part_keeps_the_room_of_all_other_jobs():
     instance = co.generate("mosp", preset="bench", jobs=150, clusters=4, slots=24, seed=3)
-    dual, improver, empty, _ = started(instance)
+    dual = Dual(instance, placement_value(instance, BARS))
+    ascent = Ascent(dual.hard, dual.soft, np.zeros(dual.limit.size), scale=0.05)
+    ascent.smooth([0.01, 0.001, 1e-4], 150)
+    dual, improver, empty, _ = started(instance, ascent.prices)
     state, rng = given(instance, empty, dual, improver), np.random.default_rng(0)
     total = state.best_total
     for _ in range(20):
@@ -143,3 +146,44 @@ def test_a_part_keeps_the_room_of_all_other_jobs():
         assert found.best_total <= total * (1 + 1e-8)
         total = found.best_total
     assert total < state.best_total
+
+
+def test_equal_jobs_of_caspian_start_together():
+    for seed in range(8):
+        raw = co.generate(
+            "mosp", preset="bench", jobs=8, clusters=2, slots=12, seed=seed, objective="caspian"
+        ).to_dict()
+        for field in ("arrival", "duration", "deadline"):
+            raw["jobs"][field] = [raw["jobs"][field][i // 4] for i in range(8)]
+        raw["jobs"]["demand"]["gpu"] = [1 + i // 4 for i in range(8)]
+        instance = from_dict(with_bars(raw))
+        dual, improver, empty, bound = started(instance)
+        state, optimum = given(instance, empty, dual, improver), -co.solve(instance, "milp", mip_rel_gap=0).objective
+        for found, new in improver.prove(state, 1e-7, Options()):
+            state, bound = found, max(bound, new)
+        assert bound <= optimum + 1e-9
+        assert state.best_total == pytest.approx(optimum, abs=1e-6)
+
+
+def test_profiles_that_no_number_stands_for_are_refused():
+    assert are_few(9, 5, 2002)
+    assert not are_few(9, 5, 2001)
+    assert not are_few(2, 40, 50_000)
+    instance = co.generate("mosp", preset="bench", jobs=8, clusters=1, slots=80, seed=1)
+    raw = instance.to_dict()
+    raw["jobs"]["duration"][0], raw["jobs"]["arrival"][0], raw["jobs"]["deadline"][0] = 64, 0, 80.0
+    instance = from_dict(raw)
+    assert not is_small(instance, Dual(instance, placement_value(instance, BARS)))
+
+
+def test_without_time_nothing_is_claimed():
+    instance = co.generate("mosp", preset="bench", jobs=11, clusters=2, slots=12, seed=1, objective="caspian")
+    dual, improver, empty, bound = started(instance)
+    state = given(instance, empty, dual, improver)
+    options = Options()
+    sweep = improver._sweep(improver._all(state.best_total - bound), state.best_total, options)
+    sweep.root(5)
+    sweep.options = Options(time_limit=0.0)
+    swept = sweep.go(100)
+    assert swept.start is None
+    assert swept.bound == -np.inf

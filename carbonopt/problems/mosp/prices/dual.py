@@ -94,9 +94,13 @@ class Dual:
         value, _ = self.hard(prices)
         if not np.isfinite(value):
             return None
-        prefix = prefix_sums(np.abs(self.base) + prices.reshape(self.shape))
-        wrong = float((self._demand @ prefix_rounding(prefix)).sum())
+        wrong = self.rounding(prices)
         size = float(self.table.jobs @ np.abs(self.member_cost)) + float((prices * self.limit.ravel()).sum())
         slots = self.shape[2]
         times = self.table.late * len(self._demand) * (slots + float(self.table.deadline.max(initial=0.0)))
         return value - wrong - SAFETY * (size + (0.0 if self.table.inverse else times))
+
+    def rounding(self, prices: FloatArray) -> float:
+        """Return how far the costs of all jobs at most are from those of real numbers, by rounding in prefix sums."""
+        prefix = prefix_sums(np.abs(self.base) + prices.reshape(self.shape))
+        return float((self._demand @ prefix_rounding(prefix)).sum())

@@ -227,21 +227,25 @@ class _Solver:
 
     def sweep(self, few: bool) -> None:
         """Improve the schedule by sweeps over the slots, and prove how good it is where jobs are few."""
-        if not self.complete:
+        if self.closed or not self.complete:
             return
         improver = Improver(self.instance, self.dual, self.prices, self.empty)
         if few:
             slack = max(self.options.mip_abs_gap, self.options.mip_rel_gap * abs(self.state.best_total))
-            for state, bound in improver.prove(self.state, self.bound, slack, self.options):
+            for state, bound in improver.prove(self.state, slack, self.options):
                 self.state, self.tree = state, max(self.tree, bound)
                 self.report()
             return
         for state in improver.beams(self.state, _part(self.options, BEAM_SHARE)):
             self.state = state
             self.report()
+            if self.closed:
+                return
         for state in improver.parts(self.state, self.rng, _part(self.options, PART_SHARE)):
             self.state = state
             self.report()
+            if self.closed:
+                return
 
     # What is known
 

@@ -9,17 +9,15 @@ import numpy as np
 
 from carbonopt.core.arrays import IntArray
 from carbonopt.problems.mosp.prices.sweep.part import whole_room
-from carbonopt.problems.mosp.prices.sweep.profiles import count_profiles
+from carbonopt.problems.mosp.prices.sweep.profiles import are_few
 
-PROFILES = 2500
+PROFILES = 12_000
 """Of a part, at most: they bound the units that its jobs hold."""
-CLUSTERS = 3
-"""Of a part, at most."""
-JOBS = 48
-"""Of a part, at most."""
-ABSENT = 12
-"""Of which do not run, at most."""
-SPANS = (8, 12, 16, 24, 48)
+LONGEST = 24
+"""Slots of a job of a part, at most."""
+CLUSTERS, JOBS, ABSENT = 3, 80, 12
+"""Of a part, at most; of the jobs, those that do not run."""
+SPANS = (12, 16, 24)
 """Slots of a part, of which one number is drawn."""
 
 
@@ -55,11 +53,12 @@ def choose(state: Any, units: IntArray, unit: float, shape: tuple[int, ...], rng
     begin = int(rng.integers(0, slots - span + 1))
     end = begin + span
     start, at = jobs.place % slots, jobs.place // slots
-    runs = (jobs.place >= 0) & (start >= begin) & (start + jobs.length <= end) & np.isin(at, cluster)
-    waits = (jobs.place < 0) & (jobs.arrival + jobs.length <= end)
+    short = jobs.length <= LONGEST
+    runs = short & (jobs.place >= 0) & (start >= begin) & (start + jobs.length <= end) & np.isin(at, cluster)
+    waits = short & (jobs.place < 0) & (jobs.arrival + jobs.length <= end)
     longest = int(jobs.length[runs | waits].max(initial=1))
     most = 1
-    while count_profiles(most + 1, longest) <= PROFILES:
+    while are_few(most + 1, longest, PROFILES):
         most += 1
     chosen = rng.permutation(np.flatnonzero(waits))[:ABSENT].tolist()
     row, held = {int(j): k for k, j in enumerate(cluster)}, np.zeros((len(cluster), span), dtype=np.int64)
@@ -71,5 +70,5 @@ def choose(state: Any, units: IntArray, unit: float, shape: tuple[int, ...], rng
             there += units[i]
             chosen.append(int(i))
     left = state.free[0].reshape(clusters, slots)[cluster, begin:end]
-    room = np.minimum(most, held + whole_room(left, unit))
+    room = np.minimum(most, held + whole_room(left, unit, most))
     return Choice(np.array(chosen, dtype=np.int64), cluster, (begin, end), room, room - held)

@@ -86,6 +86,7 @@ def start_types(
             if part.is_ordered:
                 skipped += part.absence - price[i]
                 if st.least[s] + skipped > most:
+                    dropped = min(dropped, st.least[s] + skipped)
                     break
         s += 1
     for s in range(count):

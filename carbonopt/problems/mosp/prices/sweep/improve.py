@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -15,41 +16,40 @@ from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.state import State, at_places
 from carbonopt.problems.mosp.prices.sweep.choose import choose
 from carbonopt.problems.mosp.prices.sweep.part import Part, make_part, whole_room, whole_units
-from carbonopt.problems.mosp.prices.sweep.profiles import MOST_PROFILES, count_profiles
+from carbonopt.problems.mosp.prices.sweep.profiles import are_few
 from carbonopt.problems.mosp.prices.sweep.sweep import Sweep, Swept
 
-MOST_STEPS = 2e8
-"""Clusters x slots x profiles x types of a whole instance, at most: shortest paths take a fraction of a second."""
+MOST_PROFILES, MOST_VALUES, MOST_STEPS = 50_000, 2e7, 2e8
+"""Of an instance that is swept as a whole, at most: profiles, these x clusters x slots, and these x types."""
 ROOT_ROUNDS = 200
 """Of the ascent of prices before a proof."""
 PROOFS = ((2_000, 5, None), (10_000, 5, None), (50_000, 5, None), (20_000, 20, 1_000), (200_000, 20, 1_000))
 """Width, rounds and batch of the sweeps before and of a proof, one after the other."""
 BEAMS = ((2_000, 1.0), (2_000, 0.8), (2_000, 2.0), (5_000, 1.0), (5_000, 0.8), (5_000, 3.0), (20_000, 1.0))
 """Width of the sweeps that only look for a schedule, and how much the hope for waiting jobs counts."""
-SLACK = 0.05
-"""Relative, above the best schedule: what such a sweep does not drop."""
-EXCESS = 0.05
-"""Largest excess of the starts that it looks at, in costs of all jobs."""
-PART_WIDTH, PART_ROUNDS, PART_ROOT = 1_000, 3, 20
-"""Of sweeps over a part."""
-PARTS = 3
+PART_WIDTH = 1_000
+"""Width of sweeps over a part."""
+PARTS = 20
 """Parts in all, a job."""
 TIE = 1e-9
 """Relative, above the cost of a part: others as cheap are taken, too."""
 
 
 def is_small(instance: MospInstance, dual: Dual) -> bool:
-    """Return whether demands are whole numbers of units of one resource, and clusters so small that sweeps pay."""
+    """Return whether clusters are so small that all jobs can be swept."""
     whole = whole_units(instance.jobs.demand)
     if whole is None or dual.limit.size > np.iinfo(np.int16).max:
         return False
-    clusters, _, slots = dual.shape
-    profiles = count_profiles(int(whole_room(dual.limit, whole[1]).max()), int(instance.jobs.duration.max()))
-    return profiles <= MOST_PROFILES and clusters * slots * profiles * len(dual.table.group) <= MOST_STEPS
+    (units, unit), (clusters, _, slots) = whole, dual.shape
+    most, longest = int(whole_room(dual.limit, unit, int(units.sum())).max()), int(instance.jobs.duration.max())
+    if not are_few(most, longest, MOST_PROFILES):
+        return False
+    values = clusters * slots * comb(most + longest, longest)
+    return bool(values <= MOST_VALUES and values * len(dual.table.group) <= MOST_STEPS)
 
 
 class Improver:
-    """Sweeps over the jobs of an instance that `is_small`.
+    """Sweeps over the jobs of an instance, all of them only where it `is_small`.
 
     Parameters
     ----------
@@ -68,63 +68,65 @@ class Improver:
         self.run = run or (lambda kernel: kernel.machine)
         self.prefix = prefix_sums(dual.base), prefix_sums(dual.base + prices.reshape(dual.shape))
         whole = whole_units(instance.jobs.demand)
-        assert whole is not None, "see is_small"
+        assert whole is not None, "demands have no common unit"
         self.units, self.unit = whole
+        self.rounding, bound = dual.rounding(prices), dual.safe(prices)
+        self.bound = -np.inf if bound is None else bound
 
-    def prove(self, state: State, bound: float, slack: float, options: Options) -> Iterator[tuple[State, float]]:
+    def prove(self, state: State, slack: float, options: Options) -> Iterator[tuple[State, float]]:
         """Yield better schedules and bounds, until one is within `slack` of the other, or the states are too many."""
+        bound = self.bound
         for width, rounds, batch in PROOFS:
             total = float(state.best_total)
             if total - bound <= slack or options.remaining == 0:
                 return
-            sweep = self._sweep(self._all(total - bound), total - 0.9 * slack, options)
-            bound = max(bound, sweep.root(ROOT_ROUNDS))
+            sweep = self._sweep(self._all(total - self.bound), total - 0.9 * slack, options)
+            bound = max(bound, sweep.root(ROOT_ROUNDS) - self.rounding)
             swept = sweep.go(width, rounds, batch)
-            state, bound = self._better(state, sweep.part, swept), max(bound, swept.bound)
-            yield state, min(bound, float(state.best_total))
+            state, bound = self._better(state, sweep.part, swept), max(bound, swept.bound - self.rounding)
+            bound = min(bound, float(state.best_total))
+            yield state, bound
 
     def beams(self, state: State, options: Options) -> Iterator[State]:
         """Yield schedules of sweeps that keep few states."""
         for width, trust in BEAMS:
             if options.remaining == 0:
                 return
-            total = abs(float(state.best_total))
-            part = self._all(EXCESS * total)
+            part = self._all(float(state.best_total) - self.bound)
             part = replace(part, program=part.program._replace(hope=trust * part.program.hope))
-            sweep = self._sweep(part, float(state.best_total) + SLACK * total, options)
+            sweep = self._sweep(part, float(state.best_total), options)
             sweep.root(0)
             state = self._better(state, part, sweep.go(width))
             yield state
 
     def parts(self, state: State, rng: np.random.Generator, options: Options) -> Iterator[State]:
-        """Yield schedules in which a part is as good as can be."""
-        units, unit = self.units, self.unit
-        price = self.prices.reshape(self.dual.shape)[:, 0] * unit
-        for _ in range(PARTS * len(units)):
+        """Yield schedules in which a part was swept."""
+        price = self.prices.reshape(self.dual.shape)[:, 0] * self.unit
+        for _ in range(PARTS * len(self.units)):
             if options.remaining == 0:
                 return
-            choice = choose(state, units, unit, self.dual.shape, rng)
+            choice = choose(state, self.units, self.unit, self.dual.shape, rng)
             begin, end = choice.slots
             most = float(state.jobs.excess[choice.job].sum() + (price[choice.cluster, begin:end] * choice.idle).sum())
             cost = float(state.jobs.cost[choice.job].sum())
             if len(choice.job) < 2 or most <= TIE * abs(cost):
                 continue
             part = self._part(choice.job, choice.cluster, choice.slots, choice.room, most)
-            sweep = self._sweep(part, cost + TIE * abs(cost), replace(options, seed=int(rng.integers(1 << 30))))
-            sweep.root(PART_ROOT)
-            state = self._better(state, part, sweep.go(PART_WIDTH, PART_ROUNDS, PART_WIDTH))
+            sweep = self._sweep(part, cost + TIE * abs(cost), options)
+            sweep.root(0)
+            state = self._better(state, part, sweep.go(PART_WIDTH))
             yield state
 
     def _part(
         self, job: IntArray, cluster: IntArray, slots: tuple[int, int], room: IntArray, most_excess: float
     ) -> Part:
-        most = most_excess * (1 + 1e-6) + 1e-12 * abs(float(self.empty.now.total[0]))
+        most = most_excess * (1 + 1e-6) + 1e-12 * float(np.abs(self.empty.jobs.lowest).sum()) + 2 * self.rounding
         table = self.dual.table
         return make_part(job, cluster, slots, room, self.units, most, self.prefix, table, self.empty, self.run)
 
     def _all(self, most_excess: float) -> Part:
         clusters, _, slots = self.dual.shape
-        room = whole_room(self.dual.limit[:, 0], self.unit)
+        room = whole_room(self.dual.limit[:, 0], self.unit, int(self.units.sum()))
         return self._part(np.arange(len(self.units)), np.arange(clusters), (0, slots), room, most_excess)
 
     def _sweep(self, part: Part, most: float, options: Options) -> Sweep:

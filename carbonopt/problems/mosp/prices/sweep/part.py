@@ -38,7 +38,7 @@ class Program(NamedTuple):
     hope
         Least excess that is still possible for each job from a slot on, shape (n, T + 1).
     twin
-        The job before that is equal in everything, -1 for none, shape (n,).
+        The job before that is equal in everything, -1 for none, shape (n,); where jobs are ordered.
     absence
         Cost of a job that does not run; infinite where it must.
     is_ordered
@@ -101,9 +101,9 @@ def whole_units(demand: FloatArray) -> tuple[IntArray, float] | None:
     return None
 
 
-def whole_room(free: FloatArray, unit: float) -> IntArray:
-    """Return free capacity in whole units."""
-    return np.floor(free / unit * (1 + ROOM_WHOLE) + ROOM_WHOLE).astype(np.int64)
+def whole_room(free: FloatArray, unit: float, most: int) -> IntArray:
+    """Return free capacity in whole units, at most `most`."""
+    return np.floor(np.minimum(free / unit * (1 + ROOM_WHOLE) + ROOM_WHOLE, most)).astype(np.int64)
 
 
 @linked
@@ -183,7 +183,8 @@ def make_part(
     possible = np.isfinite(cost).any(axis=0)
     last = np.where(possible.any(axis=0), len(possible) - 1 - np.argmax(possible[::-1], axis=0), -1)
     member = jobs.member[job]
-    twin = np.where(np.concatenate([[False], member[1:] == member[:-1]]), np.arange(len(job)) - 1, -1)
+    is_twin = np.concatenate([[False], member[1:] == member[:-1]]) & (not table.inverse)
+    twin = np.where(is_twin, np.arange(len(job)) - 1, -1)
     program = Program(
         first=first,
         step=np.array(steps),

@@ -11,13 +11,14 @@ import numpy as np
 
 from carbonopt.core.arrays import IntArray
 
-MOST_PROFILES = 50_000
-"""More would need too much memory and time for each slot."""
+MOST_UNITS = 127
+"""Jobs that start together are counted in one byte."""
 
 
-def count_profiles(capacity: int, longest: int) -> int:
-    """Return how many profiles there are: units that never rise over the slots, from at most `capacity`."""
-    return comb(capacity + longest, longest)
+def are_few(capacity: int, longest: int, most: int) -> bool:
+    """Return whether there are at most `most` profiles of so many units and slots, and a number stands for each."""
+    fits = capacity <= MOST_UNITS and (capacity + 1) ** longest < 1 << 62
+    return fits and comb(capacity + longest, longest) <= most
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,8 @@ from carbonopt.problems.mosp.prices.sweep.states import (
 GROWTH, BATCH_GROWTH = 2, 32
 """States that there is room for before the worst are dropped, in widths; and of those that come of a batch, in batches
 of the largest size."""
+MOST_BYTES = 400_000_000
+"""What all states take at most."""
 SAMPLE = 32
 """States whose mean bound the prices of jobs are raised for."""
 STEP, SHORTER, PATIENCE, MEMORY = 0.3, 0.5, 4, 0.6
@@ -135,7 +137,9 @@ class Sweep:
         program, run, root, self.error = self.program, self.run, self.price, self._error()
         clusters, slots, jobs = program.cost.shape
         self.states = make_states(BATCH_GROWTH * batch if batch else GROWTH * width, program)
+        width = min(width, MOST_BYTES // (2 * GROWTH * (2 * jobs + 8 * (clusters + 5))))
         now, then = (make_states(GROWTH * width, program) for _ in range(2))
+        now.least[0] = -np.inf
         self.marks, count, least = self.rng.integers(0, 1 << 62, jobs), 1, np.inf
         for t in range(slots):
             for j in range(clusters):
