@@ -12,7 +12,7 @@ from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.places import make_places
 from carbonopt.problems.mosp.prices.state import at_places, new_state
 from carbonopt.problems.mosp.prices.sweep.choose import choose
-from carbonopt.problems.mosp.prices.sweep.improve import Improver, is_small
+from carbonopt.problems.mosp.prices.sweep.improve import LARGE, Improver, is_small
 from carbonopt.problems.mosp.prices.sweep.part import whole_room, whole_units
 from carbonopt.problems.mosp.prices.sweep.profiles import are_few, make_profiles
 
@@ -137,7 +137,7 @@ def test_a_part_keeps_the_room_of_all_other_jobs():
     state, rng = given(instance, empty, dual, improver), np.random.default_rng(0)
     total = state.best_total
     for _ in range(20):
-        choice = choose(state, improver.units, improver.unit, dual.shape, rng)
+        choice = choose(state, improver.units, improver.unit, dual.shape, LARGE, rng)
         assert len(choice.cluster) <= 3
         assert (choice.idle >= 0).all()
         assert (choice.room >= choice.idle).all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,14 +11,25 @@ from carbonopt.core.arrays import IntArray
 from carbonopt.problems.mosp.prices.sweep.part import whole_room
 from carbonopt.problems.mosp.prices.sweep.profiles import are_few
 
-PROFILES = 12_000
-"""Of a part, at most: they bound the units that its jobs hold."""
 LONGEST = 24
 """Slots of a job of a part, at most."""
 CLUSTERS, JOBS, ABSENT = 3, 80, 12
 """Of a part, at most; of the jobs, those that do not run."""
-SPANS = (12, 16, 24)
-"""Slots of a part, of which one number is drawn."""
+
+
+class Size(NamedTuple):
+    """How large parts are.
+
+    Attributes
+    ----------
+    profiles
+        At most: they bound the units that the jobs of a part hold.
+    spans
+        Slots, of which one number is drawn.
+    """
+
+    profiles: int
+    spans: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +55,12 @@ class Choice:
     idle: IntArray
 
 
-def choose(state: Any, units: IntArray, unit: float, shape: tuple[int, ...], rng: np.random.Generator) -> Choice:
+def choose(state: Any, units: IntArray, unit: float, shape: tuple[int, ...], size: Size, rng: Any) -> Choice:
     """Draw a part of a schedule."""
     clusters, _, slots = shape
     jobs = state.jobs
     cluster = np.sort(rng.choice(clusters, min(CLUSTERS, clusters), replace=False))
-    span = min(slots, int(rng.choice(SPANS)))
+    span = min(slots, int(rng.choice(size.spans)))
     begin = int(rng.integers(0, slots - span + 1))
     end = begin + span
     start, at = jobs.place % slots, jobs.place // slots
@@ -58,7 +69,7 @@ def choose(state: Any, units: IntArray, unit: float, shape: tuple[int, ...], rng
     waits = short & (jobs.place < 0) & (jobs.arrival + jobs.length <= end)
     longest = int(jobs.length[runs | waits].max(initial=1))
     most = 1
-    while are_few(most + 1, longest, PROFILES):
+    while are_few(most + 1, longest, size.profiles):
         most += 1
     chosen = rng.permutation(np.flatnonzero(waits))[:ABSENT].tolist()
     row, held = {int(j): k for k, j in enumerate(cluster)}, np.zeros((len(cluster), span), dtype=np.int64)

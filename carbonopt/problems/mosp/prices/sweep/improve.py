@@ -14,7 +14,7 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.state import State, at_places
-from carbonopt.problems.mosp.prices.sweep.choose import choose
+from carbonopt.problems.mosp.prices.sweep.choose import Size, choose
 from carbonopt.problems.mosp.prices.sweep.part import Part, make_part, whole_room, whole_units
 from carbonopt.problems.mosp.prices.sweep.profiles import are_few
 from carbonopt.problems.mosp.prices.sweep.sweep import Sweep, Swept
@@ -25,10 +25,12 @@ ROOT_ROUNDS = 200
 """Of the ascent of prices before a proof."""
 PROOFS = ((2_000, 5, None), (10_000, 5, None), (50_000, 5, None), (20_000, 20, 1_000), (200_000, 20, 1_000))
 """Width, rounds and batch of the sweeps before and of a proof, one after the other."""
-BEAMS = ((2_000, 1.0), (2_000, 0.8), (2_000, 2.0), (5_000, 1.0), (5_000, 0.8), (5_000, 3.0), (20_000, 1.0))
+BEAMS = ((2_000, 1.0), (2_000, 2.0), (5_000, 1.0))
 """Width of the sweeps that only look for a schedule, and how much the hope for waiting jobs counts."""
-PART_WIDTH = 1_000
-"""Width of sweeps over a part."""
+SMALL, LARGE = Size(12_000, (12, 16, 24)), Size(2_500, (8, 12, 16))
+"""Parts of instances that are small, and of others."""
+SMALL_WIDTH, LARGE_WIDTH = 1_000, 500
+"""Width of sweeps over these."""
 PARTS = 20
 """Parts in all, a job."""
 TIE = 1e-9
@@ -102,10 +104,12 @@ class Improver:
     def parts(self, state: State, rng: np.random.Generator, options: Options) -> Iterator[State]:
         """Yield schedules in which a part was swept."""
         price = self.prices.reshape(self.dual.shape)[:, 0] * self.unit
+        small = is_small(self.instance, self.dual)
+        size, width = (SMALL, SMALL_WIDTH) if small else (LARGE, LARGE_WIDTH)
         for _ in range(PARTS * len(self.units)):
             if options.remaining == 0:
                 return
-            choice = choose(state, self.units, self.unit, self.dual.shape, rng)
+            choice = choose(state, self.units, self.unit, self.dual.shape, size, rng)
             begin, end = choice.slots
             most = float(state.jobs.excess[choice.job].sum() + (price[choice.cluster, begin:end] * choice.idle).sum())
             cost = float(state.jobs.cost[choice.job].sum())
@@ -114,7 +118,7 @@ class Improver:
             part = self._part(choice.job, choice.cluster, choice.slots, choice.room, most)
             sweep = self._sweep(part, cost + TIE * abs(cost), options)
             sweep.root(0)
-            state = self._better(state, part, sweep.go(PART_WIDTH))
+            state = self._better(state, part, sweep.go(width))
             yield state
 
     def _part(

@@ -1,0 +1,295 @@
+"""The state of a solve by prices, and its steps: bound, first schedule, search, sweeps, and branching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from carbonopt.algorithms.prices import Ascent
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.core.solution import Outcome, relative_gap
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
+from carbonopt.problems.mosp.instance import CAPACITY_ROUNDING, MospInstance
+from carbonopt.problems.mosp.objective import PlacementValue
+from carbonopt.problems.mosp.prices.dual import Dual
+from carbonopt.problems.mosp.prices.exact import small_program
+from carbonopt.problems.mosp.prices.insertion import insert_all
+from carbonopt.problems.mosp.prices.places import Places, make_places, way
+from carbonopt.problems.mosp.prices.restricted import Targets, place_targets, solve_restricted
+from carbonopt.problems.mosp.prices.search import Goal, anneal
+from carbonopt.problems.mosp.prices.state import State, at_places, copy_of, new_state, places_of, schedule_of
+from carbonopt.problems.mosp.prices.sweep.improve import Improver
+
+TEMPERATURES = (0.03, 0.003, 3e-4, 1e-4, 3e-5)
+"""Of the smoothed ascent, in costs of a typical job."""
+ITERATIONS = 150
+STEPS = 300
+"""Quasi-Newton iterations a temperature, and subgradient steps at the end."""
+BOUND_SHARE = 0.4
+"""Of the time, what the ascent takes at most."""
+LP_JOBS = 100
+"""From this number of jobs on, the first schedule is rounded from a linear program."""
+LP_EXCESS = 0.003
+"""Largest excess of its places, in costs of a typical job."""
+LP_SHARE = 0.6
+"""Of the time that is left, what it takes at most."""
+BEAM_SHARE, PART_SHARE = 0.3, 0.9
+"""Of the time that is left, what sweeps over all jobs take, and then those over parts."""
+HOT, HOT_JOBS = 0.1, 200
+"""First temperature, in mean priced costs of a job, up to a number of jobs; in inverse proportion to more."""
+COOLING = 50.0
+"""First over last temperature."""
+SNUG = 0.001
+"""What a slot that an insertion leaves no room in counts, in costs of a typical job."""
+LEAST_DEAR = 1e-3
+"""Excess that makes a job one to move first, in costs of a typical job."""
+FIRST_MOVES, MOVES_PER_JOB, GROWTH = 5_000, 2, 4
+"""Moves of the first round: the larger of a number, and so many a job; and how much longer each next round is."""
+BUDGET = 20_000
+"""Moves in all, a job; below `BUDGET_JOBS`, where HiGHS comes after, less by the square of the proportion."""
+BUDGET_JOBS = 50
+STEPS_A_MOVE = 2000.0
+"""Loop steps: what the choice between compiled and plain loops counts with."""
+CHUNK = 0.2
+"""Time between two looks at the clock [s]."""
+
+
+def part_of(options: Options, share: float) -> Options:
+    """Return options with a share of the time that is left."""
+    limit = None if options.time_limit is None else options.elapsed + share * options.remaining
+    return replace(options, time_limit=limit)
+
+
+class Solver:
+    """Prices, places and the schedule of one instance; everything in the sense of a minimisation."""
+
+    def __init__(self, instance: MospInstance, value: PlacementValue, options: Options) -> None:
+        self.instance, self.value, self.options = instance, value, options
+        self.sign = 1.0 if value.sense == "min" else -1.0
+        self.dual = Dual(instance, value)
+        self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
+        bound = self.dual.safe(self.prices)
+        self.bound, self.tree = np.inf if bound is None else bound, -np.inf
+        self.rng = np.random.default_rng(options.seed)
+        self.moves = 0
+        sizes = np.abs(self.dual.member_cost[self.dual.jobs.member])
+        self.typical = float(sizes.mean()) or 1.0
+
+    def run(self, kernel: Any) -> Any:
+        """Return the way to run a kernel of the search that ends first."""
+        return way(kernel, STEPS_A_MOVE * self.budget)
+
+    @property
+    def budget(self) -> int:
+        """Moves in all."""
+        jobs = len(self.instance.jobs)
+        return int(BUDGET * jobs * min(1.0, jobs / BUDGET_JOBS) ** 2)
+
+    # The bound
+
+    def ascend(self) -> None:
+        """Raise the bound by better prices."""
+        work = float((self.instance.jobs.demand.sum(axis=1) * self.instance.jobs.duration).mean()) or 1.0
+        deadline = self.options.elapsed + BOUND_SHARE * self.options.remaining
+        ascent = Ascent(
+            self.dual.hard,
+            self.dual.soft,
+            self.prices,
+            scale=self.typical / work,
+            remaining=lambda: deadline - self.options.elapsed,
+        )
+        for temperature in TEMPERATURES:
+            ascent.smooth([temperature * self.typical], ITERATIONS)
+            self._keep(ascent.prices)
+        ascent.step(STEPS)
+        self._keep(ascent.prices)
+
+    def _keep(self, prices: FloatArray) -> None:
+        bound = self.dual.safe(prices)
+        if bound is not None and bound > self.bound:
+            self.prices, self.bound = prices, bound
+        self.options.report(bound=self.sign * self.bound)
+
+    # The first schedule
+
+    def start(self) -> None:
+        """Make a first schedule, or take the one that the options hold."""
+        instance, dual = self.instance, self.dual
+        self.places: Places = make_places(dual, self.prices)
+        self.must_run = not np.isfinite(dual.table.absence)
+        dual.hard(self.prices)
+        self.priced = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or self.typical
+        self.empty = new_state(instance, dual, self.places, LEAST_DEAR * self.typical, SNUG * self.typical)
+        self.state = min(self._first_states(), key=lambda state: state.best_total)
+        if self.options.start is not None:
+            given = at_places(self.empty, places_of(instance, self.options.start), dual, self.prices, self.run)
+            if given.best_total < self.state.best_total:
+                self.state = given
+        self.report()
+
+    def _first_states(self) -> Iterator[State]:
+        """Yield schedules: what a linear program wants; else by insertion, largest jobs first and slot after slot."""
+        jobs, largest = self.instance.jobs, np.argsort(-self.empty.jobs.work, kind="stable")
+        targets = self._targets() if len(jobs) >= LP_JOBS and self.options.remaining > 0 else None
+        if targets is None:
+            yield self._inserted(largest)
+            yield self._inserted(np.lexsort((-jobs.demand.sum(axis=1), jobs.arrival)))
+            return
+        kernel = self.run(place_targets)
+        for order in (largest, np.lexsort((-self.empty.jobs.work, targets.start))):
+            state, units = copy_of(self.empty), targets.units.copy()
+            kernel(order, targets.start, units, self.rng, self.dual.table, self.places, state)
+            yield at_places(self.empty, state.place, self.dual, self.prices, self.run, fill=True)
+
+    def _targets(self) -> Targets | None:
+        options = replace(part_of(self.options, LP_SHARE), callback=None, start=None)
+        return solve_restricted(self.dual, self.places, self.prices, LP_EXCESS * self.typical, options)
+
+    def _inserted(self, order: IntArray) -> State:
+        """Return the schedule of jobs that come in an order, each at its first place by excess with room."""
+        state = copy_of(self.empty)
+        self.run(insert_all)(order, self.rng, self.places, state)
+        return at_places(self.empty, state.place, self.dual, self.prices, self.run, fill=True)
+
+    # The search
+
+    def search(self, options: Options, most: int = BUDGET) -> None:
+        """Anneal in rounds of growing length, each from the best schedule; at most `most` moves a job."""
+        jobs = len(self.instance.jobs)
+        hot = HOT * self.priced * min(1.0, HOT_JOBS / jobs)
+        moves, left, rate = max(FIRST_MOVES, MOVES_PER_JOB * jobs), min(self.budget, most * jobs), 0.0
+        while left > 0 and not self.closed and options.remaining > 0:
+            possible = rate * options.remaining if rate > 0 else np.inf
+            if possible < left and possible < GROWTH * moves:
+                moves = int(possible)  # the clock will end it: one long round is better than several short ones
+            moves = min(moves, left)
+            rate = self._round(max(moves, 1), hot, hot / COOLING, options)
+            left -= moves
+            moves *= GROWTH
+
+    def _round(self, moves: int, hot: float, cold: float, options: Options) -> float:
+        """Anneal once; return the moves a second."""
+        begun, done, size = options.elapsed, 0, min(1000, moves)
+        kernel, pace = self.run(anneal), (cold / hot) ** (1 / moves)
+        while done < moves and not self.closed and options.remaining > 0:
+            before, size, clock = self.state.best_total, min(size, moves - done), options.elapsed
+            goal = Goal(self.bound if self.complete else -np.inf, options.mip_rel_gap, options.mip_abs_gap)
+            done = kernel(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, self.state)
+            size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
+            self.report(improved=self.state.best_total < before)
+        self.moves += done
+        self.state = at_places(self.empty, np.array(self.state.best), self.dual, self.prices, self.run, fill=True)
+        return done / max(options.elapsed - begun, 1e-6)
+
+    def sweep(self, few: bool, small: bool) -> None:
+        """Improve the schedule by sweeps over the slots, and prove how good it is where jobs are few."""
+        if self.closed or not self.complete:
+            return
+        improver = Improver(self.instance, self.dual, self.prices, self.empty)
+        if few:
+            slack = max(self.options.mip_abs_gap, self.options.mip_rel_gap * abs(self.state.best_total))
+            for state, bound in improver.prove(self.state, slack, self.options):
+                self.state, self.tree = state, max(self.tree, bound)
+                self.report()
+            return
+        for state in improver.beams(self.state, part_of(self.options, BEAM_SHARE)) if small else ():
+            self.state = state
+            self.report()
+            if self.closed:
+                return
+        for state in improver.parts(self.state, self.rng, part_of(self.options, PART_SHARE)):
+            self.state = state
+            self.report()
+            if self.closed:
+                return
+
+    # What is known
+
+    @property
+    def best_bound(self) -> float:
+        """The best bound: of the prices of capacity, or of a tree."""
+        return max(self.bound, self.tree)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the best schedule is one."""
+        return not self.must_run or bool((self.state.best >= 0).all())
+
+    @property
+    def closed(self) -> bool:
+        """Whether the gap is what the options ask for."""
+        gap = relative_gap(self.state.best_total, self.best_bound)
+        asked = gap is not None and gap <= self.options.mip_rel_gap
+        return self.complete and (asked or self.state.best_total - self.best_bound <= self.options.mip_abs_gap)
+
+    def report(self, improved: bool = True) -> None:
+        """Tell the callback where the search is."""
+        if not self.complete:
+            self.options.report(bound=self.sign * self.best_bound)
+            return
+        incumbent: Callable[[], Any] | None = None
+        if improved:
+            incumbent = partial(schedule_of, self.instance, np.array(self.state.best))
+        objective = self.sign * self.state.best_total
+        self.options.report(objective=objective, bound=self.sign * self.best_bound, incumbent=incumbent)
+
+    def outcome(self, info: dict[str, Any]) -> Outcome:
+        """Return the best schedule with the bound and what proves it; a bound of a tree has no certificate."""
+        bound = min(self.best_bound, max(self.bound, self.state.best_total)) if self.complete else self.best_bound
+        info = info | {"lagrangian_bound": self.sign * self.bound, "moves": self.moves}
+        certificate: dict[str, Any] | None = None
+        if self.tree <= self.bound:
+            prices = self.prices.reshape(self.dual.shape).tolist()
+            certificate = {"kind": "lagrangian", "prices": prices, "bound": self.sign * bound}
+        schedule = schedule_of(self.instance, self.state.best) if self.complete else None
+        status = Status.FEASIBLE if schedule is not None else Status.UNKNOWN
+        if self.options.remaining == 0:
+            status = Status.TIME_LIMIT
+        if self.closed:
+            status = Status.OPTIMAL
+        if schedule is None:
+            left = [self.instance.jobs.name[i] for i in np.flatnonzero(self.state.best < 0)[:20]]
+            info = info | {"unplaced_jobs": left}
+        return Outcome(status, schedule, self.sign * bound, certificate, info)
+
+    # The rest of a small instance
+
+    def branch(self, info: dict[str, Any]) -> Outcome:
+        """Let HiGHS close the gap over the places that the prices do not rule out."""
+        if self.closed or self.options.remaining == 0:
+            return self.outcome(info)
+        cost = self.state.best_total
+        allowance = 1e-9 * (abs(cost) + abs(self.bound)) + 2 * float(self.value.rounding().sum())
+        most = cost - self.bound + allowance if self.complete else np.inf
+        small = small_program(self.dual, self.places, most)
+        if small is None:
+            return self.outcome(info)
+        result = highs.solve(
+            small.program,
+            replace(self.options, callback=None),
+            start=small.values(self.dual, self.state.best) if self.complete else None,
+            typical_cost=self.typical,
+            bound_error=(len(self.instance.jobs), float(self.value.rounding().sum())),
+        )
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        info = info | result.info
+        if result.status is Status.INFEASIBLE and not self.complete:
+            return Outcome(Status.INFEASIBLE, info=info)
+        if result.values is not None:
+            place = small.places(self.dual, result.values)
+            found = at_places(self.empty, place, self.dual, self.prices, self.run)
+            fits = bool((found.free >= -0.499 * CAPACITY_ROUNDING * self.empty.free).all())  # the other half, nearly
+            if fits and found.best_total < self.state.best_total:
+                self.state = found
+        if result.bound is not None:
+            self.tree = max(
+                self.tree, min(result.bound, self.state.best_total, cost) if self.complete else result.bound
+            )
+        return self.outcome(info)
