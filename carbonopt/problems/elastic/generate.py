@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import fsum
+
 import numpy as np
 
 from carbonopt.core.errors import UnsupportedError, shown
@@ -116,7 +118,7 @@ def generate(
     share = UTILISATION if utilisation is None else utilisation
     target = share * arrival_hours * (CAPACITY if capacity is None else capacity)
     hours, profile = draw_jobs(*_lengths(trace, min_length_hours), k_min, shares, seed, jobs, target)
-    count, work = len(hours), float(hours @ k_min[profile])
+    count, work = len(hours), fsum(hours * k_min[profile])  # the same on every processor
     if capacity is None:
         capacity = CAPACITY if jobs is None else float(max(np.ceil(work / (share * arrival_hours)), k_min.max()))
     arrival = np.sort(stream(seed, ARRIVALS).integers(0, arrival_slots, count))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def generate(
         },
         signal,
         PurchasingJobs(job_names(jobs), arrival, length, cpus),
-        mean_cpus=float(length @ cpus) / arrival_hours,
+        mean_cpus=fsum(length * cpus) / arrival_hours,
     )
 
 
