@@ -5,8 +5,8 @@
    jobs, or where time is out, each inserted where it costs least at these prices.
 3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
    of moves is used.
-4. Where clusters are small, sweeps over the slots: beams that look for better schedules, of all jobs and then of
-   parts; of few jobs, a proof. What gap these leave goes to HiGHS, without what the prices rule out.
+4. Sweeps over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap this
+   leaves goes to HiGHS, without what the prices rule out.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def price(instance: MospInstance, options: Options) -> Outcome:
     elif sweeps:
         solver.search(part_of(options, LONG_SHARE))
     if sweeps and (small or not few):
-        solver.sweep(few, small)
+        solver.sweep(few)
     if few:
         return solver.branch(info)
     solver.search(options)

@@ -39,8 +39,8 @@ LP_EXCESS = 0.003
 """Largest excess of its places, in costs of a typical job."""
 LP_SHARE = 0.6
 """Of the time that is left, what it takes at most."""
-BEAM_SHARE, PART_SHARE = 0.3, 0.9
-"""Of the time that is left, what sweeps over all jobs take, and then those over parts."""
+PART_SHARE = 0.9
+"""Of the time that is left, what sweeps over parts take at most."""
 HOT, HOT_JOBS = 0.1, 200
 """First temperature, in mean priced costs of a job, up to a number of jobs; in inverse proportion to more."""
 COOLING = 50.0
@@ -187,7 +187,7 @@ class Solver:
         self.state = at_places(self.empty, np.array(self.state.best), self.dual, self.prices, self.run, fill=True)
         return done / max(options.elapsed - begun, 1e-6)
 
-    def sweep(self, few: bool, small: bool) -> None:
+    def sweep(self, few: bool) -> None:
         """Improve the schedule by sweeps over the slots, and prove how good it is where jobs are few."""
         if self.closed or not self.complete:
             return
@@ -198,11 +198,6 @@ class Solver:
                 self.state, self.tree = state, max(self.tree, bound)
                 self.report()
             return
-        for state in improver.beams(self.state, part_of(self.options, BEAM_SHARE)) if small else ():
-            self.state = state
-            self.report()
-            if self.closed:
-                return
         for state in improver.parts(self.state, self.rng, part_of(self.options, PART_SHARE)):
             self.state = state
             self.report()

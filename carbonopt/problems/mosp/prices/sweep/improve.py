@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import comb
 from typing import Any
 
@@ -25,8 +24,6 @@ ROOT_ROUNDS = 200
 """Of the ascent of prices before a proof."""
 PROOFS = ((2_000, 5, None), (10_000, 5, None), (50_000, 5, None), (20_000, 20, 1_000), (200_000, 20, 1_000))
 """Width, rounds and batch of the sweeps before and of a proof, one after the other."""
-BEAMS = ((2_000, 1.0), (2_000, 2.0), (5_000, 1.0))
-"""Width of the sweeps that only look for a schedule, and how much the hope for waiting jobs counts."""
 SMALL, LARGE = Size(12_000, (12, 16, 24)), Size(2_500, (8, 12, 16))
 """Parts of instances that are small, and of others."""
 SMALL_WIDTH, LARGE_WIDTH = 1_000, 500
@@ -88,18 +85,6 @@ class Improver:
             state, bound = self._better(state, sweep.part, swept), max(bound, swept.bound - self.rounding)
             bound = min(bound, float(state.best_total))
             yield state, bound
-
-    def beams(self, state: State, options: Options) -> Iterator[State]:
-        """Yield schedules of sweeps that keep few states."""
-        for width, trust in BEAMS:
-            if options.remaining == 0:
-                return
-            part = self._all(float(state.best_total) - self.bound)
-            part = replace(part, program=part.program._replace(hope=trust * part.program.hope))
-            sweep = self._sweep(part, float(state.best_total), options)
-            sweep.root(0)
-            state = self._better(state, part, sweep.go(width))
-            yield state
 
     def parts(self, state: State, rng: np.random.Generator, options: Options) -> Iterator[State]:
         """Yield schedules in which a part was swept."""
