@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -47,6 +48,14 @@ class Kernel(Generic[P, R]):
             return _typed(numba.njit(cache=True, **inlined)(self.plain))
         except RuntimeError:  # no folder for the cache: the source is no file, or nothing is writable
             return _typed(numba.njit(self.plain, **inlined))
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the machine code is in memory or on disk, so that the next call need not compile it."""
+        machine: Any = self.machine
+        folder = machine.stats.cache_path
+        name = f"*.{machine.py_func.__qualname__}-*.nbi"
+        return bool(machine.signatures) or (folder is not None and any(Path(folder).glob(name)))
 
     def choose(self, steps: float) -> Callable[P, R]:
         """Return the way to run it that ends first.

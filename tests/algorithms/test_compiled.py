@@ -1,3 +1,4 @@
+import importlib
 import subprocess
 import sys
 
@@ -43,3 +44,15 @@ greedy([2.0, 1.0], TransversalOracle(window_network([1, 1], [1], [0], [2], 1)))
 assert not {"numba", "networkx"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_kernel_is_ready_once_it_is_compiled(tmp_path, monkeypatch):
+    source = "from carbonopt.algorithms.compiled import compiled\n\n\n@compiled\ndef twice(x):\n    return 2 * x\n"
+    (tmp_path / "kernel_of_a_test.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    twice = importlib.import_module("kernel_of_a_test").twice
+    assert not twice.is_ready
+    assert twice(2) == 4
+    assert twice.is_ready
+    again = importlib.reload(importlib.import_module("kernel_of_a_test")).twice
+    assert again.is_ready

@@ -24,6 +24,7 @@ from carbonopt.problems.mosp.prices.places import Places, make_places, way
 from carbonopt.problems.mosp.prices.restricted import Targets, place_targets, solve_restricted
 from carbonopt.problems.mosp.prices.search import Goal, anneal
 from carbonopt.problems.mosp.prices.state import State, at_places, copy_of, new_state, places_of, schedule_of
+from carbonopt.problems.mosp.prices.sweep.expansion import expand
 from carbonopt.problems.mosp.prices.sweep.improve import Improver
 
 TEMPERATURES = (0.03, 0.003, 3e-4, 1e-4, 3e-5)
@@ -39,6 +40,8 @@ LP_EXCESS = 0.003
 """Largest excess of its places, in costs of a typical job."""
 LP_SHARE = 0.6
 """Of the time that is left, what it takes at most."""
+COMPILING = 30.0
+"""Time without which sweeps are left out where their loops are not compiled yet: that takes half of it [s]."""
 PART_SHARE = 0.9
 """Of the time that is left, what sweeps over parts take at most."""
 HOT, HOT_JOBS = 0.1, 200
@@ -189,7 +192,8 @@ class Solver:
 
     def sweep(self, few: bool) -> None:
         """Improve the schedule by sweeps over the slots, and prove how good it is where jobs are few."""
-        if self.closed or not self.complete:
+        is_slow = not expand.is_ready and self.options.remaining < COMPILING
+        if self.closed or not self.complete or is_slow:
             return
         improver = Improver(self.instance, self.dual, self.prices, self.empty)
         if few:
