@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import isinf
+from math import inf
 from typing import Any
 
 from carbonopt.core.errors import InputError
@@ -52,7 +52,7 @@ def check(instance: Instance, solution: Solution) -> Report:
     """
     identity = tuple(_identity_faults(instance, solution))
     proven, assumes, certificate = _recheck_certificate(instance, solution)
-    impossible = proven is not None and isinf(proven)
+    impossible = _is_impossible(instance.sense, proven)
     proven = None if impossible else proven
     if solution.columns is None:
         faults = (*identity, *_empty_claims(solution), *certificate)
@@ -75,7 +75,7 @@ def _recheck_certificate(
     except InputError as error:
         return None, (), [Violation("certificate", line) for line in error.lines()]
     claimed, stated, text = solution.bound, solution.certificate.get("bound"), None
-    if solution.status is Status.INFEASIBLE and not (proven is not None and isinf(proven)):
+    if solution.status is Status.INFEASIBLE and not _is_impossible(instance.sense, proven):
         text = "it does not prove that there is no schedule"
     elif isinstance(stated, (int, float)) and claimed is not None and not _agree(stated, claimed):
         text = f"it states a bound of {stated:.9g}, the solution {claimed:.9g}"
@@ -83,6 +83,11 @@ def _recheck_certificate(
         shown_bound = "none" if proven is None else f"{proven:.9g}"
         text = f"the file claims a bound of {claimed:.9g}, the prices prove {shown_bound}"
     return proven, assumes, [] if text is None else [Violation("certificate", text)]
+
+
+def _is_impossible(sense: str, proven: float | None) -> bool:
+    """Return whether a bound is one that no schedule can keep."""
+    return proven == (inf if sense == "min" else -inf)
 
 
 def _not_above(sense: str, claimed: float, proven: float) -> bool:

@@ -58,7 +58,8 @@ class Ascent:
     Parameters
     ----------
     hard, soft
-        The dual function and its smoothed form. Prices come and go as flat arrays, shape (n,).
+        The dual function and its smoothed form, None where there is none and only `step` is called. Prices come and
+        go as flat arrays, shape (n,).
     prices
         To start from; afterwards those of the best hard value.
     lower, upper
@@ -101,7 +102,7 @@ class Ascent:
     """
 
     hard: Dual
-    soft: SoftDual
+    soft: SoftDual | None
     prices: FloatArray
     lower: FloatArray | float = 0.0
     upper: FloatArray | float = np.inf
@@ -144,12 +145,13 @@ class Ascent:
 
     def _climb(self, prices: FloatArray, temperature: float, iterations: int) -> FloatArray:
         """Return the prices at which the quasi-Newton method ends."""
-        size = abs(self.value) or 1.0
+        size, soft = abs(self.value) or 1.0, self.soft
         count, latest = 0, prices
+        assert soft is not None, "the smoothed form is missing"
 
         def fallen(x: FloatArray) -> tuple[float, FloatArray]:
             self.evaluations += 1
-            value, gradient = self.soft(x * self.scale, temperature)
+            value, gradient = soft(x * self.scale, temperature)
             return -value / size, gradient * (-self.scale / size)
 
         def after_iteration(x: FloatArray) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,11 @@ def prefix_sums(values: FloatArray) -> FloatArray:
     np.cumsum(values, axis=-1, out=sums[..., 1:])
     sums.setflags(write=False)
     return sums
+
+
+def exact_mean(values: Any) -> float:
+    """Return the mean of an array, the same on every processor; 0 where it is empty."""
+    return fsum(np.ravel(values)) / np.size(values) if np.size(values) else 0.0
 
 
 def plain(value: Any) -> Any:

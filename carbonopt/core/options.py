@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -100,6 +100,10 @@ class Options:
     def remaining(self) -> float:
         """Wall time that is left [s], at least 0; infinite without a limit."""
         return float("inf") if self.time_limit is None else max(0.0, self.time_limit - self.elapsed)
+
+    def part(self, share: float) -> Options:
+        """Return the same options with a share of the time that is left."""
+        return self if self.time_limit is None else replace(self, time_limit=self.elapsed + share * self.remaining)
 
     def report(self, **progress: Any) -> None:
         """Tell the callback, if there is one."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import fsum
 from typing import Any, ClassVar
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray, frozen_float, frozen_int
+from carbonopt.core.arrays import FloatArray, IntArray, exact_mean, frozen_float, frozen_int
 from carbonopt.core.errors import InputError
 from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import SlotJobTable
@@ -274,8 +275,8 @@ class ElasticInstance(Instance):
         """Return size, load and tightness: what makes an instance easy or hard."""
         jobs, units = self.jobs, self.units
         used = self.profile_of_job
-        base = float((jobs.length * units.servers[used, 0]).sum())
-        offered = float(self.cluster.capacity.sum())
+        base = fsum(jobs.length * units.servers[used, 0])
+        offered = fsum(self.cluster.capacity)
         width = jobs.window_end - jobs.arrival
         return {
             "jobs": len(jobs),
@@ -286,9 +287,9 @@ class ElasticInstance(Instance):
             "profiles": {profile.name: jobs.profile.count(profile.name) for profile in self.profiles},
             "k_max": int(max(profile.k_max for profile in self.profiles)),
             "load": base / offered if offered else None,
-            "mean_length_slots": float(jobs.length.mean()) if len(jobs) else 0.0,
-            "mean_slack_slots": float(jobs.slack.mean()) if len(jobs) else 0.0,
-            "mean_g_per_kwh": float(self.intensity.mean()),
+            "mean_length_slots": exact_mean(jobs.length),
+            "mean_slack_slots": exact_mean(jobs.slack),
+            "mean_g_per_kwh": exact_mean(self.intensity),
         }
 
 

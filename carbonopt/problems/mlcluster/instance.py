@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import fsum
 from typing import Any, ClassVar
 
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float, frozen_int
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, exact_mean, frozen_float, frozen_int
 from carbonopt.core.errors import InputError
 from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import JobTable
@@ -271,7 +272,7 @@ class MlClusterInstance(Instance):
         """Return size and load: what makes an instance easy or hard."""
         jobs = self.jobs
         span = float(np.ptp(jobs.arrival_minutes)) if len(jobs) else 0.0
-        work = float(jobs.work_gpu_minutes.sum())
+        work = fsum(jobs.work_gpu_minutes)
         return {
             "jobs": len(jobs),
             "slots": self.time.slots,
@@ -282,7 +283,7 @@ class MlClusterInstance(Instance):
             "load": work / (self.cluster.gpus * span) if span else None,
             "mean_work_gpu_hours": work / 60 / len(jobs) if len(jobs) else 0.0,
             "idle_watts": self.cluster.idle_watts,
-            "mean_g_per_kwh": float(self.intensity.mean()),
+            "mean_g_per_kwh": exact_mean(self.intensity),
         }
 
 

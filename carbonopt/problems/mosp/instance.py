@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import fsum
 from typing import Any, ClassVar
 
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float, frozen_int
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, exact_mean, frozen_float, frozen_int
 from carbonopt.core.errors import InputError, UnsupportedError, shown
 from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import SlotJobTable
@@ -266,8 +267,8 @@ class MospInstance(Instance):
     def features(self) -> dict[str, Any]:
         """Return size, load and tightness: what makes an instance easy or hard."""
         jobs, clusters = self.jobs, self.clusters
-        work = (jobs.demand * jobs.duration[:, None]).sum(axis=0)
-        offered = clusters.capacity.sum(axis=(0, 2))
+        work = [fsum(demand * jobs.duration) for demand in jobs.demand.T]
+        offered = [fsum(capacity.ravel()) for capacity in clusters.capacity.transpose(1, 0, 2)]
         slack = jobs.deadline - jobs.arrival - jobs.duration
         return {
             "jobs": len(jobs),
@@ -276,13 +277,11 @@ class MospInstance(Instance):
             "slot_hours": self.time.slot_hours,
             "resources": list(self.resources),
             "objective": self.objective.kind,
-            "load": {
-                name: float(w / c) if c else None for name, w, c in zip(self.resources, work, offered, strict=True)
-            },
-            "mean_duration_slots": float(jobs.duration.mean()) if len(jobs) else 0.0,
-            "mean_slack_slots": float(slack.mean()) if len(jobs) else 0.0,
+            "load": {name: w / c if c else None for name, w, c in zip(self.resources, work, offered, strict=True)},
+            "mean_duration_slots": exact_mean(jobs.duration),
+            "mean_slack_slots": exact_mean(slack),
             "restricted_jobs": 0 if jobs.eligible is None else int((~jobs.eligible.all(axis=1)).sum()),
-            "mean_g_per_kwh": dict(zip(self.carbon.zones, self.carbon.g_per_kwh.mean(axis=1).tolist(), strict=True)),
+            "mean_g_per_kwh": dict(zip(self.carbon.zones, map(exact_mean, self.carbon.g_per_kwh), strict=True)),
         }
 
 

@@ -108,7 +108,7 @@ def _first_rounding(
     instance: MospInstance, value: PlacementValue, options: Options, bound: float | None
 ) -> tuple[list[Room], float | None]:
     """Round the LP within a share of the time; return what came of it and the better bound."""
-    share = replace(options, callback=None, time_limit=options.elapsed + START_SHARE * options.remaining)
+    share = replace(options.part(START_SHARE), callback=None)
     relaxed, form, x = _relaxation(instance, value, share)
     if relaxed.status is Status.INTERRUPTED:
         raise KeyboardInterrupt

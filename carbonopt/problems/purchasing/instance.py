@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import fsum
 from typing import Any, ClassVar
 
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, exact_mean, frozen_float
 from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import JobTable
 from carbonopt.problems.purchasing import validate
@@ -187,7 +188,7 @@ class PurchasingInstance(Instance):
     def features(self) -> dict[str, Any]:
         """Return size, load and slack: what makes an instance easy or hard."""
         jobs = self.jobs
-        work = float(jobs.cpus @ jobs.length_hours)
+        work = fsum(jobs.cpus * jobs.length_hours)
         last = float((jobs.arrival_hours + jobs.length_hours).max(initial=0.0))
         return {
             "jobs": len(jobs),
@@ -197,10 +198,10 @@ class PurchasingInstance(Instance):
             "reserved_cpus": self.reserved_cpus,
             "cpu_hours": work,
             "mean_cpus_in_use": work / last if last else 0.0,
-            "mean_length_hours": float(jobs.length_hours.mean()) if len(jobs) else 0.0,
+            "mean_length_hours": exact_mean(jobs.length_hours),
             "queues": {
                 queue.name: int((self.queue_of_job == number).sum()) for number, queue in enumerate(self.queues)
             },
             "spot_jobs": int(self.spot_allowed.sum()),
-            "mean_g_per_kwh": float(self.intensity.mean()),
+            "mean_g_per_kwh": exact_mean(self.intensity),
         }

@@ -12,7 +12,7 @@ from carbonopt.problems.mosp.prices.insertion import insert_all
 from carbonopt.problems.mosp.prices.packing import LEVELS, add, fits, has_room, is_open, put, take
 from carbonopt.problems.mosp.prices.places import make_places
 from carbonopt.problems.mosp.prices.search import MOST_MOVED, move, undo
-from carbonopt.problems.mosp.prices.state import bits_of, copy_of, levels_of, new_state
+from carbonopt.problems.mosp.prices.state import bits_of, charge_absence, copy_of, levels_of, new_state
 
 
 @pytest.mark.parametrize("different", [1, 5, LEVELS, LEVELS + 1, 90])
@@ -90,9 +90,34 @@ def test_an_undone_move_leaves_no_trace(crowded):
         assert 1 <= count <= MOST_MOVED
         assert len(set(state.moved.job[:count])) == count
         moved += int((state.place != before.place).sum())
+        known = state.absent[: state.now.absent_count[0]]
+        assert sorted(known) == np.flatnonzero(state.place < 0).tolist()
+        assert (state.absent[state.jobs.absent_at[known]] == known).all()
         undo.interpreted(count, state)
         for field in ("place", "cost", "excess"):
             assert (state.jobs[field] == before.jobs[field]).all()
         assert (state.free == before.free).all()
         assert (state.room == before.room).all()
     assert moved > 0
+
+
+def test_absent_jobs_count_what_they_are_charged():
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=1, slots=12, seed=3, load=1.4)
+    dual = Dual(instance, placement_value(instance))
+    prices = np.full(dual.limit.size, 0.3)
+    places = make_places(dual, prices)
+    state = new_state(instance, dual, places, 1e-3, 1e-3)
+    insert_all.interpreted(np.arange(40), np.random.default_rng(1), places, state)
+    state.now.total = state.jobs.cost.sum()
+    absent, full = np.flatnonzero(state.place < 0), state.jobs.copy()
+    assert len(absent) > 2
+    for most in (0.01, 0.5, np.inf):
+        charge_absence.interpreted(most, state)
+        away = np.minimum(full.away, most * full.work)
+        assert state.jobs.excess[absent] == pytest.approx(away[absent])
+        assert state.jobs.cost[absent] == pytest.approx((full.lowest + away)[absent])
+        assert state.now.total[0] == pytest.approx(state.jobs.cost.sum())
+        assert state.best_total == state.now.total[0]
+        dear = state.dear[: state.now.dear_count[0]]
+        assert sorted(dear) == np.flatnonzero(state.jobs.excess > state.now.least_dear[0]).tolist()
+    assert (state.jobs.cost == full.cost).all()

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -259,10 +259,8 @@ def _bound(solver: _Solver, bound: Bound) -> tuple[Bound, dict[str, Any]]:
     per_server = (table.kwh / np.maximum(1, np.diff(table.servers, axis=1))).max(initial=0.0)
     largest = float(per_server * table.intensity.max(initial=0.0))
     penalty = MASTER_PENALTY * max(largest, float(bound.prices.max(initial=0.0)), 1e-9)
-    options = solver.options
-    if options.time_limit is not None:
-        options = replace(options, time_limit=options.elapsed + BOUND_SHARE * options.remaining)
-    bound, value = generate(solver.columns, solver.pricer, bound, penalty, gap, options)
+    share = solver.options.part(BOUND_SHARE)
+    bound, value = generate(solver.columns, solver.pricer, bound, penalty, gap, share)
     return bound, {"plan_lp_optimum": value}
 
 

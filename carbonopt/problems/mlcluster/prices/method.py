@@ -39,7 +39,7 @@ def price(instance: MlClusterInstance, options: Options) -> Outcome:
         empty: Schedule = {"job": [], "start_minutes": [], "end_minutes": [], "gpus": []}
         return Outcome(Status.OPTIMAL, empty, 0.0)
     incumbent = Incumbent.early(instance, options)
-    priced = ascend(instance, _part(options))
+    priced = ascend(instance, options.part(CLIMB))
     if priced.bound > ceiling(instance):
         return Outcome(Status.INFEASIBLE, certificate=priced.certificate(), info=priced.info)
     options.report(bound=priced.bound)
@@ -67,13 +67,6 @@ def follow(
     return Outcome(status, best.schedule, priced.bound, priced.certificate(), dict(priced.info))
 
 
-def _part(options: Options) -> Options:
-    """Return options whose time is out earlier, so that some is left to follow the prices."""
-    if options.time_limit is None:
-        return options
-    return replace(options, time_limit=options.elapsed + CLIMB * options.remaining)
-
-
 def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, best: Incumbent) -> Iterator[Priced]:
     """Yield prices for smaller and smaller budgets, as long as schedules exceed the true one."""
     yield priced
@@ -85,7 +78,7 @@ def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, be
             return
         budget *= limit / best.mean_jct
         best.mean_jct = None
-        silent = replace(_part(options), callback=None)  # bounds for a smaller budget are none for the true one
+        silent = replace(options.part(CLIMB), callback=None)  # bounds for a smaller budget are none for the true one
         priced = ascend(instance.with_objective(limits=Limits(budget)), silent, priced)
         yield priced
 

@@ -71,6 +71,6 @@ def insert_all(order: IntArray, rng: np.random.Generator, places: Any, st: Any) 
     """Insert jobs one after the other; return how many find no room."""
     failed = 0
     for i in order:
-        if not insert(i, st.now[0].missing, np.inf, 0.0, rng, places, st):
+        if not insert(i, st.jobs[i].missing, np.inf, 0.0, rng, places, st):
             failed += 1
     return failed

@@ -89,8 +89,12 @@ def soft_loads(units: FloatArray, prefix: FloatArray, tau: float, soft: FloatArr
 
 
 @compiled
-def hard_classes(unit_cost: FloatArray, tab: Any, units: FloatArray, least: FloatArray) -> None:
+def hard_classes(
+    unit_cost: FloatArray, absence: FloatArray, tab: Any, units: FloatArray, absent: FloatArray, least: FloatArray
+) -> None:
     """Fill the least cost of each member, shape (members,), and add the units it starts, shape (G, T).
+
+    Absence costs the jobs of a shape `absence`, shape (H,); fills how many of them it is best for, `absent`.
 
     Past its last start on time, a member's tardiness grows by one a slot, so one suffix minimum serves all members
     of a shape; not so for caspian's inverse, where each looks at all starts.
@@ -103,7 +107,7 @@ def hard_classes(unit_cost: FloatArray, tab: Any, units: FloatArray, least: Floa
         end = slots - length + 1
         if end < 0:
             end = 0
-        after[end], at[end] = np.inf, -1
+        absent[h], after[end], at[end] = 0.0, np.inf, -1
         for t in range(end - 1, -1, -1):
             cost[t] = scale * unit_cost[g, t] + tab.on_time[t + length] if unit_cost[g, t] < np.inf else np.inf
             after[t], at[t] = after[t + 1], at[t + 1]
@@ -127,16 +131,19 @@ def hard_classes(unit_cost: FloatArray, tab: Any, units: FloatArray, least: Floa
                         here = cost[t] + tab.late * tardiness / (1.0 + tardiness)
                         if here < best:
                             best, best_at = here, t
-                if best >= tab.absence:
-                    best, best_at = tab.absence, -1
+                if best >= absence[h]:
+                    best, best_at = absence[h], -1
+                    absent[h] += tab.jobs[m]
                 least[m] = best
                 if best_at >= 0:
                     units[g, best_at] += tab.jobs[m] * scale
 
 
 @compiled
-def soft_classes(unit_cost: FloatArray, tau: float, tab: Any, units: FloatArray) -> float:
-    """Return the sum of soft minima over starts, and add the units that they start, shape (G, T)."""
+def soft_classes(
+    unit_cost: FloatArray, absence: FloatArray, tau: float, tab: Any, units: FloatArray, absent: FloatArray
+) -> float:
+    """Return the sum of soft minima over starts, and add the units that they start; see `hard_classes`."""
     slots = unit_cost.shape[1]
     cost, after, owed, here = np.zeros(slots), np.zeros(slots + 1), np.zeros(slots + 1), np.zeros(slots)
     weight = np.zeros(slots)
@@ -147,7 +154,7 @@ def soft_classes(unit_cost: FloatArray, tau: float, tab: Any, units: FloatArray)
         end = slots - length + 1
         if end < 0:
             end = 0
-        after[end] = np.inf
+        absent[h], after[end] = 0.0, np.inf
         for t in range(end - 1, -1, -1):
             cost[t] = scale * unit_cost[g, t] + tab.on_time[t + length] if unit_cost[g, t] < np.inf else np.inf
             x, y = cost[t] + tab.late * (t + length), after[t + 1]
@@ -169,7 +176,7 @@ def soft_classes(unit_cost: FloatArray, tau: float, tab: Any, units: FloatArray)
             head = low - tau * np.log(summed) if summed > 0.0 else np.inf
             on_time, late = 0.0, 0.0
             for m in range(tab.member_first[c], tab.member_first[c + 1]):
-                least = min(head, tab.absence)
+                least = min(head, absence[h])
                 if not tab.inverse:
                     tail = after[middle] - tab.late * tab.deadline[m]
                     least = min(least, tail)
@@ -192,12 +199,13 @@ def soft_classes(unit_cost: FloatArray, tau: float, tab: Any, units: FloatArray)
                 p = np.exp((least - head) / tau) if head < np.inf and head <= least + FAR * tau else 0.0
                 q = np.exp((least - tail) / tau) if tail < np.inf and tail <= least + FAR * tau else 0.0
                 z = (
-                    np.exp((least - tab.absence) / tau)
-                    if tab.absence < np.inf and tab.absence <= least + FAR * tau
+                    np.exp((least - absence[h]) / tau)
+                    if absence[h] < np.inf and absence[h] <= least + FAR * tau
                     else 0.0
                 )
                 norm = p + q + z
                 total += tab.jobs[m] * (least - tau * np.log(norm))
+                absent[h] += tab.jobs[m] * z / norm
                 on_time += tab.jobs[m] * p / norm
                 q *= tab.jobs[m] / norm
                 late += q

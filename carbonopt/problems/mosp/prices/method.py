@@ -1,6 +1,7 @@
 """Method `price`: slot prices for the bound, and a search for schedules that they guide.
 
-1. Prices of capacity by ascent of the dual function, smoothed and then hard: the bound, with its certificate.
+1. Prices of capacity by ascent of the dual function, smoothed and then hard: the bound, with its certificate. Where
+   the relaxation rejects jobs, branches on how many raise it.
 2. A first schedule: jobs where a linear program over the places of least reduced cost puts them, rounded; of few
    jobs, or where time is out, each inserted where it costs least at these prices.
 3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
@@ -18,17 +19,19 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.instance import MospInstance
 from carbonopt.problems.mosp.methods import out_of_time, value_of
-from carbonopt.problems.mosp.prices.solver import Solver, part_of
+from carbonopt.problems.mosp.prices.solver import Solver
 from carbonopt.problems.mosp.prices.sweep.improve import is_small
 from carbonopt.problems.mosp.prices.sweep.part import whole_units
 
 EXACT_JOBS, SWEEP_JOBS = 60, (20, 3_000)
 """Up to the first number of jobs, sweeps and HiGHS close what gap the search leaves; between the other two, sweeps look
 for schedules."""
+COUNT_JOBS = 3_000
+"""Up to this number of jobs, one rejection more or less is worth branches on how many there are."""
 SEARCH_SHARE, SEARCH_MOVES = 0.1, 5_000
 """What the search takes before sweeps of small instances, at most: of the time, and moves a job."""
-LONG_SHARE = 0.4
-"""The same of other instances, whose search pays longer."""
+LONG_SHARE, REJECT_SHARE = 0.4, 0.9
+"""The same of other instances, and of those that may reject jobs, whose search pays longer."""
 
 
 def price(instance: MospInstance, options: Options) -> Outcome:
@@ -39,16 +42,18 @@ def price(instance: MospInstance, options: Options) -> Outcome:
     if not len(instance.jobs):
         return Outcome(Status.OPTIMAL, {"job": [], "cluster": [], "start": []}, 0.0, info=info)
     solver = Solver(instance, value, options)
-    if solver.bound == np.inf:  # some job can run nowhere
+    if solver.proof.priced == np.inf:  # some job can run nowhere
         return Outcome(Status.INFEASIBLE, info=info)
     solver.ascend()
     solver.start()
     few, small = len(instance.jobs) <= EXACT_JOBS, is_small(instance, solver.dual)
     sweeps = SWEEP_JOBS[0] <= len(instance.jobs) <= SWEEP_JOBS[1] and whole_units(instance.jobs.demand) is not None
+    if len(instance.jobs) <= COUNT_JOBS:
+        solver.count_rejections()
     if few or (sweeps and small):
-        solver.search(part_of(options, SEARCH_SHARE), SEARCH_MOVES)
+        solver.search(options.part(SEARCH_SHARE), SEARCH_MOVES)
     elif sweeps:
-        solver.search(part_of(options, LONG_SHARE))
+        solver.search(options.part(REJECT_SHARE if solver.rejects else LONG_SHARE))
     if sweeps and (small or not few):
         solver.sweep(few)
     if few:

@@ -82,12 +82,23 @@ def settle(i: int, place: int, cost: float, excess: float, jobs: Any, dear: IntA
 
 
 @linked
+def join(i: int, st: Any) -> None:
+    """Take job i from the list of absent jobs."""
+    jobs, absent, one = st.jobs, st.absent, st.now[0]
+    at = jobs[i].absent_at
+    one.absent_count -= 1
+    other = absent[one.absent_count]
+    absent[at], jobs[other].absent_at, jobs[i].absent_at = other, at, -1
+
+
+@linked
 def put(i: int, place: int, cost: float, excess: float, st: Any) -> None:
     """Run job i there."""
     jobs, head = st.jobs, st.head
     job, first = jobs[i], head[place]
     add(-1.0, st.demand[i], place, job.length, st.free, st.levels, st.room)
     settle(i, place, cost, excess, jobs, st.dear, st.now)
+    join(i, st)
     job.after, job.before, head[place] = first, -1, i
     if first >= 0:
         jobs[first].before = i
@@ -105,4 +116,7 @@ def take(i: int, st: Any) -> None:
         st.head[job.place] = job.after
     if job.after >= 0:
         jobs[job.after].before = job.before
-    settle(i, -1, now[0].missing, job.away, jobs, st.dear, now)
+    settle(i, -1, job.missing, job.away, jobs, st.dear, now)
+    job.absent_at = now[0].absent_count
+    st.absent[job.absent_at] = i
+    now[0].absent_count += 1

@@ -220,4 +220,4 @@ def place_targets(
             put(i, entries[chosen].place, listed_cost(i, entries[chosen], places, st), entries[chosen].excess, st)
     for i in order:
         if st.jobs[i].place < 0:
-            insert(i, st.now[0].missing, np.inf, 0.0, rng, places, st)
+            insert(i, st.jobs[i].missing, np.inf, 0.0, rng, places, st)

@@ -36,6 +36,8 @@ SPREAD = 4
 """Slots around the target in which jobs are taken out as well, below this number."""
 ELSEWHERE = 0.3
 """Probability with which a job is taken out on any cluster."""
+CALLED, MOST_CALLED = 0.5, 4
+"""Probability with which absent jobs come in with those taken out, and how many, at most."""
 STEPS = 6
 """Jobs of one place that are skipped to draw one of them, below this number."""
 MISSES = 8
@@ -99,13 +101,29 @@ def take_out(i: int, count: int, st: Any) -> int:
 
 
 @linked
+def call_absent(count: int, rng: np.random.Generator, st: Any) -> int:
+    """Note some absent jobs, so that they come where others were; return how many jobs are noted."""
+    absent, moved, there = st.absent, st.moved, st.now[0].absent_count
+    if there < 2 or rng.random() >= CALLED:
+        return count
+    for _ in range(1 + below(MOST_CALLED, rng)):
+        k, known = absent[below(there, rng)], False
+        for a in range(count):
+            known = known or moved[a].job == k
+        if not known:
+            count = take_out(k, count, st)
+    return count
+
+
+@linked
 def ruin(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> int:
     """Take out job i and some of those that start around a place; return how many."""
     jobs, head = st.jobs, st.head
     clusters, cluster, start, spread = len(head) // slots, place // slots, place % slots, below(SPREAD, rng)
     first = max(0, start - st.now[0].longest + 1 - spread)
     last = min(slots, start + jobs[i].length + spread)
-    count, most, missed = take_out(i, 0, st), 1 + below(MOST_MOVED, rng), 0
+    count, most, missed = call_absent(take_out(i, 0, st), rng, st), 1 + below(MOST_MOVED, rng), 0
+    most = min(MOST_MOVED, most + count - 1)
     while count < most and missed < MISSES:
         j = cluster
         if rng.random() < ELSEWHERE:
@@ -169,18 +187,18 @@ def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any)
     place = draw_place(i, rng, places, st)
     if place < 0:
         return 0, np.inf
-    jobs, moved, order, missing = st.jobs, st.moved, st.order, st.now[0].missing
+    jobs, moved, order = st.jobs, st.moved, st.order
     budget, change = limit + idle_around(place, jobs[i].length, places, st), 0.0
     count = ruin(i, place, len(tab.on_time) - 1, rng, st)
     for a in range(count):
         budget += moved[a].excess
-        change += min(jobs[moved[a].job].least, missing) - moved[a].cost
+        change += min(jobs[moved[a].job].least, jobs[moved[a].job].missing) - moved[a].cost
     draw_order(count, rng, st)
     for a in range(count):
         if change > limit or budget < 0.0:
             return count, np.inf
         i = moved[order[a]].job
-        lowest = min(jobs[i].least, missing)
+        lowest = min(jobs[i].least, jobs[i].missing)
         insert(i, limit - change + lowest, budget, SKIPPED, rng, places, st)
         budget -= jobs[i].excess
         change += jobs[i].cost - lowest

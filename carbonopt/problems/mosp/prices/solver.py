@@ -9,31 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.algorithms.prices import Ascent
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
-from carbonopt.problems.mosp.instance import CAPACITY_ROUNDING, MospInstance
+from carbonopt.problems.mosp.instance import MospInstance
 from carbonopt.problems.mosp.objective import PlacementValue
+from carbonopt.problems.mosp.prices.bound import Bound
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.exact import small_program
 from carbonopt.problems.mosp.prices.insertion import insert_all
 from carbonopt.problems.mosp.prices.places import Places, make_places, way
+from carbonopt.problems.mosp.prices.records import State
 from carbonopt.problems.mosp.prices.restricted import Targets, place_targets, solve_restricted
 from carbonopt.problems.mosp.prices.search import Goal, anneal
-from carbonopt.problems.mosp.prices.state import State, at_places, copy_of, new_state, places_of, schedule_of
+from carbonopt.problems.mosp.prices.state import (
+    at_places,
+    charge_absence,
+    copy_of,
+    fits_capacity,
+    new_state,
+    places_of,
+    schedule_of,
+)
 from carbonopt.problems.mosp.prices.sweep.expansion import expand
 from carbonopt.problems.mosp.prices.sweep.improve import Improver
 
-TEMPERATURES = (0.03, 0.003, 3e-4, 1e-4, 3e-5)
-"""Of the smoothed ascent, in costs of a typical job."""
-ITERATIONS = 150
-STEPS = 300
-"""Quasi-Newton iterations a temperature, and subgradient steps at the end."""
-BOUND_SHARE = 0.4
-"""Of the time, what the ascent takes at most."""
+BOUND_SHARE, COUNT_SHARE = 0.4, 0.25
+"""Of the time that is left, what the ascent takes at most, and branches on rejections."""
 LP_JOBS = 100
 """From this number of jobs on, the first schedule is rounded from a linear program."""
 LP_EXCESS = 0.003
@@ -59,14 +63,11 @@ BUDGET = 20_000
 BUDGET_JOBS = 50
 STEPS_A_MOVE = 2000.0
 """Loop steps: what the choice between compiled and plain loops counts with."""
+CHARGES, CHARGE_STEPS, CHARGED = (0.6, 6.0), 30, 0.8
+"""What absent work counts at most, in mean priced costs of work: first and last; in so many steps, in that share of a
+round."""
 CHUNK = 0.2
 """Time between two looks at the clock [s]."""
-
-
-def part_of(options: Options, share: float) -> Options:
-    """Return options with a share of the time that is left."""
-    limit = None if options.time_limit is None else options.elapsed + share * options.remaining
-    return replace(options, time_limit=limit)
 
 
 class Solver:
@@ -76,13 +77,9 @@ class Solver:
         self.instance, self.value, self.options = instance, value, options
         self.sign = 1.0 if value.sense == "min" else -1.0
         self.dual = Dual(instance, value)
-        self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
-        bound = self.dual.safe(self.prices)
-        self.bound, self.tree = np.inf if bound is None else bound, -np.inf
+        self.proof = Bound(instance, self.dual)
         self.rng = np.random.default_rng(options.seed)
         self.moves = 0
-        sizes = np.abs(self.dual.member_cost[self.dual.jobs.member])
-        self.typical = float(sizes.mean()) or 1.0
 
     def run(self, kernel: Any) -> Any:
         """Return the way to run a kernel of the search that ends first."""
@@ -98,40 +95,32 @@ class Solver:
 
     def ascend(self) -> None:
         """Raise the bound by better prices."""
-        work = float((self.instance.jobs.demand.sum(axis=1) * self.instance.jobs.duration).mean()) or 1.0
-        deadline = self.options.elapsed + BOUND_SHARE * self.options.remaining
-        ascent = Ascent(
-            self.dual.hard,
-            self.dual.soft,
-            self.prices,
-            scale=self.typical / work,
-            remaining=lambda: deadline - self.options.elapsed,
-        )
-        for temperature in TEMPERATURES:
-            ascent.smooth([temperature * self.typical], ITERATIONS)
-            self._keep(ascent.prices)
-        ascent.step(STEPS)
-        self._keep(ascent.prices)
+        for bound in self.proof.ascend(self.options.part(BOUND_SHARE)):
+            self.options.report(bound=self.sign * bound)
 
-    def _keep(self, prices: FloatArray) -> None:
-        bound = self.dual.safe(prices)
-        if bound is not None and bound > self.bound:
-            self.prices, self.bound = prices, bound
-        self.options.report(bound=self.sign * self.bound)
+    def count_rejections(self) -> None:
+        """Raise the bound by branches on the number of rejected jobs."""
+        if not self.rejects or self.closed:
+            return
+        for _ in self.proof.count_rejections(self.state.best_total, self.options.part(COUNT_SHARE)):
+            self.report(improved=False)
+            if self.closed:
+                return
 
     # The first schedule
 
     def start(self) -> None:
         """Make a first schedule, or take the one that the options hold."""
         instance, dual = self.instance, self.dual
-        self.places: Places = make_places(dual, self.prices)
+        self.places: Places = make_places(dual, self.proof.prices)
         self.must_run = not np.isfinite(dual.table.absence)
-        dual.hard(self.prices)
-        self.priced = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or self.typical
-        self.empty = new_state(instance, dual, self.places, LEAST_DEAR * self.typical, SNUG * self.typical)
-        self.state = min(self._first_states(), key=lambda state: state.best_total)
+        dual.hard(self.proof.prices)
+        self.rejects = bool(dual.absent.any())  # as far as the relaxation tells
+        self.priced = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or self.proof.typical
+        self.empty = new_state(instance, dual, self.places, LEAST_DEAR * self.proof.typical, SNUG * self.proof.typical)
+        self.first = self.state = min(self._first_states(), key=lambda state: state.best_total)
         if self.options.start is not None:
-            given = at_places(self.empty, places_of(instance, self.options.start), dual, self.prices, self.run)
+            given = at_places(self.empty, places_of(instance, self.options.start), dual, self.proof.prices, self.run)
             if given.best_total < self.state.best_total:
                 self.state = given
         self.report()
@@ -148,22 +137,25 @@ class Solver:
         for order in (largest, np.lexsort((-self.empty.jobs.work, targets.start))):
             state, units = copy_of(self.empty), targets.units.copy()
             kernel(order, targets.start, units, self.rng, self.dual.table, self.places, state)
-            yield at_places(self.empty, state.place, self.dual, self.prices, self.run, fill=True)
+            yield at_places(self.empty, state.place, self.dual, self.proof.prices, self.run, fill=True)
 
     def _targets(self) -> Targets | None:
-        options = replace(part_of(self.options, LP_SHARE), callback=None, start=None)
-        return solve_restricted(self.dual, self.places, self.prices, LP_EXCESS * self.typical, options)
+        options = replace(self.options.part(LP_SHARE), callback=None, start=None)
+        return solve_restricted(self.dual, self.places, self.proof.prices, LP_EXCESS * self.proof.typical, options)
 
     def _inserted(self, order: IntArray) -> State:
         """Return the schedule of jobs that come in an order, each at its first place by excess with room."""
         state = copy_of(self.empty)
         self.run(insert_all)(order, self.rng, self.places, state)
-        return at_places(self.empty, state.place, self.dual, self.prices, self.run, fill=True)
+        return at_places(self.empty, state.place, self.dual, self.proof.prices, self.run, fill=True)
 
     # The search
 
     def search(self, options: Options, most: int = BUDGET) -> None:
-        """Anneal in rounds of growing length, each from the best schedule; at most `most` moves a job."""
+        """Anneal in rounds of growing length, at most `most` moves a job in all.
+
+        Each begins with the best schedule; with the first where jobs are rejected: which ones is hard to change.
+        """
         jobs = len(self.instance.jobs)
         hot = HOT * self.priced * min(1.0, HOT_JOBS / jobs)
         moves, left, rate = max(FIRST_MOVES, MOVES_PER_JOB * jobs), min(self.budget, most * jobs), 0.0
@@ -179,41 +171,53 @@ class Solver:
     def _round(self, moves: int, hot: float, cold: float, options: Options) -> float:
         """Anneal once; return the moves a second."""
         begun, done, size = options.elapsed, 0, min(1000, moves)
+        state = copy_of(self.first if self.rejects else self.state)
         kernel, pace = self.run(anneal), (cold / hot) ** (1 / moves)
-        while done < moves and not self.closed and options.remaining > 0:
-            before, size, clock = self.state.best_total, min(size, moves - done), options.elapsed
-            goal = Goal(self.bound if self.complete else -np.inf, options.mip_rel_gap, options.mip_abs_gap)
-            done = kernel(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, self.state)
-            size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
-            self.report(improved=self.state.best_total < before)
+        for last, charge in self._charges(moves):
+            if self.rejects:
+                self.run(charge_absence)(charge, state)
+            known = self.proof.best if self.complete and charge == np.inf else -np.inf
+            goal = Goal(known, options.mip_rel_gap, options.mip_abs_gap)
+            while done < last and not self.closed and options.remaining > 0:
+                before, size, clock = self.state.best_total, min(size, last - done), options.elapsed
+                done = kernel(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, state)
+                size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
+                if charge == np.inf and state.best_total < before:
+                    self.state = copy_of(state)
+                self.report(improved=self.state.best_total < before)
         self.moves += done
-        self.state = at_places(self.empty, np.array(self.state.best), self.dual, self.prices, self.run, fill=True)
+        found = at_places(self.empty, state.best, self.dual, self.proof.prices, self.run, fill=True)
+        if found.best_total <= self.state.best_total:
+            self.state = found
         return done / max(options.elapsed - begun, 1e-6)
+
+    def _charges(self, moves: int) -> Iterator[tuple[int, float]]:
+        """Yield what a unit of absent work counts up to a move of a round: little at first, all of it in the end."""
+        if self.rejects:
+            unit = self.priced / self.proof.work
+            for k, charge in enumerate(np.geomspace(*CHARGES, CHARGE_STEPS)):
+                yield int(CHARGED * moves * (k + 1) / CHARGE_STEPS), float(charge * unit)
+        yield moves, np.inf
 
     def sweep(self, few: bool) -> None:
         """Improve the schedule by sweeps over the slots, and prove how good it is where jobs are few."""
         is_slow = not expand.is_ready and self.options.remaining < COMPILING
         if self.closed or not self.complete or is_slow:
             return
-        improver = Improver(self.instance, self.dual, self.prices, self.empty)
+        improver = Improver(self.instance, self.dual, self.proof.prices, self.empty)
         if few:
-            slack = max(self.options.mip_abs_gap, self.options.mip_rel_gap * abs(self.state.best_total))
-            for state, bound in improver.prove(self.state, slack, self.options):
-                self.state, self.tree = state, max(self.tree, bound)
+            for state, bound in improver.prove(self.state, self.options):
+                self.state, self.proof.tree = state, max(self.proof.tree, bound)
                 self.report()
             return
-        for state in improver.parts(self.state, self.rng, part_of(self.options, PART_SHARE)):
-            self.state = state
-            self.report()
+        for state in improver.parts(self.state, self.rng, self.options.part(PART_SHARE)):
+            improved, self.state = state.best_total < self.state.best_total, state
+            if improved:
+                self.report()
             if self.closed:
                 return
 
     # What is known
-
-    @property
-    def best_bound(self) -> float:
-        """The best bound: of the prices of capacity, or of a tree."""
-        return max(self.bound, self.tree)
 
     @property
     def complete(self) -> bool:
@@ -223,29 +227,29 @@ class Solver:
     @property
     def closed(self) -> bool:
         """Whether the gap is what the options ask for."""
-        gap = relative_gap(self.state.best_total, self.best_bound)
+        gap = relative_gap(self.state.best_total, self.proof.best)
         asked = gap is not None and gap <= self.options.mip_rel_gap
-        return self.complete and (asked or self.state.best_total - self.best_bound <= self.options.mip_abs_gap)
+        return self.complete and (asked or self.state.best_total - self.proof.best <= self.options.mip_abs_gap)
 
     def report(self, improved: bool = True) -> None:
         """Tell the callback where the search is."""
         if not self.complete:
-            self.options.report(bound=self.sign * self.best_bound)
+            self.options.report(bound=self.sign * self.proof.best)
             return
         incumbent: Callable[[], Any] | None = None
         if improved:
             incumbent = partial(schedule_of, self.instance, np.array(self.state.best))
         objective = self.sign * self.state.best_total
-        self.options.report(objective=objective, bound=self.sign * self.best_bound, incumbent=incumbent)
+        self.options.report(objective=objective, bound=self.sign * self.proof.best, incumbent=incumbent)
 
     def outcome(self, info: dict[str, Any]) -> Outcome:
         """Return the best schedule with the bound and what proves it; a bound of a tree has no certificate."""
-        bound = min(self.best_bound, max(self.bound, self.state.best_total)) if self.complete else self.best_bound
-        info = info | {"lagrangian_bound": self.sign * self.bound, "moves": self.moves}
-        certificate: dict[str, Any] | None = None
-        if self.tree <= self.bound:
-            prices = self.prices.reshape(self.dual.shape).tolist()
-            certificate = {"kind": "lagrangian", "prices": prices, "bound": self.sign * bound}
+        info = info | {"lagrangian_bound": self.sign * self.proof.priced, "moves": self.moves}
+        bound, certificate = self.proof.certified, None
+        if self.proof.tree > bound:
+            bound = min(self.proof.tree, self.state.best_total) if self.complete else self.proof.tree
+        else:
+            certificate = self.proof.certificate(self.sign)
         schedule = schedule_of(self.instance, self.state.best) if self.complete else None
         status = Status.FEASIBLE if schedule is not None else Status.UNKNOWN
         if self.options.remaining == 0:
@@ -264,8 +268,8 @@ class Solver:
         if self.closed or self.options.remaining == 0:
             return self.outcome(info)
         cost = self.state.best_total
-        allowance = 1e-9 * (abs(cost) + abs(self.bound)) + 2 * float(self.value.rounding().sum())
-        most = cost - self.bound + allowance if self.complete else np.inf
+        allowance = 1e-9 * (abs(cost) + abs(self.proof.priced)) + 2 * float(self.value.rounding().sum())
+        most = cost - self.proof.priced + allowance if self.complete else np.inf
         small = small_program(self.dual, self.places, most)
         if small is None:
             return self.outcome(info)
@@ -273,7 +277,7 @@ class Solver:
             small.program,
             replace(self.options, callback=None),
             start=small.values(self.dual, self.state.best) if self.complete else None,
-            typical_cost=self.typical,
+            typical_cost=self.proof.typical,
             bound_error=(len(self.instance.jobs), float(self.value.rounding().sum())),
         )
         if result.status is Status.INTERRUPTED:
@@ -283,12 +287,9 @@ class Solver:
             return Outcome(Status.INFEASIBLE, info=info)
         if result.values is not None:
             place = small.places(self.dual, result.values)
-            found = at_places(self.empty, place, self.dual, self.prices, self.run)
-            fits = bool((found.free >= -0.499 * CAPACITY_ROUNDING * self.empty.free).all())  # the other half, nearly
-            if fits and found.best_total < self.state.best_total:
+            found = at_places(self.empty, place, self.dual, self.proof.prices, self.run)
+            if fits_capacity(found, self.empty) and found.best_total < self.state.best_total:
                 self.state = found
         if result.bound is not None:
-            self.tree = max(
-                self.tree, min(result.bound, self.state.best_total, cost) if self.complete else result.bound
-            )
+            self.proof.tree = max(self.proof.tree, min(result.bound, cost) if self.complete else result.bound)
         return self.outcome(info)

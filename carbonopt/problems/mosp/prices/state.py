@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,129 +11,11 @@ from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Schedule
 from carbonopt.problems.mosp.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.prices.dual import Dual
-from carbonopt.problems.mosp.prices.packing import LEVELS, WORD, fits, put
+from carbonopt.problems.mosp.prices.packing import LEVELS, WORD, fits, put, settle
 from carbonopt.problems.mosp.prices.places import Places, run_cost, time_cost
+from carbonopt.problems.mosp.prices.records import JOB, MOVED, NOW, State
 from carbonopt.problems.mosp.prices.search import MOST_MOVED
 from carbonopt.problems.mosp.schedule import as_schedule, from_schedule
-
-JOB = np.dtype(
-    [
-        ("member", np.int64),
-        ("group", np.int32),
-        ("length", np.int32),
-        ("arrival", np.int32),
-        ("level", np.int32),
-        ("work", np.float64),
-        ("away", np.float64),
-        ("lowest", np.float64),
-        ("least", np.float64),
-        ("is_level", np.bool_),
-        ("is_changed", np.bool_),
-        ("place", np.int64),
-        ("best", np.int64),
-        ("cost", np.float64),
-        ("excess", np.float64),
-        ("after", np.int64),
-        ("before", np.int64),
-        ("dear_at", np.int64),
-    ],
-    align=True,
-)
-"""What the search knows of a job, in one piece of memory.
-
-member, group, length, arrival, work, away
-    Its row of the dual's table, group, slots, units x slots, and its excess where it is absent.
-lowest, least
-    Its least reduced cost, absence included, and the least cost of its places.
-level, is_level
-    Its level of demand, and whether it demands no more than that.
-place, cost, excess, best
-    cluster x T + start, -1 where it is absent, what that costs, its excess; the place in the best schedule.
-after, before
-    Its neighbours in the list of jobs of one place; -1 ends it.
-dear_at, is_changed
-    Its position among the dear jobs, or -1; whether it may be elsewhere than in the best schedule.
-"""
-MOVED = np.dtype(
-    [("job", np.int64), ("place", np.int64), ("cost", np.float64), ("excess", np.float64), ("key", np.float64)]
-)
-"""A job that a move has taken out: where it was, and its key in the order of insertions."""
-NOW = np.dtype(
-    [
-        ("total", np.float64),
-        ("best_total", np.float64),
-        ("missing", np.float64),
-        ("snug", np.float64),
-        ("least_dear", np.float64),
-        ("dear_count", np.int64),
-        ("longest", np.int64),
-    ]
-)
-"""Of the whole schedule.
-
-total, best_total, missing
-    Cost of the schedule now, and of the best; what an absent job counts.
-snug
-    What counts less in an insertion for each slot in which it leaves no room to others.
-least_dear, dear_count
-    Excess above which a job is a dear one, and how many there are.
-longest
-    Duration of the longest job.
-"""
-
-
-class State(NamedTuple):
-    """A schedule of N jobs, and what the search needs to change it.
-
-    Attributes
-    ----------
-    jobs
-        Records of type `JOB`, shape (N,).
-    demand
-        Shape (N, R).
-    free
-        Room left of each resource by cluster x T + slot, shape (R, M T).
-    levels, least_demand
-        Demands that have bits of their own, shape (V, R), and the least of all jobs, shape (R,).
-    room
-        Bits: whether the demand of a level is free in a slot of the M T, shape (V, words).
-    head
-        First job of each place, -1 for none, shape (M T,).
-    dear, changed
-        Jobs of large excess, and jobs that may not be where the best schedule has them: lists, shape (N,).
-    moved, order
-        Work space: what a move has taken out, records of type `MOVED`, and the order in which it comes back.
-    now
-        One record of type `NOW`.
-    """
-
-    jobs: Any
-    demand: FloatArray
-    free: FloatArray
-    levels: FloatArray
-    least_demand: FloatArray
-    room: IntArray
-    head: IntArray
-    dear: IntArray
-    changed: IntArray
-    moved: Any
-    order: IntArray
-    now: Any
-
-    @property
-    def place(self) -> IntArray:
-        """Place of each job, -1 where it is absent, shape (N,)."""
-        return np.asarray(self.jobs["place"])
-
-    @property
-    def best(self) -> IntArray:
-        """Place of each job in the best schedule, shape (N,)."""
-        return np.asarray(self.jobs["best"])
-
-    @property
-    def best_total(self) -> float:
-        """Cost of the best schedule."""
-        return float(self.now["best_total"][0])
 
 
 def levels_of(demand: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -180,12 +62,13 @@ def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: fl
     jobs.away = np.maximum(0.0, missing - jobs.lowest)
     jobs.level, jobs.is_level = level, (demand == levels[level]).all(axis=1)
     jobs.place, jobs.best, jobs.after, jobs.before, jobs.is_changed = -1, -1, -1, -1, False
-    jobs.cost, jobs.excess = missing, jobs.away
+    jobs.cost, jobs.excess, jobs.missing = missing, jobs.away, missing
+    jobs.absent_at = np.arange(count)
     is_dear = jobs.away > least_dear
     jobs.dear_at = np.where(is_dear, np.cumsum(is_dear) - 1, -1)
     now: Any = np.recarray(1, dtype=NOW)
     longest = int(instance.jobs.duration.max())
-    now[0] = (np.inf, np.inf, missing, snug, least_dear, int(is_dear.sum()), longest)
+    now[0] = (np.inf, np.inf, missing, snug, least_dear, int(is_dear.sum()), count, longest)
     return State(
         jobs=jobs,
         demand=demand,
@@ -195,11 +78,30 @@ def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: fl
         room=bits_of(free, levels),
         head=np.full(free.shape[1], -1, np.int64),
         dear=np.argsort(~is_dear, kind="stable"),
+        absent=np.arange(count),
         changed=np.zeros(count, np.int64),
         moved=np.zeros(MOST_MOVED, MOVED).view(np.recarray),
         order=np.zeros(MOST_MOVED, np.int64),
         now=now,
     )
+
+
+@linked
+def charge_absence(most: float, st: Any) -> None:
+    """Let absent jobs count no more than `most` for each of their units x slots, beyond their least reduced costs.
+
+    The schedule as it is becomes the best one.
+    """
+    one = st.now[0]
+    for i in range(len(st.jobs)):
+        job = st.jobs[i]
+        job.away = min(max(0.0, one.missing - job.lowest), most * job.work)
+        job.missing = min(one.missing, job.lowest + job.away)
+        if job.place < 0:
+            one.total += job.missing - job.cost
+            settle(i, -1, job.missing, job.away, st.jobs, st.dear, st.now)
+        job.best = job.place
+    one.best_total = one.total
 
 
 @linked
@@ -228,7 +130,7 @@ def put_left(base: FloatArray, priced: FloatArray, least: FloatArray, tab: Any, 
     for i in range(len(st.jobs)):
         if st.jobs[i].place >= 0:
             continue
-        m, g, scale, best, chosen, paid = st.jobs[i].member, st.jobs[i].group, 0.0, np.inf, -1, st.now[0].missing
+        m, g, scale, best, chosen, paid = st.jobs[i].member, st.jobs[i].group, 0.0, np.inf, -1, st.jobs[i].missing
         for r in range(st.demand.shape[1]):
             scale += st.demand[i, r]
         for t in range(st.jobs[i].arrival, slots - tab.length[g] + 1):
@@ -237,7 +139,7 @@ def put_left(base: FloatArray, priced: FloatArray, least: FloatArray, tab: Any, 
                 if tab.allowed[tab.mask[g], j, t] and fits(i, j * slots + t, st):
                     cost = scale * run_cost(priced, j, t, g, tab) + time
                     true = scale * run_cost(base, j, t, g, tab) + time
-                    if cost < best and true < st.now[0].missing:
+                    if cost < best and true < st.jobs[i].missing:
                         best, chosen, paid = cost, j * slots + t, true
         if chosen >= 0:
             put(i, chosen, paid, best - least[m], st)
@@ -264,6 +166,11 @@ def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, run
     state.jobs.best = state.jobs.place
     state.now.total = state.now.best_total = float(state.jobs.cost.sum())
     return state
+
+
+def fits_capacity(state: State, empty: State) -> bool:
+    """Return whether the places of a schedule, however they were found, leave no capacity short."""
+    return bool((state.free >= -0.499 * CAPACITY_ROUNDING * empty.free).all())  # the other half, nearly
 
 
 def places_of(instance: MospInstance, schedule: Schedule) -> IntArray:

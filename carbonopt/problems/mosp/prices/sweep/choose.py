@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from carbonopt.core.arrays import IntArray
-from carbonopt.problems.mosp.prices.sweep.part import whole_room
+from carbonopt.problems.mosp.prices.sweep.part import Choice, whole_room
 from carbonopt.problems.mosp.prices.sweep.profiles import are_few
 
 LONGEST = 24
@@ -30,29 +29,6 @@ class Size(NamedTuple):
 
     profiles: int
     spans: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """Jobs that may move, and where.
-
-    Parameters
-    ----------
-    job, cluster
-        Its jobs and clusters.
-    slots
-        First slot, and the one after the last.
-    room
-        Whole units that other jobs leave there, shape (clusters, slots).
-    idle
-        Of which its jobs leave so many, now.
-    """
-
-    job: IntArray
-    cluster: IntArray
-    slots: tuple[int, int]
-    room: IntArray
-    idle: IntArray
 
 
 def choose(state: Any, units: IntArray, unit: float, shape: tuple[int, ...], size: Size, rng: Any) -> Choice:

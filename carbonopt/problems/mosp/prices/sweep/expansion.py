@@ -46,7 +46,7 @@ def pass_over(s: int, i: int, t: int, price: FloatArray, part: Any, marks: IntAr
 
 
 @linked
-def start_types(
+def start_type(
     j: int, t: int, a: int, count: int, most: float, price: FloatArray, part: Any, paths: Any, marks: IntArray, st: Any
 ) -> tuple[int, float]:
     """Append to the states all that come of them by starts of a type; return their number, and the least one lost.
@@ -104,7 +104,8 @@ def expand(
     """
     dropped = np.inf
     for a in range(len(part.step)):
-        count, lost = start_types(j, t, a, count, most, price, part, paths, marks, st)
-        count, lost = keep_below(count, most, min(lost, dropped), st)
-        count, dropped = keep_best(count, len(st.least) // 2, lost, st)
+        count, lost = start_type(j, t, a, count, most, price, part, paths, marks, st)
+        count, above = keep_below(count, most, st)
+        count, worst = keep_best(count, len(st.least) // 2, st)
+        dropped = min(dropped, lost, above, worst)
     return count, dropped

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.arrays import FloatArray, prefix_sums
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.instance import CAPACITY_ROUNDING, MospInstance
+from carbonopt.problems.mosp.instance import MospInstance
 from carbonopt.problems.mosp.prices.dual import Dual
-from carbonopt.problems.mosp.prices.state import State, at_places
+from carbonopt.problems.mosp.prices.records import State
+from carbonopt.problems.mosp.prices.state import at_places, fits_capacity
 from carbonopt.problems.mosp.prices.sweep.choose import Size, choose
-from carbonopt.problems.mosp.prices.sweep.part import Part, make_part, whole_room, whole_units
+from carbonopt.problems.mosp.prices.sweep.part import Choice, Part, make_part, whole_room, whole_units
 from carbonopt.problems.mosp.prices.sweep.profiles import are_few
 from carbonopt.problems.mosp.prices.sweep.sweep import Sweep, Swept
 
@@ -72,14 +73,15 @@ class Improver:
         self.rounding, bound = dual.rounding(prices), dual.safe(prices)
         self.bound = -np.inf if bound is None else bound
 
-    def prove(self, state: State, slack: float, options: Options) -> Iterator[tuple[State, float]]:
-        """Yield better schedules and bounds, until one is within `slack` of the other, or the states are too many."""
+    def prove(self, state: State, options: Options) -> Iterator[tuple[State, float]]:
+        """Yield better schedules and bounds, until the gap is what the options ask for, or states are too many."""
         bound = self.bound
         for width, rounds, batch in PROOFS:
             total = float(state.best_total)
+            slack = max(options.mip_abs_gap, options.mip_rel_gap * abs(total))
             if total - bound <= slack or options.remaining == 0:
                 return
-            sweep = self._sweep(self._all(total - self.bound), total - 0.9 * slack, options)
+            sweep = Sweep(self._all(total - self.bound), total - 0.9 * slack, self.run, options)
             bound = max(bound, sweep.root(ROOT_ROUNDS) - self.rounding)
             swept = sweep.go(width, rounds, batch)
             state, bound = self._better(state, sweep.part, swept), max(bound, swept.bound - self.rounding)
@@ -100,26 +102,20 @@ class Improver:
             cost = float(state.jobs.cost[choice.job].sum())
             if len(choice.job) < 2 or most <= TIE * abs(cost):
                 continue
-            part = self._part(choice.job, choice.cluster, choice.slots, choice.room, most)
-            sweep = self._sweep(part, cost + TIE * abs(cost), options)
+            part = self._part(choice, most)
+            sweep = Sweep(part, cost + TIE * abs(cost), self.run, options)
             sweep.root(0)
             state = self._better(state, part, sweep.go(width))
             yield state
 
-    def _part(
-        self, job: IntArray, cluster: IntArray, slots: tuple[int, int], room: IntArray, most_excess: float
-    ) -> Part:
+    def _part(self, choice: Choice, most_excess: float) -> Part:
         most = most_excess * (1 + 1e-6) + 1e-12 * float(np.abs(self.empty.jobs.lowest).sum()) + 2 * self.rounding
-        table = self.dual.table
-        return make_part(job, cluster, slots, room, self.units, most, self.prefix, table, self.empty, self.run)
+        return make_part(choice, self.units, most, self.prefix, self.dual.table, self.empty, self.run)
 
     def _all(self, most_excess: float) -> Part:
         clusters, _, slots = self.dual.shape
         room = whole_room(self.dual.limit[:, 0], self.unit, int(self.units.sum()))
-        return self._part(np.arange(len(self.units)), np.arange(clusters), (0, slots), room, most_excess)
-
-    def _sweep(self, part: Part, most: float, options: Options) -> Sweep:
-        return Sweep(part, most, self.run, options)
+        return self._part(Choice(np.arange(len(self.units)), np.arange(clusters), (0, slots), room, room), most_excess)
 
     def _better(self, state: State, part: Part, swept: Swept) -> State:
         """Return the schedule with a part as it was found, if that fits and is no worse."""
@@ -128,5 +124,4 @@ class Improver:
         place = np.array(state.best)
         place[part.job] = part.places(swept.start, self.dual.shape[2])
         found = at_places(self.empty, place, self.dual, self.prices, self.run)
-        fits = bool((found.free >= -0.499 * CAPACITY_ROUNDING * self.empty.free).all())  # the other half, nearly
-        return found if fits and found.best_total <= state.best_total else state
+        return found if fits_capacity(found, self.empty) and found.best_total <= state.best_total else state

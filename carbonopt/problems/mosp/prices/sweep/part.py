@@ -90,6 +90,29 @@ class Part:
         return np.where(runs, self.cluster[np.where(runs, start // here, 0)] * slots + self.begin + start % here, -1)
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Jobs that may move, and where.
+
+    Parameters
+    ----------
+    job, cluster
+        Its jobs and clusters.
+    slots
+        First slot, and the one after the last.
+    room
+        Whole units that other jobs leave there, shape (clusters, slots).
+    idle
+        Of which its jobs leave so many, now.
+    """
+
+    job: IntArray
+    cluster: IntArray
+    slots: tuple[int, int]
+    room: IntArray
+    idle: IntArray
+
+
 def whole_units(demand: FloatArray) -> tuple[IntArray, float] | None:
     """Return demands of one resource in whole units, and the unit; None if they have no common one."""
     if demand.shape[1] != 1 or demand.min(initial=1.0) <= 0:
@@ -130,10 +153,7 @@ def fill_costs(job: IntArray, where: Any, most: float, prefix: Any, tab: Any, st
 
 
 def make_part(
-    job: IntArray,
-    cluster: IntArray,
-    slots: tuple[int, int],
-    room: IntArray,
+    choice: Choice,
     units: IntArray,
     most_excess: float,
     prefix: tuple[FloatArray, FloatArray],
@@ -141,16 +161,12 @@ def make_part(
     state: Any,
     run: Any,
 ) -> Part:
-    """Return the part of some jobs that run within some slots.
+    """Return the part of a choice of jobs.
 
     Parameters
     ----------
-    job, cluster
-        Its jobs and clusters.
-    slots
-        First slot, and the one after the last.
-    room
-        Whole units that others leave, shape (M, slots).
+    choice
+        Jobs, and where they may run.
     units
         Demand of each job of the instance, in units.
     most_excess
@@ -162,10 +178,9 @@ def make_part(
     run
         Returns the way to run a kernel.
     """
-    begin, end = slots
-    jobs = state.jobs
-    job = job[np.lexsort((jobs.member[job], table.deadline[jobs.member[job]], jobs.group[job], -units[job]))]
-    job = job[np.argsort(-jobs.length[job], kind="stable")]
+    (begin, end), room, cluster, jobs, job = choice.slots, choice.room, choice.cluster, state.jobs, choice.job
+    deadline = table.deadline[jobs.member[job]]
+    job = job[np.lexsort((jobs.member[job], deadline, jobs.group[job], -units[job], -jobs.length[job]))]
     kind = np.column_stack([jobs.length[job], units[job], jobs.group[job]])
     first = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]).any(axis=1), [True]]))
     longest, most = int(jobs.length[job].max()), int(room.max(initial=0))

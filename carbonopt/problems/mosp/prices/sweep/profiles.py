@@ -51,7 +51,7 @@ def _find(profiles: IntArray, wanted: IntArray) -> IntArray:
     return np.where((wanted <= most).all(axis=1), row, -1)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def make_profiles(capacity: int, longest: int) -> Profiles:
     """Return the profiles of at most `capacity` units over `longest` slots."""
     rising = np.array(list(combinations_with_replacement(range(capacity + 1), longest)), dtype=np.int64)

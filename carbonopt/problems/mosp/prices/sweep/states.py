@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carbonopt.algorithms.linked import linked
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 
 COMPARED = 1000
 """Cheaper states of the same jobs that a state is compared with, at most."""
@@ -63,17 +63,26 @@ def copy_state(to: int, s: int, st: Any) -> None:
 
 
 @linked
-def keep_below(count: int, most: float, dropped: float, st: Any) -> tuple[int, float]:
-    """Drop the states whose bound is above `most`; return how many stay, and the least bound of all dropped ones."""
-    kept = 0
-    for s in range(count):
-        if st.least[s] <= most:
-            if kept < s:
-                copy_state(kept, s, st)
-            kept += 1
-        else:
+def keep(keeps: BoolArray, st: Any) -> tuple[int, float]:
+    """Keep some of the first states; return how many, and the least bound of the others."""
+    kept, dropped = 0, np.inf
+    for s in range(len(keeps)):
+        if not keeps[s]:
             dropped = min(dropped, st.least[s])
+            continue
+        if kept < s:
+            copy_state(kept, s, st)
+        kept += 1
     return kept, dropped
+
+
+@linked
+def keep_below(count: int, most: float, st: Any) -> tuple[int, float]:
+    """Drop the states whose bound is above `most`; return as `keep`."""
+    keeps = np.empty(count, np.bool_)
+    for s in range(count):
+        keeps[s] = st.least[s] <= most
+    return keep(keeps, st)
 
 
 @linked
@@ -101,22 +110,18 @@ def nth_least(values: FloatArray, n: int) -> float:
 
 
 @linked
-def keep_best(count: int, width: int, dropped: float, st: Any) -> tuple[int, float]:
-    """Keep `width` states of least bound plus hope; return how many stay, and the least bound of all dropped ones."""
+def keep_best(count: int, width: int, st: Any) -> tuple[int, float]:
+    """Keep `width` states of least bound plus hope; return as `keep`."""
     if count <= width:
-        return count, dropped
-    rank = np.empty(count)
+        return count, np.inf
+    rank, keeps = np.empty(count), np.empty(count, np.bool_)
     for s in range(count):
         rank[s] = st.least[s] + st.hope[s]
-    cut, kept = nth_least(rank, width - 1), 0
+    cut, left = nth_least(rank, width - 1), width
     for s in range(count):
-        if st.least[s] + st.hope[s] <= cut and kept < width:
-            if kept < s:
-                copy_state(kept, s, st)
-            kept += 1
-        else:
-            dropped = min(dropped, st.least[s])
-    return kept, dropped
+        keeps[s] = left > 0 and st.least[s] + st.hope[s] <= cut
+        left -= keeps[s]
+    return keep(keeps, st)
 
 
 @linked
@@ -151,13 +156,7 @@ def keep_undominated(order: IntArray, part: Any, st: Any) -> int:
         if keeps[s]:
             kept[end] = s
             end += 1
-    to = 0
-    for s in range(count):
-        if keeps[s]:
-            if to < s:
-                copy_state(to, s, st)
-            to += 1
-    return to
+    return keep(keeps, st)[0]
 
 
 @linked
@@ -193,17 +192,11 @@ def value_states(t: int, passed: int, count: int, price: FloatArray, part: Any, 
 @linked
 def to_next_slot(t: int, count: int, part: Any, st: Any) -> int:
     """Let slot t pass; drop states in which a job that must run no longer can, and return how many stay."""
-    kept, must_run = 0, part.absence == np.inf
+    keeps = np.ones(count, np.bool_)
     for s in range(count):
-        is_dead = False
-        if must_run:
-            for i in range(st.start.shape[1]):
-                is_dead = is_dead or (st.start[s, i] < 0 and part.last[i] <= t)
-        if is_dead:
-            continue
         for j in range(st.profile.shape[1]):
             st.profile[s, j] = part.later[st.profile[s, j]]
-        if kept < s:
-            copy_state(kept, s, st)
-        kept += 1
-    return kept
+        if part.absence == np.inf:
+            for i in range(st.start.shape[1]):
+                keeps[s] = keeps[s] and (st.start[s, i] >= 0 or part.last[i] > t)
+    return keep(keeps, st)[0]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, IntArray
+from carbonopt.algorithms.prices import Ascent
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.prices.sweep.expansion import expand
 from carbonopt.problems.mosp.prices.sweep.part import Part
@@ -38,9 +38,8 @@ MOST_BYTES = 400_000_000
 """What all states take at most."""
 SAMPLE = 32
 """States whose mean bound the prices of jobs are raised for."""
-STEP, SHORTER, PATIENCE, MEMORY = 0.3, 0.5, 4, 0.6
-"""Of the subgradient ascent: part of Polyak's step, what it shrinks to after so many steps without a better bound, and
-the share of the last direction in the next."""
+STEP = 0.3
+"""What the first steps of an ascent close, in distances to the limit of the sweep."""
 SAFETY = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
 
@@ -85,31 +84,30 @@ class Sweep:
         self.states: States = make_states(1, self.program)
 
     def raise_prices(self, t: int, passed: int, count: int, rounds: int) -> None:
-        """Raise the mean bound of a sample of the states by better prices of jobs."""
+        """Raise the mean bound of a sample of the states by better prices of jobs; leave the paths at these."""
         sample = np.arange(count) if count <= SAMPLE else self.rng.choice(count, SAMPLE, replace=False)
-        program, paths, step, failed = self.program, self.paths, STEP, 0
-        slope = np.zeros(len(self.price))
-        kernel = partial(self.run(evaluate), t, passed)
-        price, given = self.price, (sample, program, paths, self.states, slope)
-        best = value = kernel(price, *given)
-        direction = slope.copy()
-        for _ in range(rounds):
-            size = float(direction @ direction)
-            if size < 1e-12 or self.options.remaining == 0:
-                break
-            length = step * max(self.most - value, 1e-6 * abs(self.most)) / size
-            price = np.minimum(price + length * direction, program.absence)
-            value = kernel(price, *given)
-            direction = MEMORY * direction + slope
-            if value > best:
-                best, self.price, failed = value, price, 0
-            else:
-                failed += 1
-                if failed == PATIENCE:
-                    price, step, failed = self.price, step * SHORTER, 0
-                    value = kernel(price, *given)
-                    direction = slope.copy()
-        kernel(self.price, *given)
+        kernel, latest = self.run(evaluate), self.price
+
+        def mean_bound(price: FloatArray) -> tuple[float, FloatArray]:
+            nonlocal latest
+            slope, latest = np.zeros(len(price)), price
+            value = kernel(t, passed, price, sample, self.program, self.paths, self.states, slope)
+            return float(value), slope
+
+        ascent = Ascent(
+            mean_bound,
+            None,
+            self.price,
+            lower=-np.inf,
+            upper=self.program.absence,
+            remaining=lambda: self.options.remaining,
+            goal=self.most,
+        )
+        if rounds:
+            ascent.step(rounds, STEP * (self.most - ascent.value) / (abs(ascent.value) or 1.0))
+        self.price = ascent.prices
+        if not np.array_equal(latest, self.price):
+            mean_bound(self.price)
 
     def root(self, rounds: int) -> float:
         """Raise the prices before anything has started; return the bound."""
@@ -151,14 +149,15 @@ class Sweep:
                     size, dropped = self._expand(t, j, now, rows, rounds)
                     least = min(least, dropped)
                     if filled + size > GROWTH * width:
-                        filled, least = run(keep_best)(filled, width, least, then)
-                        size, least = run(keep_best)(size, width, least, self.states)
+                        filled, lost = run(keep_best)(filled, width, then)
+                        size, worst = run(keep_best)(size, width, self.states)
+                        least = min(least, lost, worst)
                     _copy(self.states, slice(size), then, slice(filled, filled + size))
                     filled += size
                 order = np.lexsort((then.cost[:filled], then.tag[:filled]))
                 filled = run(keep_undominated)(order, program, then)
-                count, least = run(keep_best)(filled, width, least, then)
-                now, then = then, now
+                count, dropped = run(keep_best)(filled, width, then)
+                least, now, then = min(least, dropped), then, now
             count = run(to_next_slot)(t, count, program, now)
         start: IntArray | None = None
         if count:
@@ -180,7 +179,7 @@ class Sweep:
             self.error = max(self.error, self._error())
         if rounds or j == 0:
             run(value_states)(t, j, count, self.price, *given)
-            count, least = run(keep_below)(count, self.most, np.inf, self.states)
+            count, least = run(keep_below)(count, self.most, self.states)
         run(find_stages)(j, t, self.price, self.program, self.paths)
         count, dropped = run(expand)(j, t, count, self.most, self.price, *given[:2], self.marks, self.states)
         return int(count), min(float(least), float(dropped))

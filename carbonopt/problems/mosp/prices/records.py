@@ -1,0 +1,135 @@
+"""What the search knows of jobs and of the schedule that it changes, as records that compiled loops can read."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+
+JOB = np.dtype(
+    [
+        ("member", np.int64),
+        ("group", np.int32),
+        ("length", np.int32),
+        ("arrival", np.int32),
+        ("level", np.int32),
+        ("work", np.float64),
+        ("away", np.float64),
+        ("lowest", np.float64),
+        ("least", np.float64),
+        ("missing", np.float64),
+        ("is_level", np.bool_),
+        ("is_changed", np.bool_),
+        ("place", np.int64),
+        ("best", np.int64),
+        ("cost", np.float64),
+        ("excess", np.float64),
+        ("after", np.int64),
+        ("before", np.int64),
+        ("dear_at", np.int64),
+        ("absent_at", np.int64),
+    ],
+    align=True,
+)
+"""What the search knows of a job, in one piece of memory.
+
+member, group, length, arrival, work, away
+    Its row of the dual's table, group, slots, units x slots, and its excess where it is absent.
+lowest, least, missing
+    Its least reduced cost, absence included, the least cost of its places, and what it counts where it is absent.
+level, is_level
+    Its level of demand, and whether it demands no more than that.
+place, cost, excess, best
+    cluster x T + start, -1 where it is absent, what that costs, its excess; the place in the best schedule.
+after, before
+    Its neighbours in the list of jobs of one place; -1 ends it.
+dear_at, absent_at, is_changed
+    Its positions among the dear and the absent jobs, or -1; whether it may be elsewhere than in the best schedule.
+"""
+MOVED = np.dtype(
+    [("job", np.int64), ("place", np.int64), ("cost", np.float64), ("excess", np.float64), ("key", np.float64)]
+)
+"""A job that a move has taken out: where it was, and its key in the order of insertions."""
+NOW = np.dtype(
+    [
+        ("total", np.float64),
+        ("best_total", np.float64),
+        ("missing", np.float64),
+        ("snug", np.float64),
+        ("least_dear", np.float64),
+        ("dear_count", np.int64),
+        ("absent_count", np.int64),
+        ("longest", np.int64),
+    ]
+)
+"""Of the whole schedule.
+
+total, best_total, missing
+    Cost of the schedule now, and of the best; what an absent job counts, unless it is charged less.
+snug
+    What counts less in an insertion for each slot in which it leaves no room to others.
+least_dear, dear_count
+    Excess above which a job is a dear one, and how many there are.
+absent_count
+    How many jobs are absent.
+longest
+    Duration of the longest job.
+"""
+
+
+class State(NamedTuple):
+    """A schedule of N jobs, and what the search needs to change it.
+
+    Attributes
+    ----------
+    jobs
+        Records of type `JOB`, shape (N,).
+    demand
+        Shape (N, R).
+    free
+        Room left of each resource by cluster x T + slot, shape (R, M T).
+    levels, least_demand
+        Demands that have bits of their own, shape (V, R), and the least of all jobs, shape (R,).
+    room
+        Bits: whether the demand of a level is free in a slot of the M T, shape (V, words).
+    head
+        First job of each place, -1 for none, shape (M T,).
+    dear, absent, changed
+        Jobs of large excess, those that do not run, and those that may not be where the best schedule has them: lists,
+        shape (N,).
+    moved, order
+        Work space: what a move has taken out, records of type `MOVED`, and the order in which it comes back.
+    now
+        One record of type `NOW`.
+    """
+
+    jobs: Any
+    demand: FloatArray
+    free: FloatArray
+    levels: FloatArray
+    least_demand: FloatArray
+    room: IntArray
+    head: IntArray
+    dear: IntArray
+    absent: IntArray
+    changed: IntArray
+    moved: Any
+    order: IntArray
+    now: Any
+
+    @property
+    def place(self) -> IntArray:
+        """Place of each job, -1 where it is absent, shape (N,)."""
+        return np.asarray(self.jobs["place"])
+
+    @property
+    def best(self) -> IntArray:
+        """Place of each job in the best schedule, shape (N,)."""
+        return np.asarray(self.jobs["best"])
+
+    @property
+    def best_total(self) -> float:
+        """Cost of the best schedule."""
+        return float(self.now["best_total"][0])
