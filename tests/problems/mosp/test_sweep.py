@@ -50,7 +50,7 @@ def started(instance, prices=None):
 def given(instance, empty, dual, improver):
     """Return the schedule of a greedy, as a state."""
     place = np.full(len(instance.jobs), -1)
-    return at_places(empty, place, dual, improver.prices, improver.run, fill=True)
+    return at_places(empty, place, dual, improver.prices, fill=True)
 
 
 @pytest.mark.parametrize(("load", "objective"), [(0.7, "carbon"), (1.3, "carbon"), (0.7, "caspian"), (1.3, "caspian")])

@@ -62,7 +62,8 @@ def insert(
                 if cost <= most:
                     found, best, paid = k, score, cost
     if found >= 0:
-        put(i, entries[found].place, paid, entries[found].excess, st)
+        place, excess = np.int64(entries[found].place), np.float64(entries[found].excess)  # else `put` compiles twice
+        put(i, int(place), paid, float(excess), st)
     return found >= 0
 
 

@@ -91,27 +91,34 @@ def draw_place(i: int, rng: np.random.Generator, places: Any, st: Any) -> int:
 
 
 @linked
-def take_out(i: int, count: int, st: Any) -> int:
-    """Note where job i is and take it out; return how many jobs are noted."""
-    job, note = st.jobs[i], st.moved[count]
-    note.job, note.place, note.cost, note.excess = i, job.place, job.cost, job.excess
-    if job.place >= 0:
-        take(i, st)
+def note(i: int, count: int, st: Any) -> int:
+    """Note where job i is; return how many jobs are noted."""
+    job, kept = st.jobs[i], st.moved[count]
+    kept.job, kept.place, kept.cost, kept.excess = i, job.place, job.cost, job.excess
     return count + 1
 
 
 @linked
-def call_absent(count: int, rng: np.random.Generator, st: Any) -> int:
-    """Note some absent jobs, so that they come where others were; return how many jobs are noted."""
-    absent, moved, there = st.absent, st.moved, st.now[0].absent_count
-    if there < 2 or rng.random() >= CALLED:
-        return count
-    for _ in range(1 + below(MOST_CALLED, rng)):
-        k, known = absent[below(there, rng)], False
-        for a in range(count):
-            known = known or moved[a].job == k
-        if not known:
-            count = take_out(k, count, st)
+def take_out(i: int, count: int, st: Any) -> int:
+    """Note where job i is and take it out; return how many jobs are noted."""
+    count = note(i, count, st)
+    if st.jobs[i].place >= 0:
+        take(i, st)
+    return count
+
+
+@linked
+def call_absent(i: int, rng: np.random.Generator, st: Any) -> int:
+    """Note some absent jobs other than i, so that they come where others were; return how many."""
+    absent, moved, there, count = st.absent, st.moved, st.now[0].absent_count, 0
+    if there >= 2 and rng.random() < CALLED:
+        for _ in range(1 + below(MOST_CALLED, rng)):
+            k = absent[below(there, rng)]
+            known = k == i
+            for a in range(count):
+                known = known or moved[a].job == k
+            if not known:
+                count = note(k, count, st)
     return count
 
 
@@ -122,7 +129,7 @@ def ruin(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> i
     clusters, cluster, start, spread = len(head) // slots, place // slots, place % slots, below(SPREAD, rng)
     first = max(0, start - st.now[0].longest + 1 - spread)
     last = min(slots, start + jobs[i].length + spread)
-    count, most, missed = call_absent(take_out(i, 0, st), rng, st), 1 + below(MOST_MOVED, rng), 0
+    count, most, missed = take_out(i, call_absent(i, rng, st), st), 1 + below(MOST_MOVED, rng), 0
     most = min(MOST_MOVED, most + count - 1)
     while count < most and missed < MISSES:
         j = cluster

@@ -25,6 +25,7 @@ from carbonopt.problems.mosp.prices.records import State
 from carbonopt.problems.mosp.prices.restricted import Targets, place_targets, solve_restricted
 from carbonopt.problems.mosp.prices.search import Goal, anneal
 from carbonopt.problems.mosp.prices.state import (
+    PLACE_STEPS,
     at_places,
     charge_absence,
     copy_of,
@@ -120,7 +121,7 @@ class Solver:
         self.empty = new_state(instance, dual, self.places, LEAST_DEAR * self.proof.typical, SNUG * self.proof.typical)
         self.first = self.state = min(self._first_states(), key=lambda state: state.best_total)
         if self.options.start is not None:
-            given = at_places(self.empty, places_of(instance, self.options.start), dual, self.proof.prices, self.run)
+            given = at_places(self.empty, places_of(instance, self.options.start), dual, self.proof.prices)
             if given.best_total < self.state.best_total:
                 self.state = given
         self.report()
@@ -133,11 +134,11 @@ class Solver:
             yield self._inserted(largest)
             yield self._inserted(np.lexsort((-jobs.demand.sum(axis=1), jobs.arrival)))
             return
-        kernel = self.run(place_targets)
+        kernel = way(place_targets, PLACE_STEPS * self.places.entry.size)
         for order in (largest, np.lexsort((-self.empty.jobs.work, targets.start))):
             state, units = copy_of(self.empty), targets.units.copy()
             kernel(order, targets.start, units, self.rng, self.dual.table, self.places, state)
-            yield at_places(self.empty, state.place, self.dual, self.proof.prices, self.run, fill=True)
+            yield at_places(self.empty, state.place, self.dual, self.proof.prices, fill=True)
 
     def _targets(self) -> Targets | None:
         options = replace(self.options.part(LP_SHARE), callback=None, start=None)
@@ -147,7 +148,7 @@ class Solver:
         """Return the schedule of jobs that come in an order, each at its first place by excess with room."""
         state = copy_of(self.empty)
         self.run(insert_all)(order, self.rng, self.places, state)
-        return at_places(self.empty, state.place, self.dual, self.proof.prices, self.run, fill=True)
+        return at_places(self.empty, state.place, self.dual, self.proof.prices, fill=True)
 
     # The search
 
@@ -186,7 +187,7 @@ class Solver:
                     self.state = copy_of(state)
                 self.report(improved=self.state.best_total < before)
         self.moves += done
-        found = at_places(self.empty, state.best, self.dual, self.proof.prices, self.run, fill=True)
+        found = at_places(self.empty, state.best, self.dual, self.proof.prices, fill=True)
         if found.best_total <= self.state.best_total:
             self.state = found
         return done / max(options.elapsed - begun, 1e-6)
@@ -287,7 +288,7 @@ class Solver:
             return Outcome(Status.INFEASIBLE, info=info)
         if result.values is not None:
             place = small.places(self.dual, result.values)
-            found = at_places(self.empty, place, self.dual, self.proof.prices, self.run)
+            found = at_places(self.empty, place, self.dual, self.proof.prices)
             if fits_capacity(found, self.empty) and found.best_total < self.state.best_total:
                 self.state = found
         if result.bound is not None:

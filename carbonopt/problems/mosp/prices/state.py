@@ -12,10 +12,14 @@ from carbonopt.core.options import Schedule
 from carbonopt.problems.mosp.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.packing import LEVELS, WORD, fits, put, settle
-from carbonopt.problems.mosp.prices.places import Places, run_cost, time_cost
+from carbonopt.problems.mosp.prices.places import Places, run_cost, time_cost, way
 from carbonopt.problems.mosp.prices.records import JOB, MOVED, NOW, State
 from carbonopt.problems.mosp.prices.search import MOST_MOVED
+from carbonopt.problems.mosp.prices.table import Table
 from carbonopt.problems.mosp.schedule import as_schedule, from_schedule
+
+PLACE_STEPS = 10.0
+"""Loop steps for a place that is looked at: what the choice between compiled and plain loops counts with."""
 
 
 def levels_of(demand: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -63,13 +67,9 @@ def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: fl
     jobs.level, jobs.is_level = level, (demand == levels[level]).all(axis=1)
     jobs.place, jobs.best, jobs.after, jobs.before, jobs.is_changed = -1, -1, -1, -1, False
     jobs.cost, jobs.excess, jobs.missing = missing, jobs.away, missing
-    jobs.absent_at = np.arange(count)
-    is_dear = jobs.away > least_dear
-    jobs.dear_at = np.where(is_dear, np.cumsum(is_dear) - 1, -1)
     now: Any = np.recarray(1, dtype=NOW)
-    longest = int(instance.jobs.duration.max())
-    now[0] = (np.inf, np.inf, missing, snug, least_dear, int(is_dear.sum()), count, longest)
-    return State(
+    now[0] = (np.inf, np.inf, missing, snug, least_dear, 0, 0, int(instance.jobs.duration.max()))
+    state = State(
         jobs=jobs,
         demand=demand,
         free=free,
@@ -77,13 +77,27 @@ def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: fl
         least_demand=demand.min(axis=0),
         room=bits_of(free, levels),
         head=np.full(free.shape[1], -1, np.int64),
-        dear=np.argsort(~is_dear, kind="stable"),
-        absent=np.arange(count),
+        dear=np.zeros(count, np.int64),
+        absent=np.zeros(count, np.int64),
         changed=np.zeros(count, np.int64),
         moved=np.zeros(MOST_MOVED, MOVED).view(np.recarray),
         order=np.zeros(MOST_MOVED, np.int64),
         now=now,
     )
+    list_jobs(state)
+    return state
+
+
+def list_jobs(state: State) -> None:
+    """Write the lists of dear and of absent jobs."""
+    jobs, now = state.jobs, state.now
+    for is_in, found, at in (
+        (jobs.excess > now.least_dear[0], state.dear, "dear_at"),
+        (jobs.place < 0, state.absent, "absent_at"),
+    ):
+        found[:] = np.argsort(~is_in, kind="stable")
+        jobs[at] = np.where(is_in, np.cumsum(is_in) - 1, -1)
+    now.dear_count, now.absent_count = (jobs.dear_at >= 0).sum(), (jobs.place < 0).sum()
 
 
 @linked
@@ -104,26 +118,33 @@ def charge_absence(most: float, st: Any) -> None:
     one.best_total = one.total
 
 
-@linked
-def put_all(place: IntArray, base: FloatArray, priced: FloatArray, least: FloatArray, tab: Any, st: Any) -> None:
-    """Run each job at its place.
+def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table, least: FloatArray, st: State) -> None:
+    """Run each job of an empty schedule at its place.
 
     `base` and `priced` are prefix sums of costs without and with prices, `least` the members' least priced costs.
     """
-    slots = len(tab.on_time) - 1
-    for i in range(len(place)):
-        if place[i] < 0:
-            continue
-        m, g, j, t, scale = st.jobs[i].member, st.jobs[i].group, place[i] // slots, place[i] % slots, 0.0
-        for r in range(st.demand.shape[1]):
-            scale += st.demand[i, r]
-        time = time_cost(t + tab.length[g], tab.deadline[m], tab)
-        cost = scale * run_cost(base, j, t, g, tab) + time
-        put(i, place[i], cost, scale * run_cost(priced, j, t, g, tab) + time - least[m], st)
+    jobs, slots = st.jobs, len(table.on_time) - 1
+    runs = np.flatnonzero(place >= 0)
+    m, at, length = jobs.member[runs], place[runs], jobs.length[runs].astype(np.int64)
+    j, t, demand, late = at // slots, at % slots, st.demand[runs], table.late
+    tardiness = np.maximum(0.0, t + length - table.deadline[m])
+    time = table.on_time[t + length] + late * (tardiness / (1.0 + tardiness) if table.inverse else tardiness)
+    jobs.place[runs] = at
+    jobs.cost[runs] = time + (demand * (base[j, :, t + length] - base[j, :, t])).sum(axis=1)
+    jobs.excess[runs] = time + (demand * (priced[j, :, t + length] - priced[j, :, t])).sum(axis=1) - least[m]
+    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    np.subtract.at(st.free.T, np.repeat(at, length) + within, np.repeat(demand, length, axis=0))
+    st.room[:] = bits_of(st.free, st.levels)
+    runs = runs[np.argsort(at, kind="stable")]
+    later, earlier = runs[1:], runs[:-1]
+    is_same = place[later] == place[earlier]
+    jobs.after[later[is_same]], jobs.before[earlier[is_same]] = earlier[is_same], later[is_same]
+    st.head[place[runs]] = runs  # the last one of a place is its first
+    list_jobs(st)
 
 
 @linked
-def put_left(base: FloatArray, priced: FloatArray, least: FloatArray, tab: Any, st: Any) -> None:
+def put_left(base: FloatArray, priced: FloatArray, tab: Any, least: FloatArray, st: Any) -> None:
     """Run each absent job where it costs least of all places with room, also those that no list of places holds."""
     slots = len(tab.on_time) - 1
     clusters = st.free.shape[1] // slots
@@ -151,7 +172,7 @@ def copy_of(state: State) -> State:
     return State(*parts)
 
 
-def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, run: Any, fill: bool = False) -> State:
+def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, fill: bool = False) -> State:
     """Return the schedule with the jobs at given places, -1 for absent, as the present and the best one.
 
     With `fill`, absent jobs run where there is room for them.
@@ -159,10 +180,11 @@ def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, run
     state = copy_of(empty)
     dual.hard(prices)
     priced = prefix_sums(dual.base + prices.reshape(dual.shape))
-    arguments = prefix_sums(dual.base), priced, dual.member_cost, dual.table, state
-    run(put_all)(place, *arguments)
+    arguments = prefix_sums(dual.base), priced, dual.table, dual.member_cost, state
+    put_all(place, *arguments)
     if fill:
-        run(put_left)(*arguments)
+        steps = PLACE_STEPS * float(state.now.absent_count[0]) * state.free.shape[1]
+        way(put_left, steps)(*arguments)
     state.jobs.best = state.jobs.place
     state.now.total = state.now.best_total = float(state.jobs.cost.sum())
     return state

@@ -123,5 +123,5 @@ class Improver:
             return state
         place = np.array(state.best)
         place[part.job] = part.places(swept.start, self.dual.shape[2])
-        found = at_places(self.empty, place, self.dual, self.prices, self.run)
+        found = at_places(self.empty, place, self.dual, self.prices)
         return found if fits_capacity(found, self.empty) and found.best_total <= state.best_total else state
