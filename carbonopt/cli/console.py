@@ -143,8 +143,8 @@ def percent(value: float | None) -> str:
     return f"{100 * value:.2f} %" if value >= 1e-4 or value == 0 else f"{100 * value:.1g} %"
 
 
-def command(app: typer.Typer, function: Callable[..., None]) -> None:
-    """Add `function` to `app` as a command whose errors become one line each and an exit code."""
+def command(app: typer.Typer, function: Callable[..., None], name: str | None = None) -> None:
+    """Add `function` to `app` as a command, by its own name or another; its errors become lines and an exit code."""
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> None:
@@ -154,7 +154,7 @@ def command(app: typer.Typer, function: Callable[..., None]) -> None:
         if code:
             raise typer.Exit(code)
 
-    app.command(function.__name__)(guarded)
+    app.command(name or function.__name__)(guarded)
 
 
 def _say_warning(message: Warning | str, *_where: Any, **_more: Any) -> None:

@@ -19,6 +19,7 @@ from carbonopt.cli import (
     bench,
     check,
     compare,
+    compile,
     console,
     data,
     diagnose,
@@ -89,7 +90,9 @@ def options(
     """Mathematical optimization of carbon-aware computing, with proven gaps."""
 
 
-for module in (solve, check, compare, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot):
+for module in (
+    solve, check, compare, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot, compile,
+):  # fmt: skip
     module.register(app)
 
 

@@ -41,6 +41,18 @@ def test_solve_check_and_json(tmp_path):
     assert json.loads(done.stdout)["violations"][0]["constraint"] == "horizon"
 
 
+def test_compile_leaves_the_loops_ready():
+    done = run("compile", "mlcluster")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("mlcluster: ready after ")
+
+
+def test_compile_tells_an_unknown_problem():
+    done = run("compile", "mlcluster", "nosp")
+    assert done.exit_code == 2
+    assert "unknown problem 'nosp': must be 'mosp'" in done.stderr
+
+
 def test_several_files_go_into_a_folder(tmp_path):
     done = run("solve", TINY["crowd"], TINY["shift"], "-o", tmp_path / "out", "--json")
     assert done.exit_code == 0
