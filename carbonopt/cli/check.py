@@ -73,7 +73,17 @@ def _print(path: Path, solution: Solution, report: Report) -> None:
     if report.proven_infeasible:
         text += ": none exists (recomputed from its certificate)"
     if solution.bound is not None:
-        proof = "recomputed from its certificate" if report.proven_bound is not None else "claimed, without certificate"
+        proof = _proof(solution, report)
         proof += "".join(f", given the file's {name}" for name in report.assumes)
         text += f", bound {console.number(solution.bound, 9)} ({proof})"
     print(text)
+
+
+def _proof(solution: Solution, report: Report) -> str:
+    """Return what is known of a solution's bound."""
+    if report.proven_bound is None or solution.certificate is None:
+        return "claimed, without certificate"
+    stated = solution.certificate.get("bound", solution.bound)
+    if stated == solution.bound:
+        return "recomputed from its certificate"
+    return f"claimed from a search tree; {console.number(stated, 9)} recomputed from its certificate"

@@ -29,6 +29,7 @@ _STATUS = {
     highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
     highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
     highspy.HighsModelStatus.kIterationLimit: Status.TIME_LIMIT,
+    highspy.HighsModelStatus.kSolutionLimit: Status.TIME_LIMIT,  # of nodes
     highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
 }
 
@@ -71,6 +72,7 @@ def solve(
     bound_error: tuple[int, float] = (0, 0.0),
     interior_tolerance: float | None = None,
     tolerance: float = TOLERANCE,
+    root_only: bool = False,
 ) -> Result:
     """Solve a program with HiGHS.
 
@@ -98,6 +100,8 @@ def solve(
     tolerance
         Of feasibility and optimality. A larger one is for steps on the way as well: a vertex that misses it counts
         as no point at all.
+    root_only
+        Of a MILP: stop where it would branch, and look for no feasible points: for the bound that cuts give.
 
     Returns
     -------
@@ -110,6 +114,9 @@ def solve(
     is_mip = bool(arrays.integer.any())
     scaling = scaling_of(arrays, typical_cost)
     highs = _configured(options, lp_solver if not is_mip else "choose", scaling.cost, tolerance, interior_tolerance)
+    if root_only:
+        highs.setOptionValue("mip_max_nodes", 1)
+        highs.setOptionValue("mip_heuristic_effort", 0.0)
     _pass(highs, program, scaling)
     if start is not None and is_mip:
         solution = highspy.HighsSolution()

@@ -7,11 +7,15 @@ n is a transportation problem, whose vertices are whole.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.options import Options
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
 from carbonopt.milp.program import Block, Program
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.places import Places
@@ -77,6 +81,88 @@ class SmallProgram:
                 if free:
                     place[jobs.pop()] = free.pop()
         return place
+
+
+@dataclass(frozen=True, eq=False)
+class Closed:
+    """What HiGHS says of a small program, in the sense of a minimisation.
+
+    Parameters
+    ----------
+    status, info
+        Its own.
+    place
+        Of each job, -1 for absent; None where it has no schedule.
+    bound
+        On the cost of all schedules; None where it has none.
+    """
+
+    status: Status
+    info: dict[str, Any]
+    place: IntArray | None
+    bound: float | None
+
+
+def close(
+    dual: Dual,
+    places: Places,
+    known: tuple[IntArray, float] | None,
+    bound: float,
+    rounding: float,
+    options: Options,
+    cuts_only: bool = False,
+    most_columns: float = np.inf,
+) -> Closed | None:
+    """Close the gap of an instance, or some of it, over the places that prices do not rule out.
+
+    Parameters
+    ----------
+    dual, places
+        Its dual function, and the places of its jobs at some prices.
+    known
+        Place of each job in the best schedule, and its cost; None where there is none.
+    bound
+        What these prices prove.
+    rounding
+        By how much the costs of a schedule may be wrong.
+    options
+        Of the run.
+    cuts_only
+        Whether to stop before branching: cuts raise the bound.
+    most_columns
+        Of the program.
+
+    Returns
+    -------
+    Closed or None
+        None if not all places are known, or columns are too many.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At Ctrl-C.
+    """
+    most = np.inf
+    if known is not None:
+        most = known[1] - bound + 1e-9 * (abs(known[1]) + abs(bound)) + 2 * rounding
+    small = small_program(dual, places, most)
+    if small is None or small.program.columns > most_columns:
+        return None
+    result = highs.solve(
+        small.program,
+        replace(options, callback=None),
+        start=None if known is None else small.values(dual, known[0]),
+        typical_cost=float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or 1.0,
+        bound_error=(len(dual.jobs.member), rounding),
+        root_only=cuts_only,
+    )
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    place = None if result.values is None else small.places(dual, result.values)
+    proven = result.bound
+    if proven is not None and known is not None:
+        proven = min(proven, known[1])  # what costs more than the best schedule is not in the program
+    return Closed(result.status, result.info, place, proven)
 
 
 def small_program(dual: Dual, places: Places, most_excess: float) -> SmallProgram | None:

@@ -6,7 +6,8 @@
    jobs, or where time is out, each inserted where it costs least at these prices.
 3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
    of moves is used.
-4. Sweeps over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap this
+4. Where few places are left, HiGHS's cuts raise the bound.
+5. Sweeps over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap this
    leaves goes to HiGHS, without what the prices rule out.
 """
 
@@ -54,6 +55,8 @@ def price(instance: MospInstance, options: Options) -> Outcome:
         solver.search(options.part(SEARCH_SHARE), SEARCH_MOVES)
     elif sweeps:
         solver.search(options.part(REJECT_SHARE if solver.rejects else LONG_SHARE))
+    if sweeps and not few:
+        solver.cut()
     if sweeps and (small or not few):
         solver.sweep(few)
     if few:

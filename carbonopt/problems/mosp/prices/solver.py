@@ -1,4 +1,4 @@
-"""The state of a solve by prices, and its steps: bound, first schedule, search, sweeps, and branching."""
+"""The state of a solve by prices, and its steps: bound, first schedule, search, cuts, sweeps, and branching."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.status import Status
-from carbonopt.milp import highs
 from carbonopt.problems.mosp.instance import MospInstance
 from carbonopt.problems.mosp.objective import PlacementValue
 from carbonopt.problems.mosp.prices.bound import Bound
 from carbonopt.problems.mosp.prices.dual import Dual
-from carbonopt.problems.mosp.prices.exact import small_program
+from carbonopt.problems.mosp.prices.exact import Closed, close
 from carbonopt.problems.mosp.prices.insertion import insert_all
 from carbonopt.problems.mosp.prices.places import Places, make_places, way
 from carbonopt.problems.mosp.prices.records import State
@@ -47,6 +46,8 @@ LP_SHARE = 0.6
 """Of the time that is left, what it takes at most."""
 COMPILING = 30.0
 """Time without which sweeps are left out where their loops are not compiled yet: that takes half of it [s]."""
+CUT_SHARE, CUT_COLUMNS = 0.15, 8_000
+"""What cuts take at most of the time that is left, and columns up to which they raise the bound in so little."""
 PART_SHARE = 0.9
 """Of the time that is left, what sweeps over parts take at most."""
 HOT, HOT_JOBS = 0.1, 200
@@ -188,8 +189,8 @@ class Solver:
                 self.report(improved=self.state.best_total < before)
         self.moves += done
         found = at_places(self.empty, state.best, self.dual, self.proof.prices, fill=True)
-        if found.best_total <= self.state.best_total:
-            self.state = found
+        if found.best_total <= self.state.best_total + 1e-9 * abs(self.state.best_total):  # sums in another order
+            self.state = found  # jobs are at their best places, not where the last moves left them
         return done / max(options.elapsed - begun, 1e-6)
 
     def _charges(self, moves: int) -> Iterator[tuple[int, float]]:
@@ -244,13 +245,12 @@ class Solver:
         self.options.report(objective=objective, bound=self.sign * self.proof.best, incumbent=incumbent)
 
     def outcome(self, info: dict[str, Any]) -> Outcome:
-        """Return the best schedule with the bound and what proves it; a bound of a tree has no certificate."""
+        """Return the best schedule, its bound, and a certificate; for what a tree proves beyond it there is none."""
         info = info | {"lagrangian_bound": self.sign * self.proof.priced, "moves": self.moves}
-        bound, certificate = self.proof.certified, None
+        bound = self.proof.certified
         if self.proof.tree > bound:
             bound = min(self.proof.tree, self.state.best_total) if self.complete else self.proof.tree
-        else:
-            certificate = self.proof.certificate(self.sign)
+            info["tree_bound"] = self.sign * bound
         schedule = schedule_of(self.instance, self.state.best) if self.complete else None
         status = Status.FEASIBLE if schedule is not None else Status.UNKNOWN
         if self.options.remaining == 0:
@@ -260,37 +260,35 @@ class Solver:
         if schedule is None:
             left = [self.instance.jobs.name[i] for i in np.flatnonzero(self.state.best < 0)[:20]]
             info = info | {"unplaced_jobs": left}
-        return Outcome(status, schedule, self.sign * bound, certificate, info)
+        return Outcome(status, schedule, self.sign * bound, self.proof.certificate(self.sign), info)
 
     # The rest of a small instance
+
+    def cut(self) -> None:
+        """Raise the bound by HiGHS's cuts, where few places are left."""
+        if not self.closed and self.complete and self.options.remaining > 0:
+            self._close(self.options.part(CUT_SHARE), cuts_only=True, most_columns=CUT_COLUMNS)
+            self.report(improved=False)
 
     def branch(self, info: dict[str, Any]) -> Outcome:
         """Let HiGHS close the gap over the places that the prices do not rule out."""
         if self.closed or self.options.remaining == 0:
             return self.outcome(info)
-        cost = self.state.best_total
-        allowance = 1e-9 * (abs(cost) + abs(self.proof.priced)) + 2 * float(self.value.rounding().sum())
-        most = cost - self.proof.priced + allowance if self.complete else np.inf
-        small = small_program(self.dual, self.places, most)
-        if small is None:
+        closed = self._close(self.options)
+        if closed is None:
             return self.outcome(info)
-        result = highs.solve(
-            small.program,
-            replace(self.options, callback=None),
-            start=small.values(self.dual, self.state.best) if self.complete else None,
-            typical_cost=self.proof.typical,
-            bound_error=(len(self.instance.jobs), float(self.value.rounding().sum())),
-        )
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        info = info | result.info
-        if result.status is Status.INFEASIBLE and not self.complete:
-            return Outcome(Status.INFEASIBLE, info=info)
-        if result.values is not None:
-            place = small.places(self.dual, result.values)
-            found = at_places(self.empty, place, self.dual, self.proof.prices)
+        if closed.status is Status.INFEASIBLE and not self.complete:
+            return Outcome(Status.INFEASIBLE, info=info | closed.info)
+        if closed.place is not None:
+            found = at_places(self.empty, closed.place, self.dual, self.proof.prices)
             if fits_capacity(found, self.empty) and found.best_total < self.state.best_total:
                 self.state = found
-        if result.bound is not None:
-            self.proof.tree = max(self.proof.tree, min(result.bound, cost) if self.complete else result.bound)
-        return self.outcome(info)
+        return self.outcome(info | closed.info)
+
+    def _close(self, options: Options, **how: Any) -> Closed | None:
+        known = (self.state.best, self.state.best_total) if self.complete else None
+        rounding = float(self.value.rounding().sum())
+        closed = close(self.dual, self.places, known, self.proof.priced, rounding, options, **how)
+        if closed is not None and closed.bound is not None:
+            self.proof.tree = max(self.proof.tree, closed.bound)
+        return closed
