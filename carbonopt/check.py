@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 from carbonopt.core.errors import InputError
@@ -75,8 +75,8 @@ def _recheck_certificate(
     except InputError as error:
         return None, (), [Violation("certificate", line) for line in error.lines()]
     claimed, stated, text = solution.bound, solution.certificate.get("bound"), None
-    if _is_of_a_tree(solution) and isinstance(stated, (int, float)):
-        claimed = stated  # what is claimed beyond it has no certificate
+    if is_of_a_tree(solution) and _finite(stated) is not None:
+        claimed = _finite(stated)  # what is claimed beyond it has no certificate
     if solution.status is Status.INFEASIBLE and not _is_impossible(instance.sense, proven):
         text = "it does not prove that there is no schedule"
     elif isinstance(stated, (int, float)) and claimed is not None and not _agree(stated, claimed):
@@ -87,10 +87,22 @@ def _recheck_certificate(
     return proven, assumes, [] if text is None else [Violation("certificate", text)]
 
 
-def _is_of_a_tree(solution: Solution) -> bool:
-    """Return whether the file says that its bound comes of a search tree, which has no certificate."""
-    told = solution.info.get("tree_bound")
-    return isinstance(told, (int, float)) and solution.bound is not None and _agree(told, solution.bound)
+def is_of_a_tree(solution: Solution) -> bool:
+    """Return whether a solution with a schedule says that its bound is one of a search tree, without certificate."""
+    told = _finite(solution.info.get("tree_bound"))
+    if told is None or solution.bound is None or solution.columns is None:
+        return False
+    return _agree(told, solution.bound)
+
+
+def _finite(value: Any) -> float | None:
+    """Return a finite number as such, None for all else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value) if isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def _is_impossible(sense: str, proven: float | None) -> bool:

@@ -81,9 +81,10 @@ def _print(path: Path, solution: Solution, report: Report) -> None:
 
 def _proof(solution: Solution, report: Report) -> str:
     """Return what is known of a solution's bound."""
-    if report.proven_bound is None or solution.certificate is None:
+    from carbonopt.check import is_of_a_tree
+
+    if report.proven_bound is None:
         return "claimed, without certificate"
-    stated = solution.certificate.get("bound", solution.bound)
-    if stated == solution.bound:
-        return "recomputed from its certificate"
-    return f"claimed from a search tree; {console.number(stated, 9)} recomputed from its certificate"
+    if is_of_a_tree(solution):
+        return f"claimed from a search tree; {console.number(report.proven_bound, 9)} recomputed from its certificate"
+    return "recomputed from its certificate"

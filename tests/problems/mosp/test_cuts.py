@@ -102,6 +102,19 @@ def test_the_certificate_proves_what_it_states_and_the_tree_the_rest(cut, tmp_pa
     assert "claimed from a search tree; " in done.stdout
 
 
+def test_no_tree_is_believed_without_a_schedule(cut):
+    instance, solution = cut
+    empty = replace(solution, columns=None, objective=None, metrics={}, status=Status.UNKNOWN)
+    assert "certificate" in [violation.constraint for violation in co.check(instance, empty).violations]
+
+
+@pytest.mark.parametrize("told", [True, float("nan"), "60", 10**400, None])
+def test_a_tree_bound_that_is_no_number_says_nothing(cut, told):
+    instance, solution = cut
+    solution = replace(solution, info=solution.info | {"tree_bound": told})
+    assert "certificate" in [violation.constraint for violation in co.check(instance, solution).violations]
+
+
 @pytest.mark.parametrize("tampered", ["bound", "tree_bound", "prices"])
 def test_what_is_changed_is_caught(cut, tampered):
     instance, solution = cut
