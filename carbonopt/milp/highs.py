@@ -113,10 +113,9 @@ def solve(
     arrays = program.arrays()
     is_mip = bool(arrays.integer.any())
     scaling = scaling_of(arrays, typical_cost)
-    highs = _configured(options, lp_solver if not is_mip else "choose", scaling.cost, tolerance, interior_tolerance)
-    if root_only:
-        highs.setOptionValue("mip_max_nodes", 1)
-        highs.setOptionValue("mip_heuristic_effort", 0.0)
+    highs = _configured(
+        options, lp_solver if not is_mip else "choose", scaling.cost, tolerance, interior_tolerance, root_only
+    )
     _pass(highs, program, scaling)
     if start is not None and is_mip:
         solution = highspy.HighsSolution()
@@ -131,7 +130,12 @@ def solve(
 
 
 def _configured(
-    options: Options, lp_solver: str, factor: float, tolerance: float, interior_tolerance: float | None
+    options: Options,
+    lp_solver: str,
+    factor: float,
+    tolerance: float,
+    interior_tolerance: float | None,
+    root_only: bool,
 ) -> Any:
     highspy.Highs.resetGlobalScheduler(True)  # else a second solve keeps the first one's threads
     highs = highspy.Highs()
@@ -155,6 +159,8 @@ def _configured(
             "primal_feasibility_tolerance": loose,
             "dual_feasibility_tolerance": loose,
         }
+    if root_only:
+        settings |= {"mip_max_nodes": 1, "mip_heuristic_effort": 0.0}
     if options.threads is not None:
         settings["threads"] = options.threads
     if options.log_file is not None:

@@ -108,6 +108,7 @@ def close(
     places: Places,
     known: tuple[IntArray, float] | None,
     bound: float,
+    typical: float,
     rounding: float,
     options: Options,
     cuts_only: bool = False,
@@ -123,6 +124,8 @@ def close(
         Place of each job in the best schedule, and its cost; None where there is none.
     bound
         What these prices prove.
+    typical
+        Cost of a typical job, in size.
     rounding
         By how much the costs of a schedule may be wrong.
     options
@@ -152,7 +155,7 @@ def close(
         small.program,
         replace(options, callback=None),
         start=None if known is None else small.values(dual, known[0]),
-        typical_cost=float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or 1.0,
+        typical_cost=typical,
         bound_error=(len(dual.jobs.member), rounding),
         root_only=cuts_only,
     )

@@ -173,7 +173,7 @@ class Solver:
     def _round(self, moves: int, hot: float, cold: float, options: Options) -> float:
         """Anneal once; return the moves a second."""
         begun, done, size = options.elapsed, 0, min(1000, moves)
-        state = copy_of(self.first if self.rejects else self.state)
+        kept, state = self.state, copy_of(self.first if self.rejects else self.state)
         kernel, pace = self.run(anneal), (cold / hot) ** (1 / moves)
         for last, charge in self._charges(moves):
             if self.rejects:
@@ -189,7 +189,7 @@ class Solver:
                 self.report(improved=self.state.best_total < before)
         self.moves += done
         found = at_places(self.empty, state.best, self.dual, self.proof.prices, fill=True)
-        if found.best_total <= self.state.best_total + 1e-9 * abs(self.state.best_total):  # sums in another order
+        if self.state is not kept or found.best_total < kept.best_total:
             self.state = found  # jobs are at their best places, not where the last moves left them
         return done / max(options.elapsed - begun, 1e-6)
 
@@ -288,7 +288,8 @@ class Solver:
     def _close(self, options: Options, **how: Any) -> Closed | None:
         known = (self.state.best, self.state.best_total) if self.complete else None
         rounding = float(self.value.rounding().sum())
-        closed = close(self.dual, self.places, known, self.proof.priced, rounding, options, **how)
+        size = self.priced  # of the costs that count
+        closed = close(self.dual, self.places, known, self.proof.priced, size, rounding, options, **how)
         if closed is not None and closed.bound is not None:
             self.proof.tree = max(self.proof.tree, closed.bound)
         return closed
