@@ -12,7 +12,9 @@ from carbonopt.problems.mosp.prices.insertion import insert_all
 from carbonopt.problems.mosp.prices.packing import LEVELS, add, fits, has_room, is_open, put, take
 from carbonopt.problems.mosp.prices.places import make_places
 from carbonopt.problems.mosp.prices.search import MOST_MOVED, move, undo
-from carbonopt.problems.mosp.prices.state import bits_of, charge_absence, copy_of, levels_of, new_state
+from carbonopt.problems.mosp.prices.state import at_places, bits_of, charge_absence, copy_of, levels_of, new_state
+
+BARS = (1e-3, 3.0, 2.0)
 
 
 @pytest.mark.parametrize("different", [1, 5, LEVELS, LEVELS + 1, 90])
@@ -121,3 +123,32 @@ def test_absent_jobs_count_what_they_are_charged():
         dear = state.dear[: state.now.dear_count[0]]
         assert sorted(dear) == np.flatnonzero(state.jobs.excess > state.now.least_dear[0]).tolist()
     assert (state.jobs.cost == full.cost).all()
+
+
+@pytest.mark.parametrize("kind", ["carbon", "caspian"])
+def test_a_schedule_placed_at_once_is_the_one_of_jobs_placed_one_by_one(random_instance, kind):
+    for seed in range(20):
+        instance = random_instance(seed, kind)
+        dual = Dual(instance, placement_value(instance, BARS))
+        prices = np.random.default_rng(seed).random(dual.limit.size) * 0.01
+        places = make_places(dual, prices)
+        empty = new_state(instance, dual, places, 1e-3, 1e-3)
+        one_by_one = copy_of(empty)
+        insert_all.interpreted(np.arange(len(instance.jobs)), np.random.default_rng(1), places, one_by_one)
+        again = copy_of(empty)  # in the order of jobs
+        for i in np.flatnonzero(one_by_one.place >= 0):
+            job = one_by_one.jobs[i]
+            put.interpreted(i, job.place, job.cost, job.excess, again)
+        at_once = at_places(empty, one_by_one.place, dual, prices)
+        for name in ("place", "after", "before"):
+            assert (at_once.jobs[name] == again.jobs[name]).all()
+        for name in ("cost", "excess"):
+            assert at_once.jobs[name] == pytest.approx(again.jobs[name], rel=1e-5, abs=1e-6)  # lists are in single
+        assert at_once.free == pytest.approx(again.free)
+        assert (at_once.room == again.room).all()
+        assert (at_once.head == again.head).all()
+        for listed, count, at in (("dear", "dear_count", "dear_at"), ("absent", "absent_count", "absent_at")):
+            number = at_once.now[count][0]
+            members = getattr(at_once, listed)[:number]
+            assert set(members) == set(getattr(again, listed)[: again.now[count][0]])
+            assert (at_once.jobs[at][members] == np.arange(number)).all()

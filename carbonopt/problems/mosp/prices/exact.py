@@ -19,6 +19,7 @@ from carbonopt.milp import highs
 from carbonopt.milp.program import Block, Program
 from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.places import Places
+from carbonopt.problems.mosp.prices.table import time_costs
 
 ROUNDING = 1e-6
 """Relative, of the excess of places: they are kept in single precision."""
@@ -187,8 +188,7 @@ def small_program(dual: Dual, places: Places, most_excess: float) -> SmallProgra
     program = Program("small")
     u = _add_units(program, dual, shape, where, jobs)
     end = slot + table.length[table.group[shape_of[of]]]
-    late = np.maximum(0.0, end - table.deadline[of])
-    cost = table.on_time[end] + table.late * (late / (1 + late) if table.inverse else late)
+    cost = time_costs(end, table.deadline[of], table)
     n = program.add_variables("n", len(of), upper=table.jobs[of], cost=cost)
     every = program.add_rows("jobs", len(table.jobs), lower=table.jobs, upper=table.jobs)
     program.add_entries(every.start + of, n.index, 1.0)

@@ -25,6 +25,7 @@ from carbonopt.problems.mosp.prices.dual import Dual
 from carbonopt.problems.mosp.prices.insertion import insert, listed_cost
 from carbonopt.problems.mosp.prices.packing import fits, put
 from carbonopt.problems.mosp.prices.places import Places
+from carbonopt.problems.mosp.prices.table import time_costs
 
 BINS = 40_000
 """Bins that the jobs of all classes are cut into, about."""
@@ -133,9 +134,7 @@ def _add_jobs(program: Program, dual: Dual, bins: Bins, at: tuple[IntArray, IntA
     """Add n: what depends on the completion alone, and every job in some slot or absent."""
     table, (b, t) = dual.table, at
     end = t + table.length[table.group[bins.shape[b]]]
-    late = np.maximum(0.0, end - bins.deadline[b])
-    penalty = table.late * (late / (1 + late) if table.inverse else late)
-    n = program.add_variables("n", len(b), cost=table.on_time[end] + penalty)
+    n = program.add_variables("n", len(b), cost=time_costs(end, bins.deadline[b], table))
     rows = program.add_rows("jobs", len(bins.shape), lower=bins.jobs, upper=bins.jobs)
     program.add_entries(rows.start + b, n.index, 1.0)
     if np.isfinite(table.absence):

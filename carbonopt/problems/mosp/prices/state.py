@@ -15,7 +15,7 @@ from carbonopt.problems.mosp.prices.packing import LEVELS, WORD, fits, put, sett
 from carbonopt.problems.mosp.prices.places import Places, run_cost, time_cost, way
 from carbonopt.problems.mosp.prices.records import JOB, MOVED, NOW, State
 from carbonopt.problems.mosp.prices.search import MOST_MOVED
-from carbonopt.problems.mosp.prices.table import Table
+from carbonopt.problems.mosp.prices.table import Table, time_costs
 from carbonopt.problems.mosp.schedule import as_schedule, from_schedule
 
 PLACE_STEPS = 10.0
@@ -126,9 +126,8 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table,
     jobs, slots = st.jobs, len(table.on_time) - 1
     runs = np.flatnonzero(place >= 0)
     m, at, length = jobs.member[runs], place[runs], jobs.length[runs].astype(np.int64)
-    j, t, demand, late = at // slots, at % slots, st.demand[runs], table.late
-    tardiness = np.maximum(0.0, t + length - table.deadline[m])
-    time = table.on_time[t + length] + late * (tardiness / (1.0 + tardiness) if table.inverse else tardiness)
+    j, t, demand = at // slots, at % slots, st.demand[runs]
+    time = time_costs(t + length, table.deadline[m], table)
     jobs.place[runs] = at
     jobs.cost[runs] = time + (demand * (base[j, :, t + length] - base[j, :, t])).sum(axis=1)
     jobs.excess[runs] = time + (demand * (priced[j, :, t + length] - priced[j, :, t])).sum(axis=1) - least[m]

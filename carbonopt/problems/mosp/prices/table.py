@@ -80,6 +80,13 @@ class Jobs(NamedTuple):
     shape: IntArray
 
 
+def time_costs(completion: IntArray, deadline: FloatArray, table: Table) -> FloatArray:
+    """Return the costs of completions at slots, with tardiness."""
+    tardiness = np.maximum(0.0, completion - deadline)
+    lateness = tardiness / (1.0 + tardiness) if table.inverse else tardiness
+    return np.asarray(table.on_time[completion] + table.late * lateness)
+
+
 def make_table(instance: MospInstance, value: PlacementValue) -> tuple[Table, Jobs]:
     """Return the table of an instance and the place of each of its jobs in it."""
     jobs, slots = instance.jobs, instance.time.slots
