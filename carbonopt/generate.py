@@ -16,8 +16,8 @@ def generate(problem: str, **parameters: Any) -> Instance:
     problem
         ``mosp``, ``elastic`` or ``purchasing``.
     **parameters
-        Of the problem's generator, e.g. ``jobs=200, seed=1``; see `carbonopt.problems.mosp.generate.generate`,
-        `carbonopt.problems.elastic.generate.generate` and `carbonopt.problems.purchasing.generate.generate`.
+        Of the problem's generator, e.g. ``jobs=200, seed=1``; see `carbonopt.problems.mosp.data.generate.generate`,
+        `carbonopt.problems.elastic.data.generate.generate` and `carbonopt.problems.purchasing.data.generate.generate`.
 
     Examples
     --------

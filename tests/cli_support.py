@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import carbonopt as co
 from carbonopt.cli.main import app
-from carbonopt.problems.mosp.file import from_dict
+from carbonopt.problems.mosp.data.file import from_dict
 
 BAD = {
     "missing.json": ["no such file"],

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import carbonopt as co
-from carbonopt.problems.mosp.file import from_dict
+from carbonopt.problems.mosp.data.file import from_dict
 
 ROOT = Path(__file__).parent.parent
 TINY = {path.stem.split("-")[1].removeprefix("tiny_"): path for path in (ROOT / "instances/tiny").glob("*.json")}

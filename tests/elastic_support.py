@@ -12,8 +12,8 @@ from conftest import load_module
 from instance_support import REMOVED, Place, Raw, tamper
 
 from carbonopt.core.errors import InputError
-from carbonopt.problems.elastic.file import from_dict
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.file import from_dict
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 
 reference = load_module(Path(__file__).parent / "reference/brute_force_elastic.py")
 

@@ -11,7 +11,7 @@ import pytest
 
 import carbonopt as co
 from carbonopt.core.errors import InputError
-from carbonopt.problems.mosp.file import from_dict
+from carbonopt.problems.mosp.data.file import from_dict
 
 Place = tuple[str | int, ...]
 Raw = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import carbonopt as co
-from carbonopt.problems.purchasing.instance import PurchasingInstance
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 FLAT = [5.0] * 30
 

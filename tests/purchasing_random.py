@@ -8,7 +8,7 @@ import numpy as np
 
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.time import TimeGrid
-from carbonopt.problems.purchasing.instance import (
+from carbonopt.problems.purchasing.data.instance import (
     Limits,
     Prices,
     PurchasingInstance,

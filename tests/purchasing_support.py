@@ -8,7 +8,7 @@ import pytest
 from instance_support import Place, Raw, tamper
 
 from carbonopt.core.errors import InputError
-from carbonopt.problems.purchasing.file import from_dict
+from carbonopt.problems.purchasing.data.file import from_dict
 
 RAW: Raw = {
     "schema_version": 1,

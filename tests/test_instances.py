@@ -128,7 +128,7 @@ def test_solutions_fit_their_schema(tiny, tmp_path):
 
 def test_the_hash_is_of_the_data_not_of_the_file(tiny):
     raw = tiny["crowd"].to_dict()
-    from carbonopt.problems.mosp.file import from_dict
+    from carbonopt.problems.mosp.data.file import from_dict
 
     renamed = from_dict(raw | {"name": "other", "provenance": {}})
     assert renamed.sha256 == tiny["crowd"].sha256

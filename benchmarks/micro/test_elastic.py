@@ -18,8 +18,8 @@ import carbonopt
 from carbonopt.algorithms import compiled
 from carbonopt.check import evaluate
 from carbonopt.core.options import Options
-from carbonopt.problems.elastic.greedy import VARIANTS, allocate
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.methods.greedy import VARIANTS, allocate
 
 pytestmark = pytest.mark.benchmark(
     timer=time.process_time, disable_gc=True, min_rounds=5, warmup=True, warmup_iterations=2
@@ -80,8 +80,8 @@ def test_formulate(benchmark: BenchmarkFixture, week: ElasticInstance, form: str
 
 def test_price_all_jobs(benchmark: BenchmarkFixture, week: ElasticInstance) -> None:
     """One Lagrangian bound of the fluid model, from given slot prices."""
-    from carbonopt.problems.elastic.fluid.band import FluidProgram
-    from carbonopt.problems.elastic.fluid.pricing import Pricer
+    from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
+    from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
 
     prices = np.random.default_rng(1).uniform(0, 10, week.time.slots)
     bound, _ = benchmark(Pricer(FluidProgram.of(week)), prices)
@@ -90,11 +90,11 @@ def test_price_all_jobs(benchmark: BenchmarkFixture, week: ElasticInstance) -> N
 
 def test_interior_point(benchmark: BenchmarkFixture, week: ElasticInstance) -> None:
     """The interior point method on the first band of `price`."""
-    from carbonopt.problems.elastic.fluid import optimum
-    from carbonopt.problems.elastic.fluid.ascent import ascend
-    from carbonopt.problems.elastic.fluid.band import FluidProgram
-    from carbonopt.problems.elastic.fluid.interior import InteriorPoint
-    from carbonopt.problems.elastic.fluid.pricing import Pricer
+    from carbonopt.problems.elastic.methods.price.fluid import optimum
+    from carbonopt.problems.elastic.methods.price.fluid.ascent import ascend
+    from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
+    from carbonopt.problems.elastic.methods.price.fluid.interior import InteriorPoint
+    from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
 
     program = FluidProgram.of(week)
     pricer = Pricer(program)

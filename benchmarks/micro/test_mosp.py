@@ -18,12 +18,12 @@ from pytest_benchmark.fixture import BenchmarkFixture
 import carbonopt
 from carbonopt.core.options import Options
 from carbonopt.milp.program import Arrays, Program
-from carbonopt.problems.mosp.bounds import lagrangian_bound
-from carbonopt.problems.mosp.check import check
-from carbonopt.problems.mosp.instance import MospInstance
-from carbonopt.problems.mosp.methods import greedy_clean
-from carbonopt.problems.mosp.objective import placement_value
-from carbonopt.problems.mosp.program import build, possible_placements
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.formulation.program import build, possible_placements
+from carbonopt.problems.mosp.methods.bounds import lagrangian_bound
+from carbonopt.problems.mosp.methods.milp import greedy_clean
+from carbonopt.problems.mosp.verify.check import check
 
 pytestmark = pytest.mark.benchmark(
     timer=time.process_time, disable_gc=True, min_rounds=5, warmup=True, warmup_iterations=2

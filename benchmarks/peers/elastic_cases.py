@@ -20,8 +20,8 @@ from carbonopt.algorithms import compiled
 from carbonopt.check import evaluate
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
-from carbonopt.problems.elastic.greedy import allocate
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.methods.greedy import allocate
 
 SHORT_SECONDS, REPEATS = 0.5, 5
 """Runs below so many CPU seconds are repeated, so often in all."""

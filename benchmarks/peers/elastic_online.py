@@ -33,8 +33,8 @@ from carbonopt.core.time import format_utc, parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace, read_jobs
 from carbonopt.papers.carbonflex_runs import BASELINE, EVERY, Policies, reference_row
-from carbonopt.problems.elastic.instance import ElasticInstance
-from carbonopt.problems.elastic.online.late import extended
+from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.verify.late_windows import extended
 from carbonopt.simulate import simulate
 
 WEEKS = ("2022-07-04", "2022-07-25", "2022-08-15", "2022-09-05", "2022-09-26", "2022-10-17", "2022-11-07")

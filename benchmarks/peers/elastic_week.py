@@ -48,7 +48,7 @@ import carbonopt
 from carbonopt.core.solution import relative_gap
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import read_jobs
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 
 AGREEMENT = 1e-6
 """Largest relative difference between two fluid optima that counts as rounding."""

@@ -57,7 +57,7 @@ from mosp_data import Arrays, Data, Tool, read_data
 from mosp_models import TOOLS
 
 import carbonopt
-from carbonopt.problems.mosp.instance import MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
 
 AGREEMENT = 1e-6
 """Largest relative difference between two LP optima that counts as rounding."""

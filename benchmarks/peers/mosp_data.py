@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

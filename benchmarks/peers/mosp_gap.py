@@ -50,7 +50,7 @@ from mosp_gap_tables import CASE, LINE, add_gaps, summary, table
 
 import carbonopt
 from carbonopt.core.jsonfile import require_writable, write_bytes
-from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 PACKAGES = ("carbonopt", "highspy", "pyomo", "linopy", "ortools", "numpy", "numba")

@@ -18,10 +18,10 @@ from mosp_models import TOOLS, carbonopt_arrays
 import carbonopt
 from carbonopt.check import evaluate
 from carbonopt.core.options import Options, Schedule
-from carbonopt.problems.mosp.instance import MospInstance
-from carbonopt.problems.mosp.objective import placement_value
-from carbonopt.problems.mosp.program import estimate_size, refuse_if_too_large
-from carbonopt.problems.mosp.schedule import as_schedule
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.schedule import as_schedule
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.formulation.program import estimate_size, refuse_if_too_large
 
 Case = Callable[[MospInstance, float], Numbers]
 MOST_COLUMNS = {"pyomo": 3_000_000}
@@ -54,8 +54,8 @@ def highs_alone(instance: MospInstance, seconds: float) -> Numbers:
     """Give the whole program to HiGHS, with no schedule to start from."""
     options = Options(time_limit=seconds, threads=1, mip_rel_gap=0.0)
     from carbonopt.milp import highs
-    from carbonopt.problems.mosp.bounds import free_bound, tighter
-    from carbonopt.problems.mosp.program import build
+    from carbonopt.problems.mosp.formulation.program import build
+    from carbonopt.problems.mosp.methods.bounds import free_bound, tighter
 
     value = placement_value(instance)
     form = build(instance, value)
@@ -70,7 +70,7 @@ def highs_root(instance: MospInstance, seconds: float) -> Numbers:
     options = Options(time_limit=seconds)
     from mosp_build import load_arrays
 
-    from carbonopt.problems.mosp.program import build
+    from carbonopt.problems.mosp.formulation.program import build
 
     form = build(instance, placement_value(instance))
     highs = load_arrays(carbonopt_arrays(form.program))

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from carbonopt.check import evaluate
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.instance import MospInstance
-from carbonopt.problems.mosp.objective import placement_value
-from carbonopt.problems.mosp.program import Placements, estimate_size, possible_placements
-from carbonopt.problems.mosp.schedule import as_schedule
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.schedule import as_schedule
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.formulation.program import Placements, estimate_size, possible_placements
 
 Numbers = dict[str, Any]
 Ints = npt.NDArray[np.int64]

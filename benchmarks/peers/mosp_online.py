@@ -31,7 +31,7 @@ import carbonopt as co
 from carbonopt.io.carbon import read_carbon
 from carbonopt.papers.caspian import beside_the_paper
 from carbonopt.papers.caspian_sweep import AS_PRINTED, OPTIMIZERS, SWEEP, Case, Reference, cases, simulated
-from carbonopt.problems.mosp.instance import MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
 
 PAST_SEED = 1000
 DAY = "2023-11-14T00:00:00Z"

@@ -35,7 +35,7 @@ from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.time import TimeGrid
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace, read_jobs
-from carbonopt.problems.purchasing.instance import PurchasingInstance, PurchasingJobs, Weights
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance, PurchasingJobs, Weights
 
 LONGEST_WAIT_HOURS = 24.0
 WAIT_WEIGHT = 0.005

@@ -7,9 +7,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 from carbonopt.core.errors import UnsupportedError, shown
+from carbonopt.core.parameters import Parameters
+
+P = TypeVar("P", bound=Parameters)
 
 _NUMBERS: dict[str, tuple[type, int]] = {
     "time_limit": (Real, 0),
@@ -66,6 +69,8 @@ class Options:
         A schedule that the checker passed, to start from.
     callback
         Called with `Progress` a few times a second, in the calling thread.
+    params
+        Of the method; None for its defaults.
     """
 
     time_limit: float | None = 60.0
@@ -77,6 +82,7 @@ class Options:
     log_file: str | os.PathLike[str] | None = None
     start: Schedule | None = field(default=None, repr=False)
     callback: Callable[[Progress], None] | None = field(default=None, repr=False)
+    params: Parameters | None = None
     started: float = field(default_factory=time.perf_counter, repr=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +111,10 @@ class Options:
         """Return the same options with a share of the time that is left."""
         return self if self.time_limit is None else replace(self, time_limit=self.elapsed + share * self.remaining)
 
+    def parameters(self, kind: type[P]) -> P:
+        """Return the method's parameters: those given where they are of this kind, else the defaults."""
+        return self.params if isinstance(self.params, kind) else kind()
+
     def report(self, **progress: Any) -> None:
         """Tell the callback, if there is one."""
         if self.callback is not None:
@@ -112,4 +122,6 @@ class Options:
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return what a solution file records of the options."""
-        return {name: getattr(self, name) for name in ("time_limit", "mip_rel_gap", "mip_abs_gap", "seed", "threads")}
+        names = ("time_limit", "mip_rel_gap", "mip_abs_gap", "seed", "threads")
+        changes = {} if self.params is None else self.params.changes()
+        return {name: getattr(self, name) for name in names} | ({"params": changes} if changes else {})

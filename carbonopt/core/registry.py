@@ -1,20 +1,24 @@
-"""Problems and their methods: one line a problem here, one line a method in the problem's folder."""
+"""Problems, their methods and their policies: each problem's folder holds a card that says what it offers.
+
+The folders of `carbonopt.problems` are problems of their own accord. A problem of another package is found by an
+entry point of the group ``carbonopt.problems``, whose name is the problem's and whose value is the package.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.parameters import Parameters
 
-PROBLEMS: dict[str, str] = {
-    "mosp": "carbonopt.problems.mosp",
-    "elastic": "carbonopt.problems.elastic",
-    "purchasing": "carbonopt.problems.purchasing",
-    "mlcluster": "carbonopt.problems.mlcluster",
-}
+GROUP = "carbonopt.problems"
+"""Entry-point group of problems, and the package that holds carbonopt's own."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +27,14 @@ class Method:
 
     Parameters
     ----------
-    function
-        ``module:function``, imported when it is first used; called with (instance, options).
+    reference
+        ``.room.module:function``, imported when it is first used; called with (instance, options, **settings).
     summary
         One line for ``--help`` and the docs.
+    settings
+        What tells this method from others that the same function makes.
+    parameters
+        ``.room.module:Class`` of the `carbonopt.core.parameters.Parameters` that it takes; empty for none.
     exact
         Whether it ends in a proven optimum, given time and memory.
     bound_only
@@ -35,8 +43,10 @@ class Method:
         What it needs of an instance, where it does not take every one; it refuses others.
     """
 
-    function: str
+    reference: str
     summary: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    parameters: str = ""
     exact: bool = False
     bound_only: bool = False
     needs: str = ""
@@ -48,31 +58,39 @@ class PolicyEntry:
 
     Parameters
     ----------
+    reference
+        ``.room.module:Class``: called with the settings, it makes what the problem's ``simulate`` takes, for most
+        problems a `carbonopt.simulation.Policy`.
     summary
         One line for ``--help`` and the docs.
-    reference
-        ``module:Class`` of a `carbonopt.simulation.Policy` that the engine makes itself; empty where the
-        problem's ``simulate`` does, from the name.
+    settings
+        What tells this policy from others of the same class. A user may change them, and any other parameter of
+        the class: ``green:mu=1``.
     """
 
+    reference: str
     summary: str
-    reference: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a problem's folder offers to the rest of the package.
+    """A problem's card: what its folder offers to the rest of the package.
+
+    References are relative to the folder, as in Python's own relative imports: ``.data.file:from_dict``.
 
     Parameters
     ----------
     name
         As in the files' ``problem`` field.
+    package
+        The folder as a module: ``__name__``.
     title
         One line.
+    roles
+        Functions that the rest of the package calls: ``read``, ``check``, ``choose``, ``formulate``, ...
     methods
         By name, in the order in which tables show them.
-    functions
-        ``module:function`` of each role: ``read``, ``check``, ``choose``, ``formulate``, ...
     compared
         Methods that `compare` runs unless told otherwise.
     shown
@@ -87,26 +105,32 @@ class Problem:
     """
 
     name: str
+    package: str
     title: str
+    roles: Mapping[str, str]
     methods: Mapping[str, Method]
-    functions: Mapping[str, str]
     compared: tuple[str, ...]
     shown: Mapping[str, str]
     quick: str
     policies: Mapping[str, PolicyEntry] = field(default_factory=dict)
     baseline: str = ""
 
-    def function(self, role: str) -> Callable[..., Any]:
-        """Return the function that plays `role`.
+    def load(self, reference: str) -> Any:
+        """Return what a reference of the card names."""
+        return load(reference, self.package)
+
+    def role(self, name: str) -> Callable[..., Any]:
+        """Return the function that plays a role.
 
         Raises
         ------
         UnsupportedError
             If the problem has none.
         """
-        if role not in self.functions:
-            raise UnsupportedError(f"problem {self.name!r} has no {role!r}")
-        return load(self.functions[role])
+        if name not in self.roles:
+            raise UnsupportedError(f"problem {self.name!r} has no {name!r}")
+        function: Callable[..., Any] = self.load(self.roles[name])
+        return function
 
     def method(self, name: str) -> Method:
         """Return the method of that name.
@@ -121,6 +145,47 @@ class Problem:
             raise UnsupportedError(f"unknown method {name!r} for problem {self.name!r}: must be {known}")
         return self.methods[name]
 
+    def run(self, method: str, instance: Any, options: Any) -> Any:
+        """Run a method: its `Outcome`, unchecked."""
+        entry = self.method(method)
+        return self.load(entry.reference)(instance, options, **entry.settings)
+
+    def parameters(self, method: str, given: Parameters | Mapping[str, Any] | None) -> Parameters | None:
+        """Return the parameters of a method, those that `given` sets changed; None where it has none.
+
+        Raises
+        ------
+        UnsupportedError
+            If `given` are parameters of another method, or the method has none.
+        InputError
+            With every unknown name and wrong value of a mapping.
+        """
+        reference = self.method(method).parameters
+        if not reference:
+            if given:
+                raise UnsupportedError(f"method {method!r} of problem {self.name!r} takes no params")
+            return None
+        kind: type[Parameters] = self.load(reference)
+        if given is None or isinstance(given, Mapping):
+            return kind.of(given or {}, "params")
+        if not isinstance(given, kind):
+            raise UnsupportedError(f"params of method {method!r}: must be {kind.__name__}, not {type(given).__name__}")
+        return given
+
+
+@cache
+def _packages() -> Mapping[str, str]:
+    """Return the package of each problem by name: first carbonopt's own, then those of entry points."""
+    folder = Path(__file__).parents[1] / "problems"
+    own = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
+    found = {name: f"{GROUP}.{name}" for name in own}
+    return {**{point.name: point.value for point in entry_points(group=GROUP)}, **found}
+
+
+def problem_names() -> tuple[str, ...]:
+    """Return the names of all problems."""
+    return tuple(sorted(_packages()))
+
 
 def problem_of(name: str) -> Problem:
     """Return the problem of that name.
@@ -130,14 +195,13 @@ def problem_of(name: str) -> Problem:
     UnsupportedError
         If there is none; the message lists those there are.
     """
-    if name not in PROBLEMS:
-        raise UnsupportedError(f"unknown problem {name!r}: must be {one_of(tuple(PROBLEMS))}")
-    problem: Problem = import_module(PROBLEMS[name]).PROBLEM
+    if name not in _packages():
+        raise UnsupportedError(f"unknown problem {name!r}: must be {one_of(problem_names())}")
+    problem: Problem = import_module(_packages()[name]).PROBLEM
     return problem
 
 
-def load(reference: str) -> Callable[..., Any]:
-    """Return the function that ``module:function`` names."""
+def load(reference: str, package: str | None = None) -> Any:
+    """Return what ``module:name`` names; a module that begins with a dot is one of `package`."""
     module, _, name = reference.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
+    return getattr(import_module(module, package), name)

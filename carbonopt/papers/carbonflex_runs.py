@@ -14,14 +14,14 @@ import pandas as pd
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options
 from carbonopt.papers.figure import Run
-from carbonopt.problems.elastic.extend import extend
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.methods.extend import extend
 from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
-from carbonopt.problems.elastic.online.late import extended, with_slots
 from carbonopt.problems.elastic.online.learn import learned
 from carbonopt.problems.elastic.online.run import named
+from carbonopt.problems.elastic.verify.late_windows import extended, with_slots
 from carbonopt.simulate import simulate
 from carbonopt.solve import solve
 

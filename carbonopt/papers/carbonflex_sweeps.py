@@ -12,9 +12,9 @@ from carbonopt.core.arrays import IntArray
 from carbonopt.papers.carbonflex_runs import NOT_PUBLIC, PAIRS, PAPER, Policies, compared, legend_above, pairs, swept
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars, lines
-from carbonopt.problems.elastic.catalogue import CLASSES, class_profile
-from carbonopt.problems.elastic.instance import ElasticInstance
-from carbonopt.problems.elastic.online.late import with_slots
+from carbonopt.problems.elastic.data.catalogue import CLASSES, class_profile
+from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.verify.late_windows import with_slots
 
 NAMES = (*PAPER, "replan")
 CAPACITIES = (0.67, 0.8, 1.0, 1.33, 1.67)

@@ -30,8 +30,8 @@ from carbonopt.papers.caspian_sweep import (
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.figure import new_axes
 from carbonopt.plotting.points import bars, lines
-from carbonopt.problems.mosp.instance import MospInstance
-from carbonopt.problems.mosp.objective import carbon_kg_per_unit
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.formulation.objective import carbon_kg_per_unit
 
 OMEGA = 0.5
 """omega_1 of Figures 4 and 5."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.solution import Solution
-from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective, MospInstance, Objective
+from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance, Objective
 from carbonopt.problems.mosp.online.bound import pieces_bound
 from carbonopt.problems.mosp.online.names import make_policy
 from carbonopt.simulate import simulate

@@ -16,7 +16,7 @@ from carbonopt.core.time import TimeGrid
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.papers.gaia_week import METRICS, NO_WAIT, normalised, simulated
 from carbonopt.plotting.points import lines
-from carbonopt.problems.purchasing.instance import PurchasingInstance, Spot
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Spot
 
 POLICY = "spot-first-carbon-time"
 LONGEST_HOURS = (1.0, 2.0, 4.0, 6.0, 12.0, 24.0)

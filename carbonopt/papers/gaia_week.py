@@ -16,7 +16,7 @@ import pandas as pd
 from carbonopt.core.solution import Solution
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars, lines
-from carbonopt.problems.purchasing.instance import PurchasingInstance, Spot
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Spot
 from carbonopt.simulate import simulate
 
 NO_WAIT = "no-wait"

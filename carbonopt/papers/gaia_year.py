@@ -14,7 +14,7 @@ import pandas as pd
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.papers.gaia_week import METRICS, NO_WAIT, normalised, simulated
 from carbonopt.plotting.points import bars, lines
-from carbonopt.problems.purchasing.instance import PurchasingInstance
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 POLICIES = ("lowest-window", "carbon-time", "wait-awhile", "ecovisor", "res-first-carbon-time")
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)

@@ -19,12 +19,12 @@ from carbonopt.core.options import Options
 from carbonopt.core.solution import Solution
 from carbonopt.io.synthetic import synthetic_carbon
 from carbonopt.papers.figure import Run
-from carbonopt.problems.mlcluster.certificate import proven_bound
-from carbonopt.problems.mlcluster.instance import MlClusterInstance
-from carbonopt.problems.mlcluster.limited import at_equal
-from carbonopt.problems.mlcluster.metrics import carbon_between
-from carbonopt.problems.mlcluster.prices.bound import ascend
-from carbonopt.problems.mlcluster.runs import level_after, parsed
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.methods.limited import at_equal
+from carbonopt.problems.mlcluster.methods.price.bound import ascend
+from carbonopt.problems.mlcluster.verify.certificate import proven_bound
+from carbonopt.problems.mlcluster.verify.metrics import carbon_between
+from carbonopt.problems.mlcluster.verify.runs import level_after, parsed
 from carbonopt.simulate import simulate
 
 ZONES = ("GB", "US-CAL-CISO", "SE-SE3", "PL")

@@ -21,7 +21,7 @@ from carbonopt.papers.green_runs import (
     simulated,
 )
 from carbonopt.plotting.points import lines
-from carbonopt.problems.mlcluster.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 
 MU = (1.0, 1.5, 2.0, 2.5, 3.0)
 RERANK_MINUTES = (10, 30, 60)

@@ -11,8 +11,8 @@ import pandas as pd
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.papers.green_runs import BASELINE, DIGITS, SETTINGS, by_zone, clusters, completion_hours, simulated
 from carbonopt.plotting.points import bars
-from carbonopt.problems.mlcluster.instance import MlClusterInstance
-from carbonopt.problems.mlcluster.workload import SIZES_MIX
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.data.workload import SIZES_MIX
 
 EDGES = (0.0, *(size.least for size in list(SIZES_MIX.values())[1:]), np.inf)
 """Of the size classes [hours on one GPU]."""
@@ -54,7 +54,7 @@ WORKLOAD = Figure(
     "The paper's 791 jobs of a day are private; summaries tell that they train image, speech and language models for"
     " one minute to 37 hours, in classes from extra small to large ones of more than 10 hours. Limits of the classes"
     " below 10 hours and all shares are assumed, such that a day of jobs is a day of work for 64 GPUs; the models are"
-    " public ones of similar kind, their profiles modelled (carbonopt.problems.mlcluster.catalogue).",
+    " public ones of similar kind, their profiles modelled (carbonopt.problems.mlcluster.data.catalogue).",
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.solution import Solution
 from carbonopt.plotting.figure import new_axes
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 
 LEAST_HEIGHT = 0.5
 

@@ -9,7 +9,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.solution import Solution
 from carbonopt.plotting.figure import new_axes
-from carbonopt.problems.mlcluster.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 
 LEAST_HEIGHT = 0.5
 

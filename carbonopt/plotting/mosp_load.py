@@ -8,7 +8,7 @@ import numpy as np
 
 from carbonopt.core.solution import Solution
 from carbonopt.plotting.figure import new_axes
-from carbonopt.problems.mosp.instance import MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
 
 TICK = 0.5
 

@@ -9,7 +9,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.solution import Solution
 from carbonopt.plotting.figure import new_axes
-from carbonopt.problems.purchasing.instance import PurchasingInstance
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 KINDS = ("reserved", "on-demand", "spot")
 LEAST_HEIGHT = 0.5

@@ -7,8 +7,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from carbonopt.algorithms.linked import linked
-from carbonopt.problems.elastic.plans.pricing import price_job, run_labels
-from carbonopt.problems.elastic.plans.search import search
+from carbonopt.problems.elastic.methods.price.plans.pricing import price_job, run_labels
+from carbonopt.problems.elastic.methods.price.plans.search import search
 
 
 @linked

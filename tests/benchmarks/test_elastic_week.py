@@ -10,7 +10,7 @@ import pytest
 from elastic_plain import Algorithm1
 
 import carbonopt as co
-from carbonopt.problems.elastic.greedy import allocate
+from carbonopt.problems.elastic.methods.greedy import allocate
 
 TINY = ["--jobs", "4", "--capacity", "4", "--arrival-hours", "12", "--time-limit", "5", "--no-apart"]
 

@@ -15,9 +15,9 @@ import mosp_gap_tables
 import pytest
 
 import carbonopt as co
-from carbonopt.problems.mosp.instance import MospInstance
-from carbonopt.problems.mosp.objective import placement_value
-from carbonopt.problems.mosp.program import build
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.formulation.program import build
 
 TINY = ["--jobs", "8", "--clusters", "2", "--slots", "16", "--time-limit", "100", "--no-warm-up"]
 """Every line ends at once, but for `price` where numba has nothing in its cache."""

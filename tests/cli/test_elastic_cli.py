@@ -10,7 +10,7 @@ import pytest
 from cli_support import errors, run
 from elastic_support import by_hand, change
 
-from carbonopt.problems.elastic.file import from_dict
+from carbonopt.problems.elastic.data.file import from_dict
 
 INFEASIBLE = by_hand(1, [1, 4], *[(0, 1, 1, [1])] * 3, name="crowd")
 

@@ -12,10 +12,10 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.core.registry import PROBLEMS, Method, problem_of
 from carbonopt.milp import highs
-from carbonopt.problems.elastic.file import from_dict as elastic_from_dict
-from carbonopt.problems.mlcluster.file import from_dict as mlcluster_from_dict
-from carbonopt.problems.mosp.file import from_dict as mosp_from_dict
-from carbonopt.problems.purchasing.file import from_dict as purchasing_from_dict
+from carbonopt.problems.elastic.data.file import from_dict as elastic_from_dict
+from carbonopt.problems.mlcluster.data.file import from_dict as mlcluster_from_dict
+from carbonopt.problems.mosp.data.file import from_dict as mosp_from_dict
+from carbonopt.problems.purchasing.data.file import from_dict as purchasing_from_dict
 
 mosp_reference = load_module(ROOT / "tests/reference/brute_force.py")
 elastic_reference = load_module(ROOT / "tests/reference/brute_force_elastic.py")

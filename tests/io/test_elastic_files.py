@@ -14,8 +14,8 @@ from instance_support import Place, told
 
 import carbonopt as co
 from carbonopt.core.errors import TooLargeError
-from carbonopt.problems.elastic.file import from_dict
-from carbonopt.problems.elastic.instance import Profile
+from carbonopt.problems.elastic.data.file import from_dict
+from carbonopt.problems.elastic.data.instance import Profile
 
 NBODY = ("profiles", "nbody")
 ABOVE_0 = "must be finite and above 0"

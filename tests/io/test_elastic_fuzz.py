@@ -13,7 +13,7 @@ from instance_support import JUNK, Raw, damaged, paths, with_junk
 
 import carbonopt as co
 from carbonopt.core.errors import InputError
-from carbonopt.problems.elastic.file import from_dict
+from carbonopt.problems.elastic.data.file import from_dict
 
 
 def survives(raw: Raw) -> None:

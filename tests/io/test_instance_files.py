@@ -9,7 +9,7 @@ import pytest
 from instance_support import RAW, REMOVED, Place, Raw, change, lines
 
 import carbonopt as co
-from carbonopt.problems.mosp.file import from_dict
+from carbonopt.problems.mosp.data.file import from_dict
 
 
 def test_the_instance_that_the_faults_are_put_into_is_sound() -> None:

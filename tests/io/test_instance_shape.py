@@ -11,7 +11,7 @@ from instance_support import RAW, REMOVED, Place, change, lines
 
 import carbonopt as co
 from carbonopt.core.errors import TooLargeError
-from carbonopt.problems.mosp.file import from_dict
+from carbonopt.problems.mosp.data.file import from_dict
 
 CASPIAN = {"kind": "caspian", "weights": {"z1": 1, "z2": 1, "z3": 1}, "normalizers": None}
 

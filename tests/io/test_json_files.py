@@ -14,7 +14,7 @@ from instance_support import RAW, Raw, change, lines, told
 import carbonopt as co
 from carbonopt.core import jsonfile
 from carbonopt.core.errors import MAX_SHOWN_FAULTS, Fault, InputError, TooLargeError
-from carbonopt.problems.mosp.file import from_dict
+from carbonopt.problems.mosp.data.file import from_dict
 
 
 class TestFile:

@@ -10,8 +10,8 @@ from conftest import ROOT, load_module
 from instance_support import REMOVED, tamper
 
 from carbonopt.core.errors import InputError
-from carbonopt.problems.mlcluster.file import from_dict
-from carbonopt.problems.mlcluster.generate import generate
+from carbonopt.problems.mlcluster.data.file import from_dict
+from carbonopt.problems.mlcluster.data.generate import generate
 
 tiny = load_module(ROOT / "instances/tiny_mlcluster.py")
 PROFILES = {"p": tiny.profile(1, 1.5, watts=[200.0, 300.0], restart_minutes=2.0)}

@@ -16,8 +16,16 @@ from purchasing_support import RAW, change, lines
 import carbonopt as co
 from carbonopt.core.errors import InputError
 from carbonopt.core.registry import PROBLEMS
-from carbonopt.problems.purchasing.file import PurchasingFile, from_dict
-from carbonopt.problems.purchasing.instance import GAIA_QUEUES, Limits, Prices, PurchasingJobs, Queue, Spot, Weights
+from carbonopt.problems.purchasing.data.file import PurchasingFile, from_dict
+from carbonopt.problems.purchasing.data.instance import (
+    GAIA_QUEUES,
+    Limits,
+    Prices,
+    PurchasingJobs,
+    Queue,
+    Spot,
+    Weights,
+)
 
 ABOVE_0, AT_LEAST_0 = "must be above 0", "must be at least 0"
 WEIGHTS, LIMITS = ("objective", "weights"), ("objective", "limits")

@@ -14,7 +14,7 @@ from purchasing_support import RAW, change
 
 import carbonopt as co
 from carbonopt.core.errors import InputError
-from carbonopt.problems.purchasing.file import from_dict
+from carbonopt.problems.purchasing.data.file import from_dict
 
 
 def survives(raw: Raw) -> None:

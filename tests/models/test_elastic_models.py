@@ -142,7 +142,7 @@ def test_no_jobs_and_fields_that_may_be_left_out() -> None:
 @pytest.mark.parametrize("length", [100 * (1 + 5e-10), 100 * (1 - 5e-10), 100.0])
 def test_a_length_that_rounding_moved_off_a_whole_number(length: float) -> None:
     import carbonopt
-    from carbonopt.problems.elastic.file import from_dict
+    from carbonopt.problems.elastic.data.file import from_dict
 
     data = by_hand(1, [1.0 + t % 7 for t in range(100)], (0, length, 0, [1]))  # one server, and no slot to spare
     for stated, model, method in ((data, integer, "milp"), (fluid(data), linear, "lp")):

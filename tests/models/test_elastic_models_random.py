@@ -59,7 +59,7 @@ MANY = [(seed, "decreasing") for seed in range(300)] + [(seed, kind) for seed in
 @pytest.mark.parametrize(("seed", "kind"), dict.fromkeys(MANY))
 def test_package_equals_model_and_brute_force(seed: int, kind: str) -> None:
     import carbonopt
-    from carbonopt.problems.elastic.file import from_dict
+    from carbonopt.problems.elastic.data.file import from_dict
 
     data = reference.random_instance(seed, kind)
     best, _ = reference.brute_force(data)
@@ -76,7 +76,7 @@ def test_package_equals_model_and_brute_force(seed: int, kind: str) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_package_equals_models_where_levels_are_shared(seed: int, kind: str) -> None:
     import carbonopt
-    from carbonopt.problems.elastic.file import from_dict
+    from carbonopt.problems.elastic.data.file import from_dict
 
     data = fluid(reference.random_instance(seed, kind))
     best = linear.solve(data)["objective"]

@@ -12,8 +12,8 @@ from conftest import ROOT, load_module
 
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
-from carbonopt.problems.mlcluster.file import from_dict
-from carbonopt.problems.mlcluster.program import build
+from carbonopt.problems.mlcluster.data.file import from_dict
+from carbonopt.problems.mlcluster.formulation.program import build
 
 PYOMO, CVXPY = ROOT / "models" / "mlcluster_pyomo.py", ROOT / "models" / "mlcluster_cvxpy.py"
 

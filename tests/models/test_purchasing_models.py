@@ -16,8 +16,8 @@ from conftest import ROOT, load_module
 from purchasing_random import continuous
 
 import carbonopt as co
-from carbonopt.problems.purchasing.file import from_dict
-from carbonopt.problems.purchasing.instance import Limits, PurchasingInstance, Weights
+from carbonopt.problems.purchasing.data.file import from_dict
+from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Weights
 
 PYOMO = ROOT / "models" / "purchasing_pyomo.py"
 MODELS = ("splitting", "no-split", "suspend-resume")

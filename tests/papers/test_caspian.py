@@ -19,7 +19,7 @@ from carbonopt.papers.caspian_sweep import (
     simulated,
 )
 from carbonopt.papers.figure import Run, figure_of
-from carbonopt.problems.mosp.instance import MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.online.rolling import Rolling
 
 

@@ -12,8 +12,8 @@ from conftest import ROOT
 
 import carbonopt as co
 from carbonopt.papers.figure import FIGURES, Run, figure_of
-from carbonopt.problems.purchasing.convert import convert
-from carbonopt.problems.purchasing.instance import PurchasingInstance
+from carbonopt.problems.purchasing.data.convert import convert
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 NOTEBOOK = ROOT.parent / "shared/golden/gaia_notebook.json"
 GAIA = [name for name in FIGURES if name.startswith("gaia")]

@@ -9,8 +9,8 @@ import carbonopt as co
 from carbonopt.papers import green_runs, green_sensitivity, green_sweeps
 from carbonopt.papers.figure import FIGURES, Run, figure_of
 from carbonopt.papers.green_runs import BASELINE, ZONES, added_watts, completion_hours
-from carbonopt.problems.mlcluster.instance import MlClusterInstance
-from carbonopt.problems.mlcluster.policies.green_options import GreenOptions
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.online.green_options import GreenOptions
 
 GREEN = [name for name in FIGURES if name.startswith("green")]
 

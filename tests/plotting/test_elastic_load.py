@@ -42,7 +42,7 @@ def test_nothing_to_draw_but_the_axes(tiny):
     raw = tiny["printed_none_1"].to_dict()
     raw["jobs"] = {column: [] for column in raw["jobs"]}
     raw["cluster"]["capacity"], raw["carbon"]["g_per_kwh"] = 0, [[0]]
-    from carbonopt.problems.elastic.file import from_dict
+    from carbonopt.problems.elastic.data.file import from_dict
 
     instance = from_dict(raw)
     solution = co.solve(instance, "carbonflex-greedy")

@@ -10,7 +10,7 @@ from purchasing_random import by_hand, continuous
 
 import carbonopt as co
 from carbonopt.plotting.purchasing_load import _load
-from carbonopt.problems.purchasing.instance import Spot, Weights
+from carbonopt.problems.purchasing.data.instance import Spot, Weights
 
 
 @pytest.mark.filterwarnings("ignore:.*coefficients span:UserWarning")

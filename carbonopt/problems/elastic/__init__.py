@@ -2,7 +2,7 @@
 
 from carbonopt.core.registry import Method, PolicyEntry, Problem
 
-_ROOM = "carbonopt.problems.elastic"
+_PACKAGE = "carbonopt.problems.elastic"
 
 _POLICIES = {
     "carbon-agnostic": ("first come, first served, at k_min", "baselines:CarbonAgnostic"),
@@ -20,43 +20,43 @@ PROBLEM = Problem(
     title="elastic server allocation on one cluster (CarbonFlex)",
     methods={
         "price": Method(
-            f"{_ROOM}.methods:price",
+            f"{_PACKAGE}.methods.milp:price",
             "slot prices: exact for the fluid model, plans by column generation for the integer one",
         ),
-        "milp": Method(f"{_ROOM}.methods:milp", "the whole program with HiGHS", exact=True),
-        "carbonflex-greedy": Method(f"{_ROOM}.methods:carbonflex_greedy", "the paper's Algorithm 1, corrected"),
+        "milp": Method(f"{_PACKAGE}.methods.milp:milp", "the whole program with HiGHS", exact=True),
+        "carbonflex-greedy": Method(f"{_PACKAGE}.methods.milp:carbonflex_greedy", "the paper's Algorithm 1, corrected"),
         "carbonflex-greedy-printed": Method(
-            f"{_ROOM}.methods:carbonflex_greedy_printed", "Algorithm 1 as the paper prints it"
+            f"{_PACKAGE}.methods.milp:carbonflex_greedy_printed", "Algorithm 1 as the paper prints it"
         ),
         "carbonflex-greedy-fluid": Method(
-            f"{_ROOM}.methods:carbonflex_greedy_fluid", "Algorithm 1 with units pro rata", needs="model 'fluid'"
+            f"{_PACKAGE}.methods.milp:carbonflex_greedy_fluid", "Algorithm 1 with units pro rata", needs="model 'fluid'"
         ),
         "polymatroid-greedy": Method(
-            f"{_ROOM}.unit_gain:polymatroid_greedy",
+            f"{_PACKAGE}.methods.unit_gain:polymatroid_greedy",
             "slot by slot with max flow as independence oracle: optimal, and proves infeasibility",
             exact=True,
             needs="unit gain: every unit does 1 slot of work for the same energy, whole lengths and capacities",
         ),
-        "lp-rounding": Method(f"{_ROOM}.rounding:lp_rounding", "the fluid optimum, rounded to whole servers"),
+        "lp-rounding": Method(f"{_PACKAGE}.methods.rounding:lp_rounding", "the fluid optimum, rounded to whole servers"),
         "lp": Method(
-            f"{_ROOM}.methods:lp",
+            f"{_PACKAGE}.methods.milp:lp",
             "the whole LP with HiGHS: the fluid optimum, a bound for the integer model",
             bound_only=True,
         ),
     },
     functions={
-        "read": f"{_ROOM}.file:from_dict",
-        "schema": f"{_ROOM}.file:ElasticFile",
-        "choose": f"{_ROOM}.methods:choose",
-        "check": f"{_ROOM}.online.late:check",
-        "proven_bound": f"{_ROOM}.certificate:proven_bound",
-        "formulate": f"{_ROOM}.methods:formulate",
-        "diagnose": f"{_ROOM}.diagnose:diagnose",
-        "extend": f"{_ROOM}.extend:extend",
-        "inspect": f"{_ROOM}.diagnose:inspect",
-        "generate": f"{_ROOM}.generate:generate",
-        "convert": f"{_ROOM}.convert:convert",
-        "simulate": f"{_ROOM}.online.run:simulate",
+        "read": f"{_PACKAGE}.data.file:from_dict",
+        "schema": f"{_PACKAGE}.data.file:ElasticFile",
+        "choose": f"{_PACKAGE}.methods.milp:choose",
+        "check": f"{_PACKAGE}.verify.late_windows:check",
+        "proven_bound": f"{_PACKAGE}.verify.certificate:proven_bound",
+        "formulate": f"{_PACKAGE}.methods.milp:formulate",
+        "diagnose": f"{_PACKAGE}.methods.diagnose:diagnose",
+        "extend": f"{_PACKAGE}.methods.extend:extend",
+        "inspect": f"{_PACKAGE}.methods.diagnose:inspect",
+        "generate": f"{_PACKAGE}.data.generate:generate",
+        "convert": f"{_PACKAGE}.data.convert:convert",
+        "simulate": f"{_PACKAGE}.online.run:simulate",
         "plot": "carbonopt.plotting.elastic_load:plot_elastic_load",
     },
     compared=("price", "carbonflex-greedy", "carbonflex-greedy-printed", "lp-rounding", "lp"),
@@ -68,6 +68,6 @@ PROBLEM = Problem(
     },
     quick="carbonflex-greedy",
     policies={
-        name: PolicyEntry(summary, f"{_ROOM}.online.{reference}") for name, (summary, reference) in _POLICIES.items()
+        name: PolicyEntry(summary, f"{_PACKAGE}.online.{reference}") for name, (summary, reference) in _POLICIES.items()
     },
 )

@@ -2,7 +2,7 @@
 
 from carbonopt.core.registry import Method, PolicyEntry, Problem
 
-_ROOM = "carbonopt.problems.mosp"
+_PACKAGE = "carbonopt.problems.mosp"
 
 _POLICIES = {
     "caspian": "Algorithm 1 of the paper: its LP rounding every period, running jobs included",
@@ -20,30 +20,30 @@ PROBLEM = Problem(
     name="mosp",
     title="multi-objective scheduling and placement over clusters (Caspian)",
     methods={
-        "milp": Method(f"{_ROOM}.methods:milp", "the whole program with HiGHS", exact=True),
-        "price": Method(f"{_ROOM}.prices.method:price", "slot prices for the bound, a search that they guide"),
+        "milp": Method(f"{_PACKAGE}.methods.milp:milp", "the whole program with HiGHS", exact=True),
+        "price": Method(f"{_PACKAGE}.methods.price.method:price", "slot prices for the bound, a search that they guide"),
         "lp-rounding": Method(
-            f"{_ROOM}.methods:lp_rounding", "LP relaxation, rounded where it places the jobs, then moves"
+            f"{_PACKAGE}.methods.milp:lp_rounding", "LP relaxation, rounded where it places the jobs, then moves"
         ),
-        "lp-rounding-caspian": Method(f"{_ROOM}.methods:caspian_rounding", "the paper's Algorithms 2 and 3"),
-        "greedy-clean": Method(f"{_ROOM}.methods:greedy_clean", "earliest start, ties to the cleanest cluster"),
+        "lp-rounding-caspian": Method(f"{_PACKAGE}.methods.milp:caspian_rounding", "the paper's Algorithms 2 and 3"),
+        "greedy-clean": Method(f"{_PACKAGE}.methods.milp:greedy_clean", "earliest start, ties to the cleanest cluster"),
         "greedy-random": Method(
-            f"{_ROOM}.methods:greedy_random", "earliest start, ties at random (the paper's baseline)"
+            f"{_PACKAGE}.methods.milp:greedy_random", "earliest start, ties at random (the paper's baseline)"
         ),
-        "lp": Method(f"{_ROOM}.methods:lp", "LP relaxation: a bound and its certificate", bound_only=True),
+        "lp": Method(f"{_PACKAGE}.methods.milp:lp", "LP relaxation: a bound and its certificate", bound_only=True),
     },
     functions={
-        "read": f"{_ROOM}.file:from_dict",
-        "schema": f"{_ROOM}.file:MospFile",
-        "choose": f"{_ROOM}.methods:choose",
-        "check": f"{_ROOM}.check_pieces:check",
-        "proven_bound": f"{_ROOM}.certificate:proven_bound",
-        "formulate": f"{_ROOM}.methods:formulate",
-        "diagnose": f"{_ROOM}.diagnose:diagnose",
-        "inspect": f"{_ROOM}.diagnose:inspect",
-        "generate": f"{_ROOM}.generate:generate",
-        "convert": f"{_ROOM}.convert:convert",
-        "simulate": f"{_ROOM}.online.run:simulate",
+        "read": f"{_PACKAGE}.data.file:from_dict",
+        "schema": f"{_PACKAGE}.data.file:MospFile",
+        "choose": f"{_PACKAGE}.methods.milp:choose",
+        "check": f"{_PACKAGE}.verify.check_pieces:check",
+        "proven_bound": f"{_PACKAGE}.verify.certificate:proven_bound",
+        "formulate": f"{_PACKAGE}.methods.milp:formulate",
+        "diagnose": f"{_PACKAGE}.methods.diagnose:diagnose",
+        "inspect": f"{_PACKAGE}.methods.diagnose:inspect",
+        "generate": f"{_PACKAGE}.data.generate:generate",
+        "convert": f"{_PACKAGE}.data.convert:convert",
+        "simulate": f"{_PACKAGE}.online.run:simulate",
         "plot": "carbonopt.plotting.mosp_load:plot_mosp_load",
     },
     compared=("milp", "price", "lp-rounding", "lp-rounding-caspian", "greedy-clean", "greedy-random", "lp"),

@@ -2,7 +2,7 @@
 
 from carbonopt.core.registry import Method, PolicyEntry, Problem
 
-_ROOM = "carbonopt.problems.purchasing"
+_PACKAGE = "carbonopt.problems.purchasing"
 
 _RULES = {
     "lowest-slot": "at the cleanest moment of the waiting time",
@@ -31,31 +31,31 @@ PROBLEM = Problem(
     title="start times and purchase options of cloud jobs (GAIA)",
     methods={
         "price": Method(
-            f"{_ROOM}.prices.method:price",
+            f"{_PACKAGE}.methods.price.method:price",
             "slot prices of the reserved CPUs, and a search by best responses to the load",
         ),
-        "milp": Method(f"{_ROOM}.methods:milp", "the whole program with HiGHS", exact=True),
-        "lp": Method(f"{_ROOM}.methods:lp", "LP relaxation with HiGHS: a bound", bound_only=True),
-        "no-wait": Method(f"{_ROOM}.methods:no_wait", "every job at its arrival: the baseline without carbon"),
+        "milp": Method(f"{_PACKAGE}.methods.milp:milp", "the whole program with HiGHS", exact=True),
+        "lp": Method(f"{_PACKAGE}.methods.milp:lp", "LP relaxation with HiGHS: a bound", bound_only=True),
+        "no-wait": Method(f"{_PACKAGE}.methods.milp:no_wait", "every job at its arrival: the baseline without carbon"),
     },
     functions={
-        "read": f"{_ROOM}.file:from_dict",
-        "schema": f"{_ROOM}.file:PurchasingFile",
-        "choose": f"{_ROOM}.methods:choose",
-        "check": f"{_ROOM}.check:check",
-        "proven_bound": f"{_ROOM}.certificate:proven_bound",
-        "formulate": f"{_ROOM}.methods:formulate",
-        "diagnose": f"{_ROOM}.diagnose:diagnose",
-        "inspect": f"{_ROOM}.diagnose:inspect",
-        "generate": f"{_ROOM}.generate:generate",
-        "convert": f"{_ROOM}.convert:convert",
-        "limited": f"{_ROOM}.limited:limited",
-        "quantities": f"{_ROOM}.limited:quantities",
-        "at_equal": f"{_ROOM}.limited:at_equal",
-        "commitments": f"{_ROOM}.limited:commitments",
-        "expected": f"{_ROOM}.limited:expected",
-        "simulate": f"{_ROOM}.policies.run:simulate",
-        "applicable": f"{_ROOM}.policies.names:applicable",
+        "read": f"{_PACKAGE}.data.file:from_dict",
+        "schema": f"{_PACKAGE}.data.file:PurchasingFile",
+        "choose": f"{_PACKAGE}.methods.milp:choose",
+        "check": f"{_PACKAGE}.verify.check:check",
+        "proven_bound": f"{_PACKAGE}.verify.certificate:proven_bound",
+        "formulate": f"{_PACKAGE}.methods.milp:formulate",
+        "diagnose": f"{_PACKAGE}.methods.diagnose:diagnose",
+        "inspect": f"{_PACKAGE}.methods.diagnose:inspect",
+        "generate": f"{_PACKAGE}.data.generate:generate",
+        "convert": f"{_PACKAGE}.data.convert:convert",
+        "limited": f"{_PACKAGE}.methods.limited:limited",
+        "quantities": f"{_PACKAGE}.methods.limited:quantities",
+        "at_equal": f"{_PACKAGE}.methods.limited:at_equal",
+        "commitments": f"{_PACKAGE}.methods.limited:commitments",
+        "expected": f"{_PACKAGE}.methods.limited:expected",
+        "simulate": f"{_PACKAGE}.online.run:simulate",
+        "applicable": f"{_PACKAGE}.online.names:applicable",
         "plot": "carbonopt.plotting.purchasing_load:plot_purchasing_load",
     },
     compared=("price", "milp", "lp", "no-wait"),

@@ -19,7 +19,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.ranges import require_number, require_one_of
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.cases import carbon_features
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy

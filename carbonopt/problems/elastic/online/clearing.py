@@ -1,6 +1,6 @@
 """Slot prices at which jobs want no more servers than there are: a smoothed dual, by Newton's method.
 
-The same dual as `carbonopt.problems.elastic.fluid` ascends, for a plan that is thrown away after an
+The same dual as `carbonopt.problems.elastic.methods.price.fluid` ascends, for a plan that is thrown away after an
 hour: a per cent of accuracy is enough, and the prices of the hour before are a good start.
 """
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray, IntArray, frozen_float
 from carbonopt.core.errors import UnsupportedError, shown
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 
 QUEUE_HOURS = (2.0, 12.0)
 """Longest job of each queue but the last [h] (CarbonFlex: short, medium, long)."""

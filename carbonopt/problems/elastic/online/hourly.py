@@ -6,7 +6,7 @@ import numpy as np
 
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.view import View, Watch
 from carbonopt.simulation import Policy, State

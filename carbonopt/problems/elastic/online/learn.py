@@ -14,9 +14,9 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options
 from carbonopt.core.ranges import require_number, require_one_of
 from carbonopt.core.time import TimeGrid
-from carbonopt.problems.elastic.fluid.method import fluid_optimum
-from carbonopt.problems.elastic.greedy import allocate
-from carbonopt.problems.elastic.instance import ElasticInstance, ElasticJobs
+from carbonopt.problems.elastic.data.instance import ElasticInstance, ElasticJobs
+from carbonopt.problems.elastic.methods.greedy import allocate
+from carbonopt.problems.elastic.methods.price.fluid.method import fluid_optimum
 from carbonopt.problems.elastic.online.cases import Cases, carbon_features
 from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
 

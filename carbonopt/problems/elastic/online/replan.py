@@ -11,7 +11,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.ranges import require_number
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.clearing import Clearing, Demand, clear
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy

@@ -13,11 +13,11 @@ from carbonopt.core.registry import load
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic import PROBLEM
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
-from carbonopt.problems.elastic.online.late import with_slots
 from carbonopt.problems.elastic.online.view import Scaling
+from carbonopt.problems.elastic.verify.late_windows import with_slots
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
 from carbonopt.simulation.options import SimulationOptions
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.ranges import require_number
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
 from carbonopt.problems.elastic.online.sharing import by_gain, first_come, forced_first

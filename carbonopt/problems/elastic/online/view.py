@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.simulation import State
 

@@ -22,8 +22,8 @@ import numpy as np
 from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
-from carbonopt.problems.mosp.objective import carbon_kg_per_unit
+from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.formulation.objective import carbon_kg_per_unit
 
 STEPS = 300
 """Subgradient steps."""

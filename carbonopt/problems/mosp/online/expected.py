@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.problems.mosp.instance import MospInstance, MospJobs
+from carbonopt.problems.mosp.data.instance import MospInstance, MospJobs
 from carbonopt.problems.mosp.online.window import Sight, Window, due, overdue
 
 

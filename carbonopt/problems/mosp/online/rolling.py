@@ -18,12 +18,12 @@ from carbonopt.core.registry import load
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp import PROBLEM
-from carbonopt.problems.mosp.instance import CarbonObjective, MospInstance
-from carbonopt.problems.mosp.methods import choose, value_of
+from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.schedule import from_schedule
+from carbonopt.problems.mosp.methods.milp import choose, value_of
 from carbonopt.problems.mosp.online.expected import require_alike, with_expected
 from carbonopt.problems.mosp.online.steady import Place, Plan
 from carbonopt.problems.mosp.online.window import Rules, Sight, Window, look, with_period_objective
-from carbonopt.problems.mosp.schedule import from_schedule
 from carbonopt.simulation import Policy, State
 
 WINDOW_HOURS = 24.0
@@ -117,7 +117,7 @@ class Rolling(Policy):
 
     @property
     def pieces(self) -> str:
-        """What may become of a job that has begun, as `carbonopt.problems.mosp.check_pieces` calls it."""
+        """What may become of a job that has begun, as `carbonopt.problems.mosp.verify.check_pieces` calls it."""
         return "migrate" if self.rules.migrate else "suspend" if self.rules.suspend else "none"
 
     def on_begin(self, state: State) -> None:

@@ -11,8 +11,8 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective, MospInstance
-from carbonopt.problems.mosp.methods import normalizers
+from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
+from carbonopt.problems.mosp.methods.milp import normalizers
 from carbonopt.problems.mosp.online.forecasts import ZoneForecasts
 from carbonopt.problems.mosp.online.names import make_policy
 from carbonopt.problems.mosp.online.rolling import Rolling
@@ -39,7 +39,7 @@ def simulate(instance: MospInstance, policy: str | Policy, options: SimulationOp
     Returns
     -------
     Outcome
-        Its info has ``pieces`` (see `carbonopt.problems.mosp.check_pieces`). Where a job could not complete by
+        Its info has ``pieces`` (see `carbonopt.problems.mosp.verify.check_pieces`). Where a job could not complete by
         slot T, status ``unknown`` and ``unfinished_jobs``; jobs that may be left out and never began are not
         among them.
     """

@@ -8,10 +8,10 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Schedule
-from carbonopt.problems.mosp.objective import PlacementValue
+from carbonopt.problems.mosp.data.schedule import from_schedule
+from carbonopt.problems.mosp.formulation.objective import PlacementValue
+from carbonopt.problems.mosp.methods.partial_schedule import Room
 from carbonopt.problems.mosp.online.window import Window
-from carbonopt.problems.mosp.room import Room
-from carbonopt.problems.mosp.schedule import from_schedule
 
 Place = tuple[int, int]
 """Cluster and start, as positions in the window."""

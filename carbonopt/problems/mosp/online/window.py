@@ -15,7 +15,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.time import TimeGrid
-from carbonopt.problems.mosp.instance import (
+from carbonopt.problems.mosp.data.instance import (
     CarbonObjective,
     CaspianObjective,
     Clusters,
@@ -23,7 +23,7 @@ from carbonopt.problems.mosp.instance import (
     MospJobs,
     Objective,
 )
-from carbonopt.problems.mosp.objective import carbon_kg_per_unit
+from carbonopt.problems.mosp.formulation.objective import carbon_kg_per_unit
 from carbonopt.problems.mosp.online.forecasts import ZoneForecasts
 from carbonopt.simulation import State
 

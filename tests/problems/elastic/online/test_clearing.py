@@ -8,9 +8,9 @@ from elastic_support import random_instance
 
 import carbonopt as co
 from carbonopt.core.options import Options
-from carbonopt.problems.elastic.fluid.method import fluid_optimum
-from carbonopt.problems.elastic.instance import ElasticInstance
-from carbonopt.problems.elastic.objective import unit_carbon
+from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.formulation.objective import unit_carbon
+from carbonopt.problems.elastic.methods.price.fluid.method import fluid_optimum
 from carbonopt.problems.elastic.online import clearing, response
 from carbonopt.problems.elastic.online.clearing import Demand, clear
 

@@ -10,7 +10,7 @@ from elastic_support import by_hand
 
 import carbonopt as co
 from carbonopt.core.errors import InputError, UnsupportedError
-from carbonopt.problems.elastic.greedy import allocate
+from carbonopt.problems.elastic.methods.greedy import allocate
 from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
 from carbonopt.problems.elastic.online.cases import Cases, carbon_features
 from carbonopt.problems.elastic.online.habits import Habits

@@ -11,8 +11,7 @@ from elastic_support import by_hand
 import carbonopt as co
 from carbonopt.core.errors import PolicyError, UnsupportedError
 from carbonopt.core.status import Status
-from carbonopt.problems.elastic.check import check
-from carbonopt.problems.elastic.instance import ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.baselines import CarbonScaler, LowestWindow, WaitAwhile
 from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
 from carbonopt.problems.elastic.online.cases import Cases
@@ -20,6 +19,7 @@ from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
 from carbonopt.problems.elastic.online.replan import Replan
 from carbonopt.problems.elastic.online.vcc import Vcc, VccScaling
+from carbonopt.problems.elastic.verify.check import check
 from carbonopt.simulate import simulate
 from carbonopt.simulation import Policy, State
 

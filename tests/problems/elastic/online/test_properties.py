@@ -11,8 +11,8 @@ from elastic_support import FLUID_KINDS, random_instance
 import carbonopt as co
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic import PROBLEM
-from carbonopt.problems.elastic.instance import ElasticInstance
-from carbonopt.problems.elastic.online.late import extended
+from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.verify.late_windows import extended
 from carbonopt.simulate import simulate
 
 POLICIES = tuple(PROBLEM.policies)

@@ -9,7 +9,7 @@ import pytest
 
 import carbonopt as co
 from carbonopt.core.status import Status
-from carbonopt.problems.mosp.instance import CarbonObjective, CaspianObjective
+from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective
 from carbonopt.problems.mosp.online.bound import pieces_bound
 from carbonopt.problems.mosp.online.names import POLICIES
 from carbonopt.problems.mosp.online.rolling import Rolling

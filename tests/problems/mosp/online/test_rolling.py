@@ -10,7 +10,7 @@ from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import PolicyError, UnsupportedError
 from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
-from carbonopt.problems.mosp.instance import CarbonObjective, Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.instance import CarbonObjective, Clusters, MospInstance, MospJobs
 from carbonopt.problems.mosp.online.names import POLICIES
 from carbonopt.problems.mosp.online.rolling import Rolling
 from carbonopt.simulate import simulate

@@ -1,0 +1,179 @@
+"""Parameters of methods: frozen dataclasses that check themselves, and are read from TOML and dictionaries.
+
+A method that searches has numbers that its user may set: how long a phase may last, how warm an annealing begins.
+They are fields of a subclass of `Parameters`, each documented with its unit and its effect. Tolerances that no user
+should touch are no parameters: they stay as constants where they are used.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from os import PathLike
+from pathlib import Path
+from types import NoneType
+from typing import Any, Self, get_args, get_origin, get_type_hints
+
+from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_of, shown
+from carbonopt.core.ranges import require_number, require_one_of
+
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "none"}
+
+
+def number(default: Any, **limits: Any) -> Any:
+    """Return a field with a default and a range: ``least``, ``most``, ``above``, ``below``.
+
+    Of a tuple the range holds for each entry.
+    """
+    return field(default=default, metadata={"limits": limits})
+
+
+def choice(default: str, *known: str) -> Any:
+    """Return a field that takes one of several words."""
+    return field(default=default, metadata={"known": known})
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Base of the parameters of a method; its fields are numbers, words, tuples of numbers, or `Parameters`.
+
+    Raises
+    ------
+    UnsupportedError
+        For a value of another type or out of its range, in one line that names the field.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Annealing(Parameters):
+    ...     start_temperature: float = number(0.1, above=0)
+    >>> @dataclass(frozen=True)
+    ... class Search(Parameters):
+    ...     moves: int = number(100, least=1)
+    ...     annealing: Annealing = field(default_factory=Annealing)
+    >>> Search.of({"annealing": {"start_temperature": 0.2}}).annealing
+    Annealing(start_temperature=0.2)
+    >>> Search(moves=0)
+    Traceback (most recent call last):
+    carbonopt.core.errors.UnsupportedError: moves = 0: must be a whole number, at least 1
+    """
+
+    def __post_init__(self) -> None:
+        for name, fault in _faults(self):
+            raise UnsupportedError(f"{name} {fault}" if fault.startswith("=") else f"{name}: {fault}")
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], path: str = "") -> Self:
+        """Return the parameters that a mapping sets, all others as by default.
+
+        Parameters
+        ----------
+        content
+            Values by name, mappings for fields that are `Parameters` themselves.
+        path
+            Where the mapping stands, for messages.
+
+        Raises
+        ------
+        InputError
+            With every unknown name and every wrong value.
+        """
+        known, hints = {part.name: part for part in fields(cls)}, get_type_hints(cls)
+        values: dict[str, Any] = {}
+        faults: list[Fault] = []
+        for name, value in content.items():
+            where = f"{path}.{name}" if path else str(name)
+            try:
+                if name not in known:
+                    raise InputError(Fault(where, f"is unknown: must be {one_of(tuple(known), limit=len(known))}"))
+                values[name] = _read(hints[name], value, where)
+                if not is_dataclass(hints[name]):
+                    cls(**{name: values[name]})
+            except InputError as error:
+                values.pop(name, None)
+                faults += error.faults
+            except UnsupportedError as error:
+                faults.append(Fault(where, str(error).partition(": ")[2], shown(value)))
+        if faults:
+            raise InputError(faults)
+        try:
+            return cls(**values)
+        except UnsupportedError as error:  # a condition on several fields
+            raise InputError(Fault(path, str(error))) from None
+
+    def changes(self) -> dict[str, Any]:
+        """Return what differs from the defaults, nested as `of` takes it."""
+        default, told = type(self)(), {}
+        for part in fields(self):
+            value, usual = getattr(self, part.name), getattr(default, part.name)
+            if isinstance(value, Parameters):
+                told[part.name] = value.changes()
+            elif value != usual:
+                told[part.name] = list(value) if isinstance(value, tuple) else value
+        return {name: value for name, value in told.items() if value != {}}
+
+
+def read_parameters(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the content of a TOML file of parameters.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is not TOML.
+    """
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(Fault("", f"cannot be read: {error.strerror}")).in_file(path) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(Fault("", f"is not TOML: {error}")).in_file(path) from None
+
+
+def _read(hint: Any, value: Any, where: str) -> Any:
+    """Return a value from a file in the type of its field; what is wrong is told by the field's own check."""
+    if is_dataclass(hint) and isinstance(value, Mapping):
+        reader: Any = hint
+        return reader.of(value, where)
+    if get_origin(hint) is tuple and isinstance(value, list):
+        return tuple(value)
+    return value
+
+
+def _faults(parameters: Parameters) -> Iterator[tuple[str, str]]:
+    """Yield name and fault of each field of a wrong type or out of its range."""
+    hints = get_type_hints(type(parameters))
+    for part in fields(parameters):
+        value, hint = getattr(parameters, part.name), hints[part.name]
+        kinds = get_args(hint) if get_origin(hint) is not tuple and get_args(hint) else (hint,)
+        if get_origin(hint) is tuple:
+            sizes = get_args(hint)
+            free = sizes[-1] is Ellipsis
+            if not isinstance(value, tuple) or not (free or len(value) == len(sizes)):
+                count = "some" if free else str(len(sizes))
+                yield part.name, f"= {shown(value)}: must be {count} numbers"
+                continue
+            entries, kinds = value, (sizes[0],)
+        else:
+            entries = (value,)
+        for entry in entries:
+            fault = _fault(part.name, entry, kinds, part.metadata)
+            if fault:
+                yield part.name, fault
+
+
+def _fault(name: str, value: Any, kinds: tuple[Any, ...], metadata: Mapping[str, Any]) -> str:
+    """Return what is wrong with one value; an empty text where nothing is."""
+    if value is None and NoneType in kinds:
+        return ""
+    kind = next(kind for kind in kinds if kind is not NoneType)
+    try:
+        if kind in (int, float):
+            require_number(name, value, whole=kind is int, none=NoneType in kinds, **metadata.get("limits", {}))
+        elif "known" in metadata:
+            require_one_of(name, value, metadata["known"])
+        elif not isinstance(value, kind):
+            return f"= {shown(value)}: must be {_WORDS.get(kind, kind.__name__)}"
+    except UnsupportedError as error:
+        return str(error).removeprefix(f"{name} ")
+    return ""

@@ -1,0 +1,204 @@
+"""CarbonFlex's Algorithm 1, in three variants under honest names.
+
+It sorts every unit (job, slot, scale) by throughput per carbon, p / (e CI), and takes units in this
+order while the job has work left and the slot has room. All units of one profile, scale and slot have
+the same key, so only these classes are sorted; a compiled loop then walks through their jobs.
+
+- ``printed``: capacity tested by `sum + k >= M`, a closed window, a scale that overwrites the one before.
+- ``corrected``: load at most M, half-open window, servers that the last slot does not need released.
+- ``fluid``: corrected, and a unit may be taken for the part of the slot that is needed or free.
+
+None is optimal (Theorem 4.1 of the paper is false): see the problem's page for counterexamples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carbonopt.algorithms.compiled import compiled
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Schedule
+from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.data.schedule import from_units, integer_schedule
+from carbonopt.problems.elastic.formulation.objective import unit_carbon
+
+VARIANTS = ("printed", "corrected", "fluid")
+STEPS_PER_UNIT = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """What the greedy gave away.
+
+    Parameters
+    ----------
+    job, slot, unit
+        Of each unit taken, sorted.
+    part
+        Part of the slot for which it is taken; 1 but for the fluid variant.
+    left
+        Work that is not done [slots at k_min], shape (N,).
+    late
+        Jobs that run after the end of their window (the printed variant's closed window).
+    """
+
+    job: IntArray
+    slot: IntArray
+    unit: IntArray
+    part: FloatArray
+    left: FloatArray
+    late: IntArray
+
+    @property
+    def unfinished(self) -> IntArray:
+        """Jobs with work left."""
+        return np.flatnonzero(self.left > 0)
+
+    def schedule(self, instance: ElasticInstance) -> Schedule:
+        """Return the allocation as a schedule of the instance's model."""
+        if instance.model == "fluid":
+            return from_units(instance, self.job, self.slot, self.unit, self.part)
+        key = self.job * instance.time.slots + self.slot
+        found, place = np.unique(key, return_inverse=True)
+        highest = np.zeros(len(found), dtype=np.int64)
+        np.maximum.at(highest, place, self.unit)
+        job = found // instance.time.slots
+        k_min = instance.units.servers[instance.profile_of_job[job], 0].astype(np.int64)
+        return integer_schedule(instance, job, found % instance.time.slots, highest + k_min)
+
+
+def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocation:
+    """Run Algorithm 1.
+
+    Parameters
+    ----------
+    instance
+        N jobs, T slots.
+    variant
+        One of `VARIANTS`.
+    """
+    jobs, slots = instance.jobs, instance.time.slots
+    closed = variant == "printed"
+    end = np.minimum(jobs.window_end + closed, slots)
+    first, member = _members(instance, end)
+    order = _classes(instance)
+    size = int(((end - jobs.arrival) * instance.units.count[instance.profile_of_job]).sum())
+    left = np.array(jobs.length if variant == "fluid" else jobs.required)
+    capacity = instance.cluster.limit if variant == "corrected" else instance.cluster.capacity
+    free = np.array(capacity, dtype=np.float64)
+    width = end - jobs.arrival
+    level, rest = np.zeros(int(width.sum()), dtype=np.int64), np.zeros(int(width.sum()))
+    offset = np.asarray(np.cumsum(width) - width - jobs.arrival, dtype=np.int64)
+    loop = _take.choose(STEPS_PER_UNIT * size)
+    loop(
+        order, first, member, instance.units.gain, instance.units.servers, VARIANTS.index(variant),
+        offset, level, rest, left, free,
+    )  # fmt: skip
+    used = np.flatnonzero((level > 0) | (rest > 0))
+    count = level[used] + (rest[used] > 0)
+    pair = np.repeat(used, count)
+    unit = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
+    job = np.searchsorted(np.cumsum(width), pair, side="right")
+    slot = pair - offset[job]
+    part = np.where(unit < level[pair], 1.0, rest[pair])
+    left = np.maximum(left, 0.0)
+    if variant == "fluid":
+        left[left <= jobs.length - jobs.required] = 0.0  # parts that add up but for rounding
+    if variant == "corrected":
+        kept = _trimmed(instance, job, slot, unit)
+        job, slot, unit, part = job[kept], slot[kept], unit[kept], part[kept]
+    late = np.unique(job[slot >= jobs.window_end[job]])
+    return Allocation(job, slot, unit, part, left, late)
+
+
+def _classes(instance: ElasticInstance) -> IntArray:
+    """Return (profile, slot, unit) of every class in the order of the greedy, shape (C, 3).
+
+    By throughput per carbon, best first; ties by slot, unit and profile. A unit never comes before
+    the one below it, also where its own ratio is better.
+    """
+    carbon, gain = unit_carbon(instance), instance.units.gain[:, None, :]
+    ratio = np.divide(gain, carbon, out=np.full(carbon.shape, np.inf), where=carbon > 0)
+    ratio = np.minimum.accumulate(ratio, axis=2)
+    exists = np.arange(carbon.shape[2]) < instance.units.count[:, None]
+    profile, slot, unit = np.nonzero(np.broadcast_to(exists[:, None, :], carbon.shape))
+    order = np.lexsort((profile, unit, slot, -ratio[profile, slot, unit]))
+    return np.column_stack([profile, slot, unit])[order]
+
+
+def _members(instance: ElasticInstance, end: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the jobs of each profile whose window holds each slot, in the order of the instance, compressed."""
+    jobs, slots = instance.jobs, instance.time.slots
+    width = end - jobs.arrival
+    job = np.repeat(np.arange(len(jobs)), width)
+    slot = np.arange(len(job)) - np.repeat(np.cumsum(width) - width - jobs.arrival, width)
+    key = instance.profile_of_job[job] * slots + slot
+    first = np.zeros(len(instance.profiles) * slots + 1, dtype=np.int64)
+    np.cumsum(np.bincount(key, minlength=len(first) - 1), out=first[1:])
+    return first, job[np.argsort(key, kind="stable")]
+
+
+@compiled
+def _take(
+    order: IntArray,
+    first: IntArray,
+    member: IntArray,
+    gain: FloatArray,
+    servers: FloatArray,
+    variant: int,
+    offset: IntArray,
+    level: IntArray,
+    rest: FloatArray,
+    left: FloatArray,
+    free: FloatArray,
+) -> None:
+    """Walk through the classes; count whole units taken in `level`, and note the part of a last one in `rest`."""
+    slots = len(free)
+    for c in range(len(order)):
+        p, t, u = order[c, 0], order[c, 1], order[c, 2]
+        need = servers[p, u]
+        for m in range(first[p * slots + t], first[p * slots + t + 1]):
+            j = member[m]
+            place = offset[j] + t
+            if left[j] <= 0.0 or level[place] != u or rest[place] > 0.0:
+                continue
+            share = 1.0
+            if variant == 0:
+                scale = servers[p, 0] + u
+                if scale >= free[t]:  # sum + k >= M, with the job's own servers in the sum
+                    continue
+            elif variant == 1:
+                if need > free[t]:
+                    continue
+            else:
+                share = min(1.0, free[t] / need, left[j] / gain[p, u])
+                if share <= 1e-12:
+                    continue
+            free[t] -= share * need
+            left[j] -= share * gain[p, u]
+            if share == 1.0:
+                level[place] = u + 1
+            else:
+                rest[place] = share
+                if left[j] <= 1e-12:
+                    left[j] = 0.0
+
+
+def _trimmed(instance: ElasticInstance, job: IntArray, slot: IntArray, unit: IntArray) -> IntArray:
+    """Return which units remain once each job gives up those of its last slot that it does not need."""
+    gain = instance.units.gain[instance.profile_of_job[job], unit]
+    done = np.bincount(job, gain, len(instance.jobs))
+    last = np.full(len(instance.jobs), -1, dtype=np.int64)
+    np.maximum.at(last, job, slot)
+    kept = np.ones(len(job), dtype=np.bool_)
+    spare = done - instance.jobs.required
+    in_last = np.flatnonzero(slot == last[job])
+    for i in in_last[np.lexsort((-unit[in_last], job[in_last]))]:  # highest unit first
+        if gain[i] <= spare[job[i]]:
+            spare[job[i]] -= gain[i]
+            kept[i] = False
+        else:
+            spare[job[i]] = -1.0  # what is below it stays
+    return np.flatnonzero(kept)

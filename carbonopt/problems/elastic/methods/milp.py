@@ -1,0 +1,172 @@
+"""The methods of elastic: each takes (instance, options) and returns an Outcome."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.options import Options, Schedule
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
+from carbonopt.milp.program import Program
+from carbonopt.problems.elastic.data.instance import SWITCHING, ElasticInstance
+from carbonopt.problems.elastic.data.schedule import levels_of
+from carbonopt.problems.elastic.formulation.program import ElasticProgram, build, estimate_size
+from carbonopt.problems.elastic.methods import greedy
+from carbonopt.problems.elastic.methods.bounds import certified_bound, unit_rounding
+from carbonopt.problems.elastic.methods.price.fluid.method import fluid_optimum, fluid_price, least_shortage
+from carbonopt.problems.elastic.methods.price.plans.method import integer_price
+from carbonopt.problems.elastic.verify.check import check
+
+MILP_COLUMNS = 4_000
+"""`auto` solves integer programs up to this size with HiGHS alone."""
+
+
+def choose(instance: ElasticInstance) -> str:
+    """Return the method that `auto` stands for, by model and size."""
+    if instance.switching_g_per_server > 0:
+        return "milp"
+    return "milp" if instance.model == "integer" and estimate_size(instance)[0] <= MILP_COLUMNS else "price"
+
+
+def formulate(instance: ElasticInstance, form: str) -> Program:
+    """Return the program that `milp` (or, relaxed, `lp`) solves."""
+    if form not in ("milp", "lp"):
+        raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
+    return build(instance, integer=None if form == "milp" else False).program
+
+
+def milp(instance: ElasticInstance, options: Options) -> Outcome:
+    """Solve the whole program with HiGHS, from the greedy's schedule; the fluid model is its LP."""
+    if instance.model == "fluid":
+        return lp(instance, options)
+    form = build(instance)
+    first = options.start if options.start is not None else _greedy_schedule(instance)
+    if first is not None:
+        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
+    result = highs.solve(
+        form.program,
+        options,
+        start=None if first is None else _columns_of(form, instance, first),
+        schedule_of=lambda values: form.schedule(values, instance),
+        bound_error=(len(form.job), unit_rounding(instance)),
+    )
+    if result.status is Status.INFEASIBLE and first is None:
+        proof = least_shortage(instance, options)
+        certificate = proof.certificate() if proof.status is Status.INFEASIBLE else None
+        return Outcome(Status.INFEASIBLE, certificate=certificate, info=result.info)
+    schedule = first
+    if result.values is not None:
+        found = form.schedule(result.values, instance)
+        if not check(instance, found).violations and _no_worse(instance, found, first):
+            schedule = found
+    status = result.status
+    if status is Status.OPTIMAL and schedule is None:
+        status = Status.UNKNOWN
+    elif status is Status.INFEASIBLE:  # refuted by the schedule at hand
+        status = Status.FEASIBLE
+    bound = None if result.bound is None else max(0.0, result.bound)  # no schedule costs less than nothing
+    return Outcome(status, schedule, bound, info=result.info)
+
+
+def lp(instance: ElasticInstance, options: Options) -> Outcome:
+    """Solve the LP with HiGHS: the optimum of the fluid model, and for the integer model a bound."""
+    for exact in (True, False):  # all of the work; then what the checker's allowance leaves of it
+        form = build(instance, integer=False, whole_work=exact)
+        result = highs.solve(form.program, options)
+        if result.status is not Status.INFEASIBLE:
+            break
+        proof = least_shortage(instance, options)
+        if proof.status is Status.INFEASIBLE:
+            return Outcome(Status.INFEASIBLE, certificate=proof.certificate(), info=result.info)
+    if result.status is Status.INFEASIBLE:
+        return Outcome(Status.UNKNOWN, info=result.info)
+    bound, certificate = None, None
+    if result.row_dual is not None:
+        prices = np.maximum(0.0, -result.row_dual[form.capacity.slice])
+        bound, certificate = certified_bound(instance, prices)
+    schedule = None
+    if result.values is not None and instance.model == "fluid":
+        schedule = form.schedule(result.values, instance)
+    return Outcome(result.status, schedule, bound, certificate, result.info | {"lp_optimum": result.objective})
+
+
+def price(instance: ElasticInstance, options: Options) -> Outcome:
+    """Solve by slot prices: exact for the fluid model, to a small proven gap for the integer one."""
+    if instance.switching_g_per_server > 0:
+        raise UnsupportedError(SWITCHING.format("price"))
+    if instance.model == "fluid":
+        return fluid_price(instance, options)
+    first = options.start if options.start is not None else _greedy_schedule(instance)
+    if first is not None:
+        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
+    found = fluid_optimum(instance, options, primal=False)
+    if found.status is Status.INFEASIBLE:
+        return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
+    outcome = integer_price(instance, replace(options, start=first), found.prices)
+    known = outcome.bound is not None and outcome.bound >= found.bound
+    if outcome.status is not Status.INFEASIBLE and not known:  # stopped before the plans' bound was any better
+        return replace(outcome, bound=found.bound, certificate=found.certificate())
+    return outcome
+
+
+def carbonflex_greedy(instance: ElasticInstance, options: Options) -> Outcome:  # noqa: ARG001
+    """Run Algorithm 1, corrected: load at most M, half-open windows, the last slot trimmed."""
+    return _greedy(instance, "corrected")
+
+
+def carbonflex_greedy_printed(instance: ElasticInstance, options: Options) -> Outcome:  # noqa: ARG001
+    """Run Algorithm 1 as the paper prints it."""
+    return _greedy(instance, "printed")
+
+
+def carbonflex_greedy_fluid(instance: ElasticInstance, options: Options) -> Outcome:  # noqa: ARG001
+    """Run Algorithm 1 with units taken pro rata, for the fluid model."""
+    if instance.model != "fluid":
+        raise UnsupportedError("carbonflex-greedy-fluid takes parts of slots: it needs an instance of model 'fluid'")
+    return _greedy(instance, "fluid")
+
+
+def _greedy(instance: ElasticInstance, variant: str) -> Outcome:
+    found = greedy.allocate(instance, variant)
+    names = instance.jobs.name
+    if not len(found.unfinished) and not len(found.late):
+        return Outcome(Status.FEASIBLE, found.schedule(instance))
+    schedule = found.schedule(instance)
+    info = {
+        "unfinished_jobs": [names[i] for i in found.unfinished],
+        "unfinished_slots": float(found.left.sum()),
+        "late_jobs": [names[i] for i in found.late],
+        "objective_as_printed": check(instance, schedule).objective,
+        "schedule_as_printed": schedule,
+    }
+    return Outcome(Status.UNKNOWN, info=info)
+
+
+def _greedy_schedule(instance: ElasticInstance) -> Schedule | None:
+    found = greedy.allocate(instance, "corrected")
+    return None if len(found.unfinished) else found.schedule(instance)
+
+
+def _no_worse(instance: ElasticInstance, found: Schedule, first: Schedule | None) -> bool:
+    if first is None:
+        return True
+    new, old = check(instance, found).objective, check(instance, first).objective
+    return new is not None and old is not None and new <= old
+
+
+def _columns_of(form: ElasticProgram, instance: ElasticInstance, schedule: Schedule) -> FloatArray:
+    """Return the columns at which the program has `schedule`; HiGHS completes the rest."""
+    job, slot, servers = levels_of(instance, schedule)
+    table = np.zeros((len(instance.jobs), instance.time.slots), dtype=np.int64)
+    table[job, slot] = servers
+    k_min = instance.units.servers[instance.profile_of_job[form.job], 0]
+    values = np.zeros(form.program.columns)
+    values[form.y.slice] = table[form.job, form.slot] >= k_min + form.unit
+    if "switched" in form.program.variables:
+        values[form.program.block("switched").slice] = form.switched(values)
+    return values

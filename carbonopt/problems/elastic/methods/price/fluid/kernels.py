@@ -1,0 +1,256 @@
+"""Loops of the interior point method: one pass over jobs, their slots and their levels each.
+
+Names as in `interior`. `th` are the barrier's weights share / reduced; `weight` is their sum over a pair,
+`mean_work` and `mean_servers` the means under them; `kap` couples the levels of a pair through its
+convexity row, and `open_share` is 1 - kap weight.
+"""
+
+from __future__ import annotations
+
+from carbonopt.algorithms.compiled import compiled
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.elastic.methods.price.fluid.band import Band, Levels
+
+
+@compiled
+def residuals(
+    band: Band,
+    levels: Levels,
+    profile: IntArray,
+    share: FloatArray,
+    reduced: FloatArray,
+    idle: FloatArray,
+    convexity: FloatArray,
+    mu: FloatArray,
+    prices: FloatArray,
+    dual_gap: FloatArray,
+    idle_gap: FloatArray,
+    work: FloatArray,
+    load: FloatArray,
+) -> float:
+    """Return the carbon of `share`; set the residuals of dual and convexity rows, work and load."""
+    carbon = 0.0
+    load[:] = 0.0
+    for j in range(len(mu)):
+        p = profile[j]
+        done = 0.0
+        for q in range(band.first_pair[j], band.first_pair[j + 1]):
+            t = band.slot[q]
+            filled = 0.0
+            for i in range(band.first_column[q], band.first_column[q + 1]):
+                k = band.level[i]
+                c, w, s = levels.carbon[p, t, k], levels.work[p, k], levels.servers[p, k]
+                dual_gap[i] = c - w * mu[j] + s * prices[t] + convexity[q] - reduced[i]
+                filled += share[i]
+                done += share[i] * w
+                load[t] += share[i] * s
+                carbon += share[i] * c
+            idle_gap[q] = 1.0 - filled - idle[q]
+        work[j] = done
+    return carbon
+
+
+@compiled
+def assemble(
+    band: Band,
+    levels: Levels,
+    profile: IntArray,
+    share: FloatArray,
+    reduced: FloatArray,
+    idle: FloatArray,
+    convexity: FloatArray,
+    job_weight: FloatArray,
+    slot_weight: FloatArray,
+    pivot: FloatArray,
+    couple: FloatArray,
+    weight: FloatArray,
+    mean_work: FloatArray,
+    mean_servers: FloatArray,
+    open_share: FloatArray,
+    kap: FloatArray,
+    schur: FloatArray,
+) -> None:
+    """Set the pivots of the jobs, and the Schur complement over slots: (t, d) couples slots t and t + d."""
+    schur[:] = 0.0
+    for t in range(len(slot_weight)):
+        schur[t, 0] = slot_weight[t]
+    for j in range(len(job_weight)):
+        p = profile[j]
+        a = job_weight[j]
+        for q in range(band.first_pair[j], band.first_pair[j + 1]):
+            one, by_work, by_servers = 0.0, 0.0, 0.0
+            for i in range(band.first_column[q], band.first_column[q + 1]):
+                th = share[i] / reduced[i]
+                one += th
+                by_work += th * levels.work[p, band.level[i]]
+                by_servers += th * levels.servers[p, band.level[i]]
+            mean_work[q], mean_servers[q] = by_work / one, by_servers / one
+            omega = convexity[q] / idle[q]
+            open_share[q] = 1.0 / (1.0 + omega * one)
+            kap[q] = omega * open_share[q]
+            pp = mean_work[q] * mean_work[q] * one * open_share[q]
+            pw = mean_work[q] * mean_servers[q] * one * open_share[q]
+            ww = mean_servers[q] * mean_servers[q] * one * open_share[q]
+            for i in range(band.first_column[q], band.first_column[q + 1]):  # about the means: no cancellation
+                th, k = share[i] / reduced[i], band.level[i]
+                w, m = levels.work[p, k] - mean_work[q], levels.servers[p, k] - mean_servers[q]
+                pp += th * w * w
+                pw += th * w * m
+                ww += th * m * m
+            weight[q] = one
+            a += pp
+            couple[q] = pw
+            schur[band.slot[q], 0] += ww
+        pivot[j] = a
+        for q in range(band.first_pair[j], band.first_pair[j + 1]):
+            factor = couple[q] / a
+            for r in range(q, band.first_pair[j + 1]):
+                schur[band.slot[q], band.slot[r] - band.slot[q]] -= factor * couple[r]
+
+
+@compiled
+def factorise(schur: FloatArray) -> bool:
+    """Replace a band matrix (T, width) by its Cholesky factor; False where it is not positive definite."""
+    slots, width = schur.shape
+    for t in range(slots):
+        if not schur[t, 0] > 0.0:
+            return False
+        root = schur[t, 0] ** 0.5
+        last = min(width, slots - t)
+        schur[t, 0] = root
+        for d in range(1, last):
+            schur[t, d] /= root
+        for d in range(1, last):
+            f = schur[t, d]
+            if f != 0.0:
+                for e in range(d, last):
+                    schur[t + d, e - d] -= f * schur[t, e]
+    return True
+
+
+@compiled
+def solve_band(factor: FloatArray, right: FloatArray) -> None:
+    """Solve with a band's Cholesky factor, in place."""
+    slots, width = factor.shape
+    for t in range(slots):
+        right[t] /= factor[t, 0]
+        for d in range(1, min(width, slots - t)):
+            right[t + d] -= factor[t, d] * right[t]
+    for t in range(slots - 1, -1, -1):
+        total = right[t]
+        for d in range(1, min(width, slots - t)):
+            total -= factor[t, d] * right[t + d]
+        right[t] = total / factor[t, 0]
+
+
+@compiled
+def right_hand_side(
+    band: Band,
+    levels: Levels,
+    profile: IntArray,
+    share: FloatArray,
+    reduced: FloatArray,
+    convexity: FloatArray,
+    pivot: FloatArray,
+    couple: FloatArray,
+    weight: FloatArray,
+    mean_work: FloatArray,
+    mean_servers: FloatArray,
+    open_share: FloatArray,
+    kap: FloatArray,
+    dual_gap: FloatArray,
+    idle_gap: FloatArray,
+    share_target: FloatArray,
+    idle_target: FloatArray,
+    step0: FloatArray,
+    conv0: FloatArray,
+    job_right: FloatArray,
+    slot_right: FloatArray,
+) -> None:
+    """Eliminate levels, convexity rows and jobs: add their part to the right-hand sides of jobs and slots."""
+    for j in range(len(pivot)):
+        p = profile[j]
+        right = job_right[j]
+        for q in range(band.first_pair[j], band.first_pair[j + 1]):
+            e0, ep, ew = 0.0, 0.0, 0.0
+            for i in range(band.first_column[q], band.first_column[q + 1]):
+                k = band.level[i]
+                e = (share_target[i] - share[i] * dual_gap[i]) / reduced[i]
+                e0 += e
+                ep += e * (levels.work[p, k] - mean_work[q])
+                ew += e * (levels.servers[p, k] - mean_servers[q])
+            step0[q] = e0
+            conv0[q] = (idle_target[q] - convexity[q] * idle_gap[q]) / convexity[q] * kap[q]
+            common = e0 * open_share[q] - weight[q] * conv0[q]
+            right -= ep + mean_work[q] * common
+            slot_right[band.slot[q]] += ew + mean_servers[q] * common
+        job_right[j] = right
+        for q in range(band.first_pair[j], band.first_pair[j + 1]):
+            slot_right[band.slot[q]] += couple[q] * right / pivot[j]
+
+
+@compiled
+def back_substitute(
+    band: Band,
+    levels: Levels,
+    profile: IntArray,
+    share: FloatArray,
+    reduced: FloatArray,
+    pivot: FloatArray,
+    couple: FloatArray,
+    weight: FloatArray,
+    mean_work: FloatArray,
+    mean_servers: FloatArray,
+    kap: FloatArray,
+    dual_gap: FloatArray,
+    idle_gap: FloatArray,
+    share_target: FloatArray,
+    step0: FloatArray,
+    conv0: FloatArray,
+    job_right: FloatArray,
+    d_prices: FloatArray,
+    d_mu: FloatArray,
+    d_share: FloatArray,
+    d_reduced: FloatArray,
+    d_idle: FloatArray,
+    d_convexity: FloatArray,
+) -> None:
+    """Turn the step of the slot prices into the steps of everything else."""
+    for j in range(len(pivot)):
+        p = profile[j]
+        total = job_right[j]
+        for q in range(band.first_pair[j], band.first_pair[j + 1]):
+            total += couple[q] * d_prices[band.slot[q]]
+        step = total / pivot[j]
+        d_mu[j] = step
+        for q in range(band.first_pair[j], band.first_pair[j + 1]):
+            price = d_prices[band.slot[q]]
+            drawn = weight[q] * (mean_work[q] * step - mean_servers[q] * price)
+            rise = conv0[q] + kap[q] * (step0[q] + drawn)
+            d_convexity[q] = rise
+            filled = 0.0
+            for i in range(band.first_column[q], band.first_column[q + 1]):
+                k = band.level[i]
+                d_reduced[i] = dual_gap[i] - levels.work[p, k] * step + levels.servers[p, k] * price + rise
+                d_share[i] = (share_target[i] - share[i] * d_reduced[i]) / reduced[i]
+                filled += d_share[i]
+            d_idle[q] = idle_gap[q] - filled
+
+
+@compiled
+def longest_step(values: FloatArray, change: FloatArray) -> float:
+    """Return the largest factor of `change` that keeps `values` at least 0; at most 1e30."""
+    longest = 1e30
+    for i in range(len(values)):
+        if change[i] < 0.0:
+            longest = min(longest, -values[i] / change[i])
+    return longest
+
+
+@compiled
+def product(values: FloatArray, others: FloatArray) -> float:
+    """Return the scalar product, in one thread and always in the same order."""
+    total = 0.0
+    for i in range(len(values)):
+        total += values[i] * others[i]
+    return total

@@ -1,0 +1,163 @@
+"""What the jobs do at given slot prices: the Lagrangian bound of the fluid model, and its subgradient.
+
+With prices lambda_t >= 0 on the capacities, the program falls apart into one fractional covering
+knapsack a job: do l_j of work at least cost, where a unit costs CI_t e_u + lambda_t w_u in slot t.
+Weak duality bounds every schedule from below:
+
+    sum_j cost_j(lambda) - sum_t lambda_t M_t
+
+A job takes the steps of its window (`ladder`) in the order of cost per work; the ratio at which its
+work is done is its break price mu_j.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.algorithms.compiled import compiled
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
+from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
+
+FLOAT_ERROR = 1e-12
+"""By how much the sums of a bound may be wrong, relative: subtracted from it."""
+ADDING_ERROR = 1e-14
+"""The same of each slot's terms, over their size."""
+LEAST_BRACKET = 1e-3
+"""Least half width of a first bracket, over the largest break price."""
+STEPS_PER_UNIT = 300
+"""Rough number of loop steps for each unit of an instance, in about a hundred pricings."""
+
+
+class Pricer:
+    """Prices all jobs of an instance again and again; remembers their break prices as a start.
+
+    Parameters
+    ----------
+    program
+        N jobs, T slots.
+    shortage_price
+        Cost of a slot of work that is not done [g], which keeps the bound finite where a job cannot
+        complete; None: far above what any slot costs. The bound holds for any value.
+
+    Attributes
+    ----------
+    mu
+        Break price of each job at the last prices [g per slot of work], shape (N,).
+    evaluations
+        How often jobs were priced.
+    """
+
+    def __init__(self, program: FluidProgram, shortage_price: float | None = None) -> None:
+        units = program.units
+        self.program, self.carbon = program, program.carbon
+        used = self.carbon[:, :, 0].max(initial=0.0) / max(units.gain[:, 0].min(initial=1.0), 1e-9)
+        self.shortage_price = shortage_price if shortage_price is not None else 1e3 * max(float(used), 1.0)
+        self.limit = program.limit
+        self.mu = np.full(len(program.arrival), float(np.median(self.carbon[:, :, 0])) if self.carbon.size else 0.0)
+        self.evaluations = 0
+        self._steps = program.size * STEPS_PER_UNIT
+        most = np.array([units.gain[p].sum() for p in range(len(units.count))])
+        self._most_work = program.width * most[program.profile]  # at the largest scale in every slot
+        shape = self.carbon.shape
+        self._ladder = Ladder.of_shape(*shape)
+        width = int(program.width.max(initial=1))
+        self._room = np.zeros(width * shape[2])
+        self._places = np.zeros((2, width * shape[2]), dtype=np.int64)
+
+    def closed_slot_prices(self) -> FloatArray:
+        """Return prices that keep jobs out of slots without capacity, and are 0 elsewhere, shape (T,)."""
+        return np.where(self.program.capacity > 0, 0.0, self.shortage_price)
+
+    def __call__(self, prices: FloatArray) -> tuple[float, FloatArray]:
+        """Return the bound [g] at `prices` [g per server and slot], shape (T,), and load less capacity.
+
+        The second is a supergradient of the bound [servers], shape (T,).
+        """
+        self.evaluations += 1
+        program = self.program
+        self._ladder.set(self.carbon, prices, program.units, self._steps)
+        load = np.zeros(len(prices))
+        value = _cover.choose(self._steps)(
+            program.arrival, program.end, program.profile, program.required, self.shortage_price,
+            self._ladder, self.mu, load, self._room, self._places,
+            LEAST_BRACKET * float(self.mu.max(initial=0.0)) + 1e-9,
+        )  # fmt: skip
+        paid, earned = float((prices * self.limit).sum()), float((self.mu * program.required).sum())
+        rounding = FLOAT_ERROR * (value + paid + earned) + ADDING_ERROR * float((self.mu * self._most_work).sum())
+        overfull = (
+            1.001 * program.allowance * max(0.0, earned - value)
+        )  # shares of a slot may add up to a little over 1
+        return value - paid - rounding - overfull, load - self.limit
+
+
+@compiled
+def _cover(
+    arrival: IntArray,
+    end: IntArray,
+    profile: IntArray,
+    required: FloatArray,
+    shortage_price: float,
+    ladder: Ladder,
+    mu: FloatArray,
+    load: FloatArray,
+    near: FloatArray,
+    place: IntArray,
+    least_bracket: float,
+) -> float:
+    """Cover each job's work at least cost; return the cost, set `mu`, add to `load`.
+
+    A pass over the window adds up the steps below a bracket around the last break price, and collects
+    those inside; the bracket moves until the break is inside, which mostly it is at once.
+    """
+    ratio, gain, servers, steps = ladder.ratio, ladder.gain, ladder.servers, ladder.steps
+    total = 0.0
+    for j in range(len(arrival)):
+        p, need = profile[j], required[j]
+        width = 0.03 * mu[j] + least_bracket
+        low, high = mu[j] - width, mu[j] + width
+        below, inside, n = 0.0, 0.0, 0
+        while True:
+            below, inside, n = 0.0, 0.0, 0
+            for t in range(arrival[j], end[j]):
+                k = 0
+                while k < steps[p, t] and ratio[p, t, k] <= low:
+                    below += gain[p, t, k]
+                    k += 1
+                while k < steps[p, t] and ratio[p, t, k] <= high:
+                    near[n], place[0, n], place[1, n] = ratio[p, t, k], t, k
+                    inside += gain[p, t, k]
+                    n += 1
+                    k += 1
+            width *= 4.0
+            if below >= need and low >= 0.0:
+                high = low
+                low = high - width
+            elif below + inside < need and high < shortage_price:
+                low = high
+                high = min(low + width, shortage_price)
+            else:
+                break
+        cost, left, last = 0.0, need - below, -1
+        order = np.argsort(near[:n])
+        for q in range(n):
+            i = order[q]
+            t, k = place[0, i], place[1, i]
+            part = 1.0 if gain[p, t, k] <= left else left / gain[p, t, k]
+            cost += part * near[i] * gain[p, t, k]
+            load[t] += part * servers[p, t, k]
+            left -= part * gain[p, t, k]
+            last = i
+            if part < 1.0 or left <= 0.0:
+                left = 0.0
+                break
+        mu[j] = shortage_price if left > 0.0 or last < 0 else near[last]
+        cost += max(left, 0.0) * shortage_price
+        for t in range(arrival[j], end[j]):
+            for k in range(steps[p, t]):
+                if ratio[p, t, k] > low:
+                    break
+                cost += ratio[p, t, k] * gain[p, t, k]
+                load[t] += servers[p, t, k]
+        total += cost
+    return total

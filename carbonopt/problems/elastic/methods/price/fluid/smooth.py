@@ -1,0 +1,228 @@
+"""Slot prices and a schedule for long horizons: Newton's method on a smoothed dual.
+
+The Lagrangian bound has kinks where the break price of a job meets the cost per work of a step: there
+the step is taken wholly, not at all, or in part. If it is taken in part over a *spread* of costs
+instead, the bound becomes
+
+    sum_j max_mu ( mu l_j - sum_i g_i phi(mu - r_i(lambda)) ) - sum_t lambda_t M_t
+
+with phi(x) = 0 below -spread/2, x above spread/2, and a parabola between: concave, with a continuous
+gradient and a piecewise constant Hessian. The gradient is load less capacity, so at the maximum what
+the jobs take is a schedule. It costs at most sum_i g_i spread / 8 more than the bound, and jobs that are
+indifferent between slots, as most are where capacity is short, spread over them evenly.
+
+The spread shrinks step by step (Nesterov, Smooth minimization of non-smooth functions, Mathematical
+Programming 103, 2005). Prices couple only slots of one window, so the Hessian is a band, and a Newton
+step costs little more than to price all jobs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray
+from carbonopt.core.options import Options
+from carbonopt.problems.elastic.data.instance import ROUNDING
+from carbonopt.problems.elastic.methods.price.fluid import kernels, smooth_kernels
+from carbonopt.problems.elastic.methods.price.fluid.band import LEAST_SHARE, Allocation, FluidProgram
+from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
+from carbonopt.problems.elastic.methods.price.fluid.mend import mended
+from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
+
+FIRST_SPREAD = 0.5
+"""Over the median break price at the start."""
+SHRINK = 0.4
+"""Of the spread, from one maximum to the next."""
+AIM = 0.7
+"""Share of the target at which the last spread aims, as the gap is about proportional to it."""
+LARGEST_LEVEL = 30
+HEADROOM = 0.02
+"""Capacity that is kept free, over the relative gap that is aimed at: room for loads that are not exact."""
+ROUGH = 1e-2
+"""Load above capacity, relative, at which the spread shrinks."""
+NEWTON_STEPS = 40
+TRUST = 3.0
+"""Largest change of a price in a step, over the spread."""
+LEAST_DAMPING, LARGEST_DAMPING = 1e-9, 1e3
+"""Of a slot, over the median curvature."""
+DAMPING_ROUNDS = 8
+"""Times that the damping of slots with too large a step is raised."""
+SUFFICIENT, LEAST_STEP = 1e-4, 1e-3
+"""Rise over what the gradient promises, and share of a step, that a line search accepts at least."""
+FLOAT_ERROR = 1e-13
+"""Of the smoothed bound, relative."""
+
+
+@dataclass
+class Smoothed:
+    """What Newton's method found.
+
+    Parameters
+    ----------
+    prices
+        Of the best bound [g per server and slot], shape (T,).
+    spread
+        The last one [g per slot of work]: how exact the prices are.
+    steps
+        Newton steps taken.
+    carbon
+        Of `allocation` [g]; infinite without one.
+    allocation
+        A schedule of all the work within capacity; None if there is none yet.
+    """
+
+    prices: FloatArray
+    spread: float
+    steps: int = 0
+    carbon: float = np.inf
+    allocation: Allocation | None = None
+
+
+def smooth(program: FluidProgram, pricer: Pricer, target: float, options: Options) -> Smoothed:
+    """Return prices and schedule within `target` of each other, relative, if all goes well.
+
+    Parameters
+    ----------
+    program
+        N jobs, T slots.
+    pricer
+        Of the program.
+    target
+        Relative gap at which to stop.
+    options
+        It ends when the time is out.
+    """
+    prices = pricer.closed_slot_prices()
+    best, _ = pricer(prices)
+    found = Smoothed(prices, FIRST_SPREAD * max(float(np.median(pricer.mu)), 1e-9))
+    dual = SmoothedDual(program, pricer, found.spread, HEADROOM * target)
+    for _ in range(LARGEST_LEVEL):
+        if not dual.maximise(ROUGH, options):
+            break
+        gap = dual.gap(pricer)
+        if gap <= target:
+            if dual.maximise(HEADROOM * target + ROUNDING / 2, options):  # all of the headroom may be needed
+                found.allocation = mended(program, dual.allocation()) or found.allocation  # None if work is left undone
+            gap = dual.gap(pricer)
+        if dual.bound > best:
+            best, found.prices, found.spread = dual.bound, dual.prices, dual.spread
+        if gap <= target:
+            break
+        options.report(bound=best)
+        dual.spread *= max(SHRINK, min(1.0, AIM * target / gap))
+    found.steps = dual.steps
+    if found.allocation is not None:
+        found.carbon = program.carbon_of(found.allocation)
+    return found
+
+
+class SmoothedDual:
+    """The smoothed bound as a function of slot prices, and where its maximisation stands.
+
+    Parameters
+    ----------
+    program, pricer
+        The program, and its pricer at prices 0.
+    spread
+        The first one [g per slot of work].
+    headroom
+        Of capacity, relative.
+    """
+
+    def __init__(self, program: FluidProgram, pricer: Pricer, spread: float, headroom: float) -> None:
+        units, slots, width = program.units, len(program.capacity), int(program.width.max(initial=1))
+        self.program, self.spread, self.largest = program, spread, pricer.shortage_price
+        self.capacity = program.capacity * (1 - headroom)
+        self.mu, self.load = pricer.mu.copy(), np.zeros(slots)
+        self.steps, self.carbon, self.bound = 0, np.inf, -np.inf
+        self.prices = pricer.closed_slot_prices()
+        self._closed = program.capacity <= 0
+        self._zero = 1e-9 * spread
+        self._damping = np.full(slots, LEAST_DAMPING)
+        self._ladder = Ladder.of_shape(*program.carbon.shape)
+        self._hessian = np.zeros((slots, width))
+        self._near, self._gain = np.zeros((2, width * units.gain.shape[1]))
+        self._slots, self._drawn = np.zeros(width, dtype=np.int64), np.zeros(width)
+
+    def __call__(self, prices: FloatArray) -> tuple[float, FloatArray]:
+        """Return the smoothed bound [g] at `prices`, shape (T,), and its gradient, load less capacity [servers]."""
+        program = self.program
+        self._ladder.set(program.carbon, prices, program.units, np.inf)
+        value, cost = smooth_kernels.cover(
+            program.arrival, program.end, program.profile, program.length, self.largest, self.spread,
+            self._ladder, self.mu, self.load, self._near, self._gain,
+        )  # fmt: skip
+        self.carbon = cost - float(prices @ self.load)
+        return value - float(prices @ self.capacity), self.load - self.capacity
+
+    def gap(self, pricer: Pricer) -> float:
+        """Set the bound at the present prices [g]; return by how much what the jobs take costs more, relative."""
+        self.bound, _ = pricer(self.prices)
+        return (self.carbon - self.bound) / max(abs(self.bound), 1e-9)
+
+    def maximise(self, tolerance: float, options: Options) -> bool:
+        """Move the prices to where no load exceeds capacity by more than `tolerance`, relative, nor is it free.
+
+        False if that did not work out, or the time is out.
+        """
+        value, excess = self(self.prices)
+        for _ in range(NEWTON_STEPS):
+            fixed = self._closed | ((self.prices <= self._zero) & (excess < 0))
+            violated = np.where(fixed, 0.0, excess) / np.where(self._closed, 1.0, self.program.capacity)
+            if np.abs(violated).max(initial=0.0) <= tolerance:
+                return True
+            if options.remaining <= 0:
+                return False
+            self.steps += 1
+            step, share = self._direction(np.where(fixed, 0.0, excess), fixed), 1.0
+            while True:
+                prices = np.maximum(0.0, self.prices + share * step)
+                after, excess_after = self(prices)
+                rise = after - value + FLOAT_ERROR * abs(value)
+                if rise >= SUFFICIENT * float(excess @ (prices - self.prices)):
+                    break
+                share /= 2
+                if share < LEAST_STEP:
+                    return False
+            self.prices, value, excess = prices, after, excess_after
+        return False
+
+    def _direction(self, excess: FloatArray, fixed: BoolArray) -> FloatArray:
+        """Return Newton's step, damped slot by slot until no price moves by more than the trust allows."""
+        program = self.program
+        smooth_kernels.curvature(
+            program.arrival, program.end, program.profile, self.largest, self.spread, self._ladder,
+            self.mu, self._hessian, self._slots, self._drawn,
+        )  # fmt: skip
+        diagonal = self._hessian[:, 0]
+        scale = float(np.median(diagonal[diagonal > 0])) if (diagonal > 0).any() else 1.0
+        trust = TRUST * self.spread
+        self._damping = np.maximum(0.1 * self._damping, LEAST_DAMPING)
+        for _ in range(DAMPING_ROUNDS):
+            system, step = self._hessian.copy(), excess.copy()
+            smooth_kernels.damp(system, fixed, scale * self._damping)
+            if not kernels.factorise(system):
+                self._damping = np.minimum(100 * self._damping, LARGEST_DAMPING)
+                continue
+            kernels.solve_band(system, step)
+            far = np.abs(step) / trust
+            if (far <= 1).all():
+                return step
+            self._damping = np.where(far > 1, np.minimum(10 * far * self._damping, LARGEST_DAMPING), self._damping)
+        return np.clip(step, -trust, trust)
+
+    def allocation(self) -> Allocation:
+        """Return what the jobs take at the present prices."""
+        program = self.program
+        at = (program.arrival, program.end, program.profile, self.spread, LEAST_SHARE, self._ladder, self.mu)
+        rows = smooth_kernels.list_shares(*at, *_rows(0))
+        found = _rows(rows)
+        smooth_kernels.list_shares(*at, *found)
+        return found
+
+
+def _rows(count: int) -> Allocation:
+    job, slot, level = np.zeros((3, count), dtype=np.int64)
+    return Allocation(job, slot, level, np.zeros(count))

@@ -1,0 +1,126 @@
+"""Simulated schedules in which jobs are late: what they are feasible for, and the checker's view of them.
+
+An online policy does not know how long jobs run, so some may end after their window. Such a schedule is no
+schedule of the instance, but of one in which the windows of the late jobs are as long as they were late: the
+same as `carbonopt extend` does for Algorithm 1. What the windows were extended by stands in the solution's
+info (``late_slots``), the checker applies it, and a bound is comparable only if it is that of the extended
+instance. Where a job runs after the last slot, the last day of carbon and capacity is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.report import Report, Violation
+from carbonopt.core.time import TimeGrid
+from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.verify import check as judge
+
+DAY_HOURS = 24.0
+MOST_SLOTS = 2**31
+
+
+def check(instance: ElasticInstance, schedule: dict[str, Any], info: dict[str, Any] | None = None) -> Report:
+    """Check a schedule as `carbonopt.problems.elastic.verify.check.check` does, windows extended as `info` says.
+
+    Parameters
+    ----------
+    instance, schedule
+        As there.
+    info
+        ``late_slots``, where a simulation has late jobs: by how many slots the window of each is extended.
+        Metrics and objective then are those of the extended instance, and `online_metrics` are among them.
+    """
+    late = (info or {}).get("late_slots")
+    if late is None:
+        return judge.check(instance, schedule, info)
+    if not _sound(instance, late):
+        words = "late_slots must hold whole numbers of slots, above 0, by the names of jobs"
+        return Report((Violation("format", words),), None)
+    longer = extended(instance, late)
+    report = judge.check(longer, schedule, info)
+    if report.objective is None or report.violations:
+        return report
+    return replace(report, metrics={**report.metrics, **online_metrics(longer, schedule), "late_jobs": len(late)})
+
+
+def extended(instance: ElasticInstance, late_slots: Mapping[str, int]) -> ElasticInstance:
+    """Return the instance with longer windows, and as many slots more as they need.
+
+    Parameters
+    ----------
+    instance
+        N jobs, T slots.
+    late_slots
+        Slots that the window of a job gets in addition, by its name.
+    """
+    slack = np.array(instance.jobs.slack)
+    index = {name: row for row, name in enumerate(instance.jobs.name)}
+    for name, slots in late_slots.items():
+        slack[index[name]] += slots
+    end = instance.jobs.arrival + instance.jobs.whole_slots + slack
+    longer = with_slots(instance, max(instance.time.slots, int(end.max(initial=0))))
+    return longer.with_slack(slack)
+
+
+def with_slots(instance: ElasticInstance, slots: int) -> ElasticInstance:
+    """Return the instance with at least so many slots: the last day of carbon and capacity is repeated."""
+    if slots <= instance.time.slots:
+        return instance
+    day = min(instance.time.slots, max(1, round(DAY_HOURS / instance.time.slot_hours)))
+
+    def longer(row: FloatArray) -> FloatArray:
+        return np.concatenate([row, np.resize(row[-day:], slots - len(row))])
+
+    carbon = instance.carbon
+    time = TimeGrid(slots, instance.time.slot_hours, instance.time.start)
+    signal = CarbonSignal(carbon.zones, np.array([longer(row) for row in carbon.g_per_kwh]), time)
+    cluster = replace(instance.cluster, capacity=longer(instance.cluster.capacity))
+    return replace(instance, carbon=signal, cluster=cluster)
+
+
+def online_metrics(instance: ElasticInstance, schedule: dict[str, Any]) -> dict[str, Any]:
+    """Return delay and churn of a feasible schedule.
+
+    Returns
+    -------
+    dict
+        ``mean_wait_slots``: completion, to the part of the slot, less arrival and length, which is negative
+        where scaling gains time; ``suspensions``: times that a job stops and goes on later; ``rescalings``:
+        slots in which it has another number of servers than in the slot before, in which it ran too;
+        ``churn``: both together.
+    """
+    index = {name: row for row, name in enumerate(instance.jobs.name)}
+    job = np.array([index[name] for name in schedule["job"]], dtype=np.int64)
+    slot, servers = (np.array(schedule[name], dtype=np.int64) for name in ("slot", "servers"))
+    share = np.array(schedule["share"]) if "share" in schedule else np.ones(len(job))
+    key, place = np.unique(job * instance.time.slots + slot, return_inverse=True)
+    used, most = np.bincount(place, share, len(key)), np.zeros(len(key), dtype=np.int64)
+    np.maximum.at(most, place, servers)
+    job, slot = key // instance.time.slots, key % instance.time.slots
+    same = job[1:] == job[:-1]
+    gap = same & (slot[1:] > slot[:-1] + 1)
+    changed = same & ~gap & (most[1:] != most[:-1])
+    completion = np.zeros(len(instance.jobs))
+    np.maximum.at(completion, job, slot + np.minimum(used, 1.0))
+    wait = completion - instance.jobs.arrival - instance.jobs.length
+    return {
+        "mean_wait_slots": round(float(wait.mean()), 9) + 0.0 if len(wait) else 0.0,
+        "suspensions": int(gap.sum()),
+        "rescalings": int(changed.sum()),
+        "churn": int(gap.sum() + changed.sum()),
+    }
+
+
+def _sound(instance: ElasticInstance, late: Any) -> bool:
+    names = set(instance.jobs.name)
+    return isinstance(late, Mapping) and all(
+        name in names and isinstance(slots, int) and not isinstance(slots, bool) and 0 < slots < MOST_SLOTS
+        for name, slots in late.items()
+    )

@@ -1,0 +1,1 @@
+"""What an instance is: its data, its file, and how instances are made."""

@@ -1,0 +1,130 @@
+"""The methods of mlcluster: each takes (instance, options) and returns an Outcome."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.options import Options
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
+from carbonopt.milp.program import Program
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.formulation.fluid import FluidProgram
+from carbonopt.problems.mlcluster.formulation.program import build, estimate_size
+from carbonopt.problems.mlcluster.methods.price.bound import Priced, cells_of
+from carbonopt.problems.mlcluster.methods.price.dual import Dual
+from carbonopt.problems.mlcluster.methods.price.method import Incumbent, follow, price
+from carbonopt.problems.mlcluster.online.run import simulate
+from carbonopt.problems.mlcluster.verify.check import check
+from carbonopt.simulation import ForecastModel
+from carbonopt.simulation.options import SimulationOptions
+
+MOST_COLUMNS = 1_000_000
+"""Beyond which cells are no finer than slots: 791 jobs at 4 cells a slot, 2 million, had no result after 240 s."""
+
+
+def choose(instance: MlClusterInstance) -> str:  # noqa: ARG001
+    """Return the method that `auto` stands for: time is continuous, and no program is exact."""
+    return "price"
+
+
+def formulate(instance: MlClusterInstance, form: str) -> Program:
+    """Return the program that `lp` solves."""
+    if form != "lp":
+        raise UnsupportedError(f"unknown form {form!r}: must be 'lp', since time is continuous")
+    return build(instance).program
+
+
+def lp(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Solve the whole LP with HiGHS; its duals are prices, which prove the bound and lead to schedules."""
+    if not len(instance.jobs):
+        return price(instance, options)
+    cells = cells_of(instance)
+    if estimate_size(instance, cells)[0] > MOST_COLUMNS:
+        cells = 1
+    form = build(instance, cells, whole_work=True)
+    incumbent = Incumbent.early(instance, options)
+    with warnings.catch_warnings():  # of late shares of short jobs: no unit helps, and prices are proven without HiGHS
+        warnings.filterwarnings("ignore", message=".*coefficients span")
+        result = highs.solve(form.program, options)
+    if result.status is Status.INFEASIBLE:
+        status = Status.UNKNOWN if incumbent.schedule is None else Status.FEASIBLE
+        return Outcome(status, incumbent.schedule, info=result.info)
+    if result.row_dual is None or result.status is not Status.OPTIMAL:  # duals on the way may be anything
+        return Outcome(result.status, incumbent.schedule, info=result.info)
+    program = FluidProgram(instance, cells)
+    dual = Dual(program)
+    prices = np.maximum(0.0, -result.row_dual[form.capacity.slice]) / program.minutes
+    budget_price = 0.0
+    if form.budget is not None:
+        budget_price = max(0.0, -float(result.row_dual[form.budget.slice][0]))
+    bound = max(0.0, dual.hard(dual.joined(prices, budget_price))[0])
+    options.report(bound=bound)
+    optimum = None if result.objective is None else result.objective + form.constant
+    info = {**result.info, "lp_optimum": optimum, "cells": cells}
+    priced = Priced(program, prices, budget_price, dual.mu.copy(), bound, info)
+    if result.values is not None:
+        incumbent.offer(form.schedule(result.values, instance, cells))
+    return follow(instance, options, priced, incumbent)
+
+
+def _online(instance: MlClusterInstance, options: Options, policy: str) -> Outcome:
+    """Run a policy as a method: what it cannot end by the horizon, or within the budget, is no schedule."""
+    forecast = ForecastModel().of(instance.intensity, instance.time.slot_hours)
+    outcome = simulate(instance, policy, SimulationOptions(forecast, seed=options.seed))
+    if outcome.schedule is None:
+        return outcome
+    violations = check(instance, outcome.schedule).violations
+    if violations:
+        info = {"left_out": [str(violation) for violation in violations], "simulated": outcome.schedule}
+        return Outcome(Status.UNKNOWN, info=info)
+    return outcome
+
+
+def green(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run GREEN's scheduler."""
+    return _online(instance, options, "green")
+
+
+def green_no_shifting(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run GREEN's scheduler with mu = 1."""
+    return _online(instance, options, "green-no-shifting")
+
+
+def tiresias(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run Tiresias by continuous attained service."""
+    return _online(instance, options, "tiresias")
+
+
+def tiresias_2(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run Tiresias with two queues."""
+    return _online(instance, options, "tiresias-2")
+
+
+def carbon_time(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run GAIA's Carbon-Time."""
+    return _online(instance, options, "carbon-time")
+
+
+def ecovisor(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run Ecovisor's gate."""
+    return _online(instance, options, "ecovisor")
+
+
+def fixed_1(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run every job on one GPU."""
+    return _online(instance, options, "fixed-1")
+
+
+def fixed_2(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run every job on two GPUs."""
+    return _online(instance, options, "fixed-2")
+
+
+def fcfs(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Run jobs strictly in their order."""
+    return _online(instance, options, "fcfs")

@@ -1,0 +1,133 @@
+"""Prices by ascent, and the bound and certificate that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from carbonopt.algorithms.prices import Ascent
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.options import Options
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.formulation.fluid import FluidProgram
+from carbonopt.problems.mlcluster.methods.price.dual import Dual
+
+TEMPERATURES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+"""Of the stages, in units of a usual price of GPU time."""
+LAST_STEPS = 60
+LARGE = 10_000_000
+"""Jobs times cells beyond which fewer iterations are made."""
+FINE_CELLS = 4
+FINE_SIZE = 2_000_000
+"""Jobs times cells up to which slots are cut into finer cells where completion times count."""
+STALLED = 2e-6
+"""Relative rise of the bound below which no further stage is tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """What the prices of an instance are.
+
+    Parameters
+    ----------
+    program
+        What they are prices of.
+    prices
+        Of GPU time in each cell [objective a GPU min], shape (T,).
+    budget_price
+        Of the JCT budget [objective an hour of a job's completion time]; 0 without one.
+    work_prices
+        Of the jobs' work [objective a 1-GPU min], shape (N,).
+    bound
+        On the objective of every schedule.
+    info
+        How they were found.
+    """
+
+    program: FluidProgram
+    prices: FloatArray
+    budget_price: float
+    work_prices: FloatArray
+    bound: float
+    info: dict[str, Any]
+
+    @property
+    def delay_price(self) -> float:
+        """w: of completion times, by weight and budget [objective an hour]."""
+        return self.program.instance.weights.jct_hours + self.budget_price
+
+    def certificate(self) -> dict[str, Any]:
+        """Return what proves the bound without a solver."""
+        return certificate(self.program.cells, self.prices, self.work_prices, self.budget_price, self.bound)
+
+
+def certificate(
+    cells: int, prices: FloatArray, work_prices: FloatArray, budget_price: float, bound: float
+) -> dict[str, Any]:
+    """Return a certificate as a solution file holds it."""
+    return {
+        "kind": "lagrangian",
+        "cells": cells,
+        "prices": prices,
+        "work_prices": work_prices,
+        "budget_price": budget_price,
+        "bound": bound,
+    }
+
+
+def ceiling(instance: MlClusterInstance) -> float:
+    """Return more than any schedule within the limits costs: a bound above it proves that there is none."""
+    gpus = np.arange(1, instance.scales.watts.shape[1] + 1)
+    watts = instance.cluster.gpus * float((instance.scales.watts / gpus).max())
+    carbon = watts * float(instance.kg_per_watt_minute.sum()) * instance.slot_minutes
+    limit, hours = instance.limits.mean_jct_hours, instance.time.hours
+    late = len(instance.jobs) * (hours if limit is None else min(limit, hours))
+    return (instance.weights.carbon_kg * carbon + instance.weights.jct_hours * late) * (1 + 1e-5) + 1e-8
+
+
+def cells_of(instance: MlClusterInstance) -> int:
+    """Return into how many cells slots are cut: completion times are told by the beginning of a cell."""
+    counts = instance.weights.jct_hours > 0 or instance.limits.mean_jct_hours is not None
+    small = FINE_CELLS * len(instance.jobs) * instance.time.slots <= FINE_SIZE
+    return FINE_CELLS if counts and small else 1
+
+
+def ascend(instance: MlClusterInstance, options: Options, start: Priced | None = None) -> Priced:
+    """Return prices with a good bound.
+
+    Parameters
+    ----------
+    instance
+        N jobs, at least one.
+    options
+        It ends when the time is out, with what it has.
+    start
+        Prices of an instance that differs in its objective alone.
+    """
+    program = (
+        FluidProgram(instance, cells_of(instance)) if start is None else FluidProgram(instance, start.program.cells)
+    )
+    dual = Dual(program)
+    first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
+    ascent = Ascent(
+        dual.hard,
+        dual.soft,
+        first,
+        scale=dual.typical,
+        remaining=lambda: options.remaining,
+        report=lambda value: options.report(bound=value),
+        goal=ceiling(instance),
+    )
+    large = len(instance.jobs) * program.count > LARGE
+    for temperature in TEMPERATURES[1:5] if large else TEMPERATURES:
+        before = ascent.value
+        ascent.smooth([temperature], 40 if large else 100)
+        if temperature < 0.05 and ascent.value - before <= STALLED * abs(ascent.value):
+            break
+    ascent.step(LAST_STEPS, 1e-4)
+    bound, _ = dual.hard(ascent.prices)
+    prices, budget_price = dual.split(ascent.prices)
+    info = {"pricings": dual.evaluations, "cells": program.cells}
+    return Priced(program, np.array(prices), budget_price, dual.mu.copy(), max(0.0, bound), info)

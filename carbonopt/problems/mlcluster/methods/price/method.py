@@ -1,0 +1,121 @@
+"""Method `price`: the bound by prices of GPU time, and schedules that follow the prices.
+
+Where there is a JCT budget, a schedule that follows the prices ends somewhat later than the relaxation says. The
+prices are then made anew for a smaller budget, until the schedule keeps the true one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Self
+
+from carbonopt.core.options import Options, Schedule
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.data.settings import Limits
+from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling
+from carbonopt.problems.mlcluster.methods.price.rounding import rounded
+from carbonopt.problems.mlcluster.online.run import make_policy, schedule_in_time
+from carbonopt.problems.mlcluster.verify.check import check
+
+PREMIUMS = (1.0, 2.0, 0.5)
+"""Worth of restarts that are tried, over the work they would take."""
+BUDGET_ROUNDS = 6
+"""Budgets that are tried at most."""
+HASTES = (1.5, 2.0, 4.0, 16.0, 1e6)
+FIRST_RULES, RULES = ("fixed-1", "green"), ("fixed-2", "tiresias")
+"""What is tried before prices, for something to have early, and where nothing ends in time."""
+CLIMB = 0.7
+"""Share of the time left that prices may take; the rest is for schedules that follow them."""
+CLOSE = 0.995
+"""A mean completion time this close to its budget is not to be made any closer."""
+
+
+def price(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Bound an instance by prices, and follow them to a schedule."""
+    if not len(instance.jobs):
+        empty: Schedule = {"job": [], "start_minutes": [], "end_minutes": [], "gpus": []}
+        return Outcome(Status.OPTIMAL, empty, 0.0)
+    incumbent = Incumbent.early(instance, options)
+    priced = ascend(instance, options.part(CLIMB))
+    if priced.bound > ceiling(instance):
+        return Outcome(Status.INFEASIBLE, certificate=priced.certificate(), info=priced.info)
+    options.report(bound=priced.bound)
+    return follow(instance, options, priced, incumbent)
+
+
+def follow(
+    instance: MlClusterInstance,
+    options: Options,
+    priced: Priced,
+    best: Incumbent,
+) -> Outcome:
+    """Make schedules of prices, and return the best, or what there is already."""
+    for follower in _tightened(instance, options, priced, best):
+        for premium in PREMIUMS:
+            if options.remaining > 0:
+                best.offer(rounded(follower, options, premium), close=True)
+    if best.schedule is None:
+        for haste in HASTES:
+            best.offer(rounded(priced, options, haste=haste) if options.remaining > 0 else None)
+        best.follow_rules(RULES)
+    status = Status.FEASIBLE if best.schedule is not None else Status.UNKNOWN
+    if options.remaining <= 0:
+        status = Status.TIME_LIMIT
+    return Outcome(status, best.schedule, priced.bound, priced.certificate(), dict(priced.info))
+
+
+def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, best: Incumbent) -> Iterator[Priced]:
+    """Yield prices for smaller and smaller budgets, as long as schedules exceed the true one."""
+    yield priced
+    limit, budget = instance.limits.mean_jct_hours, instance.limits.mean_jct_hours
+    for _ in range(BUDGET_ROUNDS):
+        if limit is None or budget is None or best.mean_jct is None or options.remaining <= 0:
+            return
+        if CLOSE * limit <= best.mean_jct <= limit:
+            return
+        budget *= limit / best.mean_jct
+        best.mean_jct = None
+        silent = replace(options.part(CLIMB), callback=None)  # bounds for a smaller budget are none for the true one
+        priced = ascend(instance.with_objective(limits=Limits(budget)), silent, priced)
+        yield priced
+
+
+class Incumbent:
+    """The best schedule so far."""
+
+    def __init__(self, instance: MlClusterInstance, options: Options) -> None:
+        self.instance, self.options = instance, options
+        self.schedule: Schedule | None = None
+        self.objective = float("inf")
+        self.mean_jct: float | None = None
+
+    @classmethod
+    def early(cls, instance: MlClusterInstance, options: Options) -> Self:
+        """Return the user's start, or else what a simple rule does: something to have before there are prices."""
+        incumbent = cls(instance, options)
+        incumbent.offer(options.start)
+        incumbent.follow_rules(FIRST_RULES)
+        return incumbent
+
+    def offer(self, schedule: Schedule | None, close: bool = False) -> None:
+        """Keep a schedule if it is feasible and better; note the least mean completion time of `close` ones."""
+        if schedule is None:
+            return
+        report = check(self.instance, schedule)
+        if report.objective is None:
+            return
+        if close:
+            found = report.metrics["mean_jct_hours"]
+            self.mean_jct = found if self.mean_jct is None else min(self.mean_jct, found)
+        if not report.violations and report.objective < self.objective:
+            self.schedule, self.objective = schedule, report.objective
+            self.options.report(objective=self.objective, incumbent=lambda: schedule)
+
+    def follow_rules(self, rules: tuple[str, ...]) -> None:
+        """Offer what simple policies do, as long as there is time and nothing to keep."""
+        for rule in rules:
+            if self.schedule is None and self.options.remaining > 0:
+                self.offer(schedule_in_time(self.instance, make_policy(rule), self.options))

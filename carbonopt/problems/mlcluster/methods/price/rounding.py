@@ -1,0 +1,211 @@
+"""Schedules that the prices lead to: a policy on the engine that knows them, and with them the future.
+
+At the beginning of each cell every job that is there wants the scale at which its next GPU is still worth
+its price: the steps of its ladder up to its break price. GPUs go to the steps that are worth most, those of
+running jobs with a premium for the restart that they save. A job that has fallen behind gets a higher
+break price, such that its remaining work fits into the remaining cells. Whole GPUs change hands at the
+beginnings of cells, at arrivals and at completions alone, so the checker accepts what comes out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from carbonopt.algorithms.compiled import compiled
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Options, Schedule
+from carbonopt.problems.mlcluster.methods.price import kernels
+from carbonopt.problems.mlcluster.methods.price.bound import Priced
+from carbonopt.problems.mlcluster.online.base import ClusterPolicy
+from carbonopt.problems.mlcluster.online.run import schedule_in_time
+from carbonopt.simulation import State
+
+WORTH = 1 + 1e-9
+"""A step at the break price is worth taking."""
+PREMIUM = 1.0
+"""Worth of a restart that is saved, over the work that it would take."""
+LOOK = 64
+"""Jobs that were left over and do not fit, which are passed over at most."""
+CATCH_UP = 1e9
+"""Break price of a job that can no longer end in time, over the usual."""
+
+
+def rounded(priced: Priced, options: Options, premium: float = PREMIUM, haste: float = 1.0) -> Schedule | None:
+    """Return a schedule that follows the prices; None where not all jobs end by the horizon, or the time runs out.
+
+    Parameters
+    ----------
+    priced
+        The prices.
+    options
+        For the time that is left.
+    premium
+        See `PREMIUM`.
+    haste
+        How many times its remaining work a job wants room for; above 1 where there is little slack.
+    """
+    return schedule_in_time(priced.program.instance, PricePolicy(priced, premium, haste), options)
+
+
+class PricePolicy(ClusterPolicy):
+    """Follow prices of GPU time.
+
+    Parameters
+    ----------
+    priced
+        The prices.
+    premium, haste
+        See `rounded`.
+    """
+
+    def __init__(self, priced: Priced, premium: float, haste: float = 1.0) -> None:
+        program = priced.program
+        self.program, self.premium, self.haste = program, premium, haste
+        self.epoch = program.minutes
+        shape = (program.speed.shape[0], program.count, program.speed.shape[1])
+        self.ratio, self.gain, self.gpus = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.steps, self.first = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape[:2])
+        self.loops = float(len(program.required)) * program.count**2
+        kernels.ladders.choose(self.loops)(
+            program.carbon, priced.prices, program.speed, program.watts,
+            self.ratio, self.gain, self.gpus, self.steps, self.first,
+        )  # fmt: skip
+        self.prices = priced.prices
+        self.mu = priced.work_prices.copy()
+        self.highest = CATCH_UP * float(max(self.mu.max(initial=0.0), 1e-9))
+        self.slope = priced.delay_price / 60 / program.required
+        self.restart = program.instance.scales.restart_minutes[program.instance.profile_of_job]
+        self.began = np.zeros(len(program.required), dtype=np.bool_)
+        self.left = program.instance.jobs.work_gpu_minutes.copy()
+        self.left_over: deque[tuple[int, int]] = deque()
+        self.new: list[int] = []
+
+    def on_arrival(self, state: State, job: int) -> None:  # noqa: ARG002
+        """Look at a job between two epochs."""
+        self.new.append(job)
+
+    def on_epoch(self, state: State) -> None:
+        """Give all GPUs anew."""
+        jobs = np.array([*state.running, *state.queued], dtype=np.int64)
+        if not len(jobs):
+            return
+        self._catch_up(state, jobs)
+        target, over = self._choose(state, jobs, self.total)
+        self.left_over = deque(over)
+        self.new = []
+        self.allocate(state, target)
+        self.began[list(target)] = True
+
+    def on_settled(self, state: State) -> None:
+        """Let jobs that were left over, or have just come, take GPUs that are free."""
+        room = self.free(state)
+        if room and self.new:
+            target, over = self._choose(state, np.array(self.new, dtype=np.int64), room)
+            self.left_over += over
+            for job, gpus in target.items():
+                self.give(state, job, gpus)
+                self.began[job] = True
+            room = self.free(state)
+        self.new = []
+        if not room:
+            return
+        passed: list[tuple[int, int]] = []
+        while self.left_over and room and len(passed) < LOOK:
+            job, gpus = self.left_over.popleft()
+            if job not in state.queued:
+                continue
+            if gpus <= room:
+                state.start(job, units=gpus)
+                self.began[job] = True
+                room -= gpus
+            else:
+                passed.append((job, gpus))
+        self.left_over.extendleft(reversed(passed))
+
+    def _cell(self, state: State) -> int:
+        return min(int(state.now / self.program.minutes + 1e-9), self.program.count - 1)
+
+    def _catch_up(self, state: State, jobs: IntArray) -> None:
+        """Raise the break prices of jobs whose remaining work does not fit below them."""
+        for job in state.running:
+            self.left[job] = state.remaining(job)
+        cell, needed = self._cell(state), self.haste * self.left[jobs] + self.began[jobs] * self.restart[jobs]
+        _raise.choose(self.loops)(
+            jobs, needed, self.program.kind, self.slope, cell, state.now, self.program.minutes,
+            self.ratio, self.gain, self.steps, self.mu, self.highest,
+        )  # fmt: skip
+
+    def _choose(self, state: State, jobs: IntArray, room: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
+        """Return GPUs by job, at most `room` of them, and the jobs that got none though they are worth some."""
+        cell, kind = self._cell(state), self.program.kind[jobs]
+        held = np.zeros(len(jobs))
+        if len(state.running):
+            units = np.zeros(len(self.mu))
+            units[list(state.running)] = [run.units for run in state.running.values()]
+            held = units[jobs]
+        ratio, gain, gpus = self.ratio[kind, cell], self.gain[kind, cell], self.gpus[kind, cell]
+        there = np.arange(ratio.shape[1]) < self.steps[kind, cell][:, None]
+        price = self.mu[jobs] - self.slope[jobs] * state.now
+        wanted = there & (ratio <= WORTH * price[:, None])
+        top = np.cumsum(gpus, axis=1)
+        worth = np.where(wanted, (price[:, None] - ratio) * gain / np.maximum(gpus, 1.0), 0.0)
+        saved = self.premium * self.restart[jobs] / self.program.minutes
+        keeps = wanted & (top <= held[:, None] + 0.5)
+        lost = wanted & ((held > 0) | self.began[jobs])[:, None] & ~keeps
+        at_stake = (saved * price)[:, None] * gain / np.maximum(gpus, 1.0)
+        worth += np.where(keeps, at_stake, 0.0) - np.where(lost, at_stake, 0.0)
+        row, step = np.nonzero(wanted)
+        order = np.lexsort((row, step, -worth[row, step]))
+        target: dict[int, int] = {}
+        reached = np.zeros(len(jobs), dtype=np.int64)
+        for r, s in zip(row[order].tolist(), step[order].tolist(), strict=True):
+            size = int(gpus[r, s])
+            if size <= room and reached[r] == s:
+                reached[r] = s + 1
+                target[int(jobs[r])] = int(top[r, s])
+                room -= size
+                if not room:
+                    break
+        wanting = np.flatnonzero(wanted.any(axis=1) & (reached == 0))
+        wanting = wanting[np.argsort(-worth[wanting, 0], kind="stable")]
+        return target, [(int(jobs[r]), int(gpus[r, 0])) for r in wanting.tolist()]
+
+
+@compiled
+def _raise(
+    jobs: IntArray,
+    needed: FloatArray,
+    kind: IntArray,
+    slope: FloatArray,
+    cell: int,
+    now: float,
+    minutes: float,
+    ratio: FloatArray,
+    gain: FloatArray,
+    steps: IntArray,
+    mu: FloatArray,
+    most: float,
+) -> None:
+    """Raise `mu` of each job by steps until the cells from now on hold its work below it."""
+    for q in range(len(jobs)):
+        j = jobs[q]
+        k = kind[j]
+        for _ in range(60):
+            room, following = 0.0, most
+            for t in range(cell, ratio.shape[1]):
+                begin = max(now, t * minutes)
+                extra = slope[j] * begin
+                time = (t + 1) * minutes - begin
+                for i in range(steps[k, t]):
+                    r = ratio[k, t, i] + extra
+                    if r > mu[j] * 1.000000001:
+                        following = min(following, r)
+                        break
+                    room += gain[k, t, i] * time
+                if room >= needed[q]:
+                    break
+            if room >= needed[q] or mu[j] >= most:
+                break
+            mu[j] = max(following, 1.02 * mu[j])

@@ -1,0 +1,175 @@
+"""Role ``simulate`` of mlcluster: an online policy's schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.options import Options, Schedule
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.online.base import FirstCome
+from carbonopt.problems.mlcluster.online.gates import CarbonTime, Ecovisor
+from carbonopt.problems.mlcluster.online.green import Green
+from carbonopt.problems.mlcluster.online.green_options import GreenOptions
+from carbonopt.problems.mlcluster.online.option import read_option
+from carbonopt.problems.mlcluster.online.tiresias import Tiresias
+from carbonopt.simulation import Log, Policy, Pool, Workload, run
+from carbonopt.simulation.options import SimulationOptions
+
+POLICIES: Mapping[str, tuple[Callable[..., Policy], dict[str, Any]]] = MappingProxyType(
+    {
+        "green": (Green, {}),
+        "green-no-shifting": (Green, {"mu": 1.0}),
+        "green-gpu-hours": (Green, {"footprint": "gpu-hours"}),
+        "green-gpu-hours-no-shifting": (Green, {"footprint": "gpu-hours", "mu": 1.0}),
+        "tiresias": (Tiresias, {}),
+        "tiresias-2": (Tiresias, {"threshold_gpu_hours": 1.0}),
+        "carbon-time": (CarbonTime, {}),
+        "ecovisor": (Ecovisor, {}),
+        "fixed-1": (FirstCome, {"gpus": 1, "backfill": True}),
+        "fixed-2": (FirstCome, {"gpus": 2, "backfill": True}),
+        "fcfs": (FirstCome, {}),
+    }
+)
+"""What makes each policy, and the options that its name stands for."""
+
+
+def make_policy(text: str) -> Policy:
+    """Return the policy that a text names.
+
+    Parameters
+    ----------
+    text
+        A name of `POLICIES`, then where they differ from its own any options: ``green:mu=1,theta=0.5``.
+
+    Raises
+    ------
+    UnsupportedError
+        For an unknown name or option, or a value that is none or out of range.
+
+    Examples
+    --------
+    >>> make_policy("green:mu=1.5,upper=degradation").options.mu
+    1.5
+    """
+    name, _, settings = text.partition(":")
+    if name not in POLICIES:
+        raise UnsupportedError(f"unknown policy {name!r}: must be {one_of(tuple(POLICIES), limit=len(POLICIES))}")
+    kind, options = POLICIES[name]
+    given = dict(options)
+    try:
+        for item in filter(None, settings.split(",")):
+            key, equals, value = item.partition("=")
+            if not equals:
+                raise UnsupportedError(f"{item!r} must be option=value")
+            given |= read_option(GreenOptions if kind is Green else kind, key.strip(), value.strip())
+        return kind(**given)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"policy {text!r}: {error}") from None
+
+
+def simulate(instance: MlClusterInstance, policy: str | Policy, options: SimulationOptions) -> Outcome:
+    """Simulate a policy.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    policy
+        A text as in `make_policy`, or a policy of the user's own, on the one pool ``gpus``, in minutes.
+    options
+        Of the simulation; with lengths ``mean`` a job's work is known as the mean of its profile's jobs.
+
+    Raises
+    ------
+    UnsupportedError
+        For an unknown policy, or mode ``artifact``: there is no code of GREEN's authors to follow.
+    """
+    if options.mode != "paper":
+        raise UnsupportedError(f"mode {options.mode!r}: mlcluster has mode 'paper' alone")
+    chosen = make_policy(policy) if isinstance(policy, str) else policy
+    log = run(
+        workload_of(instance, None if options.lengths == "true" else _mean_work(instance)),
+        [Pool("gpus", instance.cluster.gpus)],
+        chosen,
+        instance=instance,
+        forecast=options.forecast,
+        seed=options.seed,
+        callback=options.callback,
+    )
+    return _outcome(instance, log)
+
+
+def schedule_in_time(instance: MlClusterInstance, policy: Policy, options: Options) -> Schedule | None:
+    """Return what a policy does; None where not all jobs end by the horizon, or the time runs out before.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At Ctrl-C: a method that simulates has a better schedule, or none.
+    """
+
+    def look(_: object) -> None:
+        if options.remaining <= 0:
+            raise KeyboardInterrupt  # the engine ends with what it has
+
+    log = run(
+        workload_of(instance),
+        [Pool("gpus", instance.cluster.gpus)],
+        policy,
+        instance=instance,
+        horizon=instance.horizon_minutes,
+        callback=look,
+    )
+    if log.stopped == "interrupted" and options.remaining > 0:
+        raise KeyboardInterrupt
+    return None if log.unfinished.size else columns_of(instance, log)
+
+
+def workload_of(instance: MlClusterInstance, expected_work: FloatArray | None = None) -> Workload:
+    """Return the jobs as the engine takes them, in minutes; `expected_work` as policies know it, None for the true."""
+    jobs, scales = instance.jobs, instance.scales
+    speed, profile = scales.throughput.tolist(), instance.profile_of_job.tolist()
+    return Workload(
+        jobs.arrival_minutes,
+        jobs.work_gpu_minutes,
+        jobs.min_gpus.astype(np.float64),
+        jobs.name,
+        expected_work,
+        speed=lambda job, units: speed[profile[job]][round(units) - 1],
+        restart=scales.restart_minutes[instance.profile_of_job],
+    )
+
+
+def _mean_work(instance: MlClusterInstance) -> FloatArray:
+    """Return the mean work of each job's profile [1-GPU min], shape (N,): it stands for a history."""
+    profile, count = instance.profile_of_job, len(instance.profiles)
+    size = np.maximum(1, np.bincount(profile, minlength=count))
+    return np.asarray((np.bincount(profile, instance.jobs.work_gpu_minutes, count) / size)[profile])
+
+
+def _outcome(instance: MlClusterInstance, log: Log) -> Outcome:
+    columns = columns_of(instance, log)
+    if log.stopped == "interrupted":
+        partial = {"simulated_minutes": log.now, "unfinished_jobs": int(log.unfinished.size), "partial": columns}
+        return Outcome(Status.INTERRUPTED, info=partial)
+    return Outcome(Status.FEASIBLE, columns)
+
+
+def columns_of(instance: MlClusterInstance, log: Log) -> Schedule:
+    """Return the segments as rows of a schedule, sorted by job and time."""
+    order = np.lexsort((log.start, log.job))
+    names = instance.jobs.name
+    return {
+        "job": [names[job] for job in log.job[order].tolist()],
+        "start_minutes": log.start[order].tolist(),
+        "end_minutes": log.end[order].tolist(),
+        "gpus": np.round(log.units[order]).astype(np.int64).tolist(),
+    }

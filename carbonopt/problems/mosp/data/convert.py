@@ -1,0 +1,157 @@
+"""A mosp instance from measured carbon intensity and a real job trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.errors import Fault, InputError
+from carbonopt.core.memory import require_bytes
+from carbonopt.core.time import parse_utc
+from carbonopt.io.carbon import read_carbon
+from carbonopt.io.convert import ROUNDING_SLOTS, arrival_slots, content_hashes, require_sources, source_of
+from carbonopt.io.jobs import JobTrace
+from carbonopt.io.trace import read_trace
+from carbonopt.problems.mosp.data.generate import BYTES_PER_SLOT
+from carbonopt.problems.mosp.data.instance import (
+    Clusters,
+    MospInstance,
+    MospJobs,
+    make_objective,
+)
+
+DEFAULT_WEIGHTS = (1.0, 0.1, 0.0)
+
+
+def convert(
+    jobs: Path,
+    carbon: Sequence[Path] | None,
+    time_unit: str | None = None,
+    zones: str | None = None,
+    start: str | None = None,
+    slots: int | None = None,
+    slot_hours: float = 1.0,
+    wrap: bool = False,
+    capacity: float | None = None,
+    load: float = 0.7,
+    watts: float = 10.0,
+    short_hours: float = 2.0,
+    short_wait_hours: float = 6.0,
+    long_wait_hours: float = 24.0,
+    objective: str = "carbon",
+    weights: Sequence[float] | None = None,
+    name: str | None = None,
+    trace_format: str | None = None,
+) -> MospInstance:
+    """Make an instance with one cluster in each zone.
+
+    Parameters
+    ----------
+    jobs, time_unit, trace_format
+        Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
+    carbon, zones, start
+        Carbon files; the zones to use (separated by commas, None for all); beginning of slot 0
+        (None for the first moment that all files have).
+    slots, slot_hours
+        Horizon; None for as many slots as the last job's deadline needs.
+    wrap
+        Repeat the carbon files where they end.
+    capacity, load
+        CPUs of each cluster; None: such that work over capacity, while jobs arrive, is `load`.
+    watts
+        Power of a used CPU [W].
+    short_hours, short_wait_hours, long_wait_hours
+        Waiting limits by length (GAIA, section 3): deadline = arrival + run time + wait.
+    objective, weights
+        ``carbon`` or ``caspian``, and its three weights; by default carbon counts in kg, a slot of
+        tardiness as much as 0.1 kg, and completion time not at all: the waiting limit bounds it.
+    name
+        Of the instance; None to make one of the sources.
+
+    Raises
+    ------
+    InputError
+        For every fault of the files, and if no job fits into the horizon.
+    UnsupportedError
+        For options out of range.
+    TooLargeError
+        If the slots would not fit into memory.
+    """
+    require_sources(carbon, slot_hours=slot_hours, load=load, capacity=capacity)
+    assert carbon is not None
+    trace = read_trace(jobs, time_unit, trace_format)
+    arrival, duration, wait = _slotted(trace, slot_hours, short_hours, short_wait_hours, long_wait_hours)
+    horizon = slots if slots is not None else int((arrival + duration + wait).max())
+    keep = arrival + duration <= horizon
+    if not keep.any():
+        raise InputError(Fault("jobs", f"no job ends within {horizon} slots", file=str(jobs)))
+    require_bytes(f"{horizon} slots of {slot_hours:g} h", BYTES_PER_SLOT * float(horizon) * len(carbon))
+    signal = read_carbon(
+        *carbon,
+        zones=None if zones is None else zones.split(","),
+        start=None if start is None else parse_utc(start),
+        slots=horizon,
+        slot_hours=slot_hours,
+        wrap=wrap,
+    )
+    arrival, duration, wait, cpus = arrival[keep], duration[keep], wait[keep], trace.cpus[keep]
+    units = capacity if capacity is not None else _units(arrival, duration, cpus, load, len(signal.zones))
+    return MospInstance(
+        name=name or _name(jobs, len(arrival), horizon, signal),
+        provenance=_provenance([*carbon, jobs], int((~keep).sum()), trace, slot_hours),
+        carbon=signal,
+        resources=("cpu",),
+        clusters=Clusters(
+            signal.zones,
+            signal.zones,
+            np.full((len(signal.zones), 1), units),
+            np.full((len(signal.zones), 1), watts),
+        ),
+        jobs=MospJobs(
+            tuple(f"row{row}" for row in np.flatnonzero(keep)),
+            arrival,
+            duration,
+            (arrival + duration + wait).astype(float),
+            cpus.astype(float)[:, None],
+        ),
+        objective=make_objective(objective, weights or (DEFAULT_WEIGHTS if objective == "carbon" else None)),
+    )
+
+
+def _slotted(
+    trace: JobTrace, slot_hours: float, short_hours: float, short_wait: float, long_wait: float
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return arrival, duration and longest wait in slots: the first two rounded up, the last down."""
+    arrival = arrival_slots(trace, slot_hours).astype(np.int64)
+    duration = np.maximum(1, np.ceil(trace.length_hours / slot_hours - ROUNDING_SLOTS)).astype(np.int64)
+    hours = np.where(trace.length_hours <= short_hours, short_wait, long_wait)
+    return arrival, duration, np.floor(hours / slot_hours).astype(np.int64)
+
+
+def _units(arrival: IntArray, duration: IntArray, cpus: FloatArray, load: float, zones: int) -> float:
+    """Return the CPUs of each cluster at which work over capacity while jobs arrive is `load`."""
+    work = float(duration @ cpus)
+    span = max(1, int(arrival.max() - arrival.min()) + 1)
+    return float(max(np.ceil(work / (load * span * zones)), cpus.max()))
+
+
+def _name(jobs: Path, count: int, slots: int, signal: CarbonSignal) -> str:
+    zone = signal.zones[0] if len(signal.zones) == 1 else f"z{len(signal.zones)}"
+    return f"mosp-{source_of(jobs)}-j{count:04d}-t{slots:03d}-{zone}-s00"
+
+
+def _provenance(files: list[Path], dropped: int, trace: JobTrace, slot_hours: float) -> dict[str, Any]:
+    rounded = np.maximum(1, np.ceil(trace.length_hours / slot_hours - ROUNDING_SLOTS)) * slot_hours
+    return {
+        "converter": "carbonopt convert mosp",
+        "files": content_hashes(files),
+        "dropped_jobs": dropped,
+        **trace.provenance(),
+        "trace_cpu_hours": float(trace.length_hours @ trace.cpus),
+        "rounded_cpu_hours": float(rounded @ trace.cpus),
+    }

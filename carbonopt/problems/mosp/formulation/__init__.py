@@ -1,0 +1,1 @@
+"""The mathematical program, and the coefficients of its objective."""

@@ -1,0 +1,195 @@
+"""The mathematical program of mosp (Caspian, section 4.1, equations (5)-(7)).
+
+    min or max   sum_ijt value_ijt x_ijt (+ rejection_price sum_i u_i)
+    placement    sum_jt x_ijt (+ u_i) = 1     each job i    (<= 1 under the caspian objective)   (6)
+    capacity     sum_i r_ir sum_{t' in (t - l_i, t]} x_ijt' <= C_jr^t   each j, r, t             (5)
+                 x_ijt in {0, 1}                                                                 (7)
+
+x_ijt exists only where job i may start on cluster j in slot t: released, eligible, inside the
+horizon, and within the cluster's capacity on its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.options import Schedule
+from carbonopt.milp.program import Block, Program, require_memory
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.schedule import as_schedule
+from carbonopt.problems.mosp.formulation.objective import PlacementValue
+
+
+@dataclass(frozen=True, eq=False)
+class Placements:
+    """Where each job may start: one entry a column x_ijt, sorted by job, cluster, start."""
+
+    job: IntArray
+    cluster: IntArray
+    start: IntArray
+
+    def __len__(self) -> int:
+        return len(self.job)
+
+
+@dataclass(frozen=True, eq=False)
+class MospProgram:
+    """The program, with what its columns and rows stand for."""
+
+    program: Program
+    placements: Placements
+    x: Block
+    placement: Block
+    capacity: Block
+
+    def schedule(self, values: FloatArray, instance: MospInstance) -> Schedule:
+        """Return the schedule that the columns at 1 stand for."""
+        chosen = np.flatnonzero(values[self.x.slice] > 0.5)
+        return as_schedule(
+            instance,
+            self.placements.job[chosen],
+            self.placements.cluster[chosen],
+            self.placements.start[chosen],
+        )
+
+
+def count_starts(instance: MospInstance) -> IntArray:
+    """Return how many slots each job may start in, by release and horizon alone, shape (N,)."""
+    jobs = instance.jobs
+    return np.asarray(np.maximum(0, instance.time.slots - jobs.duration - jobs.arrival + 1))
+
+
+def estimate_size(instance: MospInstance) -> tuple[int, int]:
+    """Return upper bounds on columns and nonzeros of the program, without building it."""
+    columns = count_starts(instance) * instance.eligible.sum(axis=1)
+    resources = (instance.jobs.demand > 0).sum(axis=1)
+    nonzeros = columns.astype(float) @ (1.0 + resources * instance.jobs.duration)
+    return int(columns.sum()), int(nonzeros)
+
+
+def refuse_if_too_large(instance: MospInstance) -> None:
+    """Refuse an instance whose program would not fit into memory.
+
+    Raises
+    ------
+    TooLargeError
+        With the estimate; nothing has been allocated then.
+    """
+    require_memory(f"the program of {instance.name}", *estimate_size(instance))
+
+
+def possible_placements(instance: MospInstance, fitting: bool = True) -> Placements:
+    """Return every (job, cluster, start) at which a job could run on its own.
+
+    With `fitting` False also those at which its demand exceeds the capacity, which only fractions of
+    a job could use.
+
+    Raises
+    ------
+    TooLargeError
+        If a program with these columns would not fit into memory; nothing is allocated then.
+    """
+    refuse_if_too_large(instance)
+    starts = count_starts(instance)
+    pair_job, pair_cluster = np.nonzero(instance.eligible & (starts[:, None] > 0))
+    counts = starts[pair_job]
+    first = np.cumsum(counts) - counts
+    job = np.repeat(pair_job, counts)
+    cluster = np.repeat(pair_cluster, counts)
+    start = np.arange(len(job)) - np.repeat(first - instance.jobs.arrival[pair_job], counts)
+    fits = _fits_alone(instance, job, cluster, start) if fitting else None
+    if fits is None or fits.all():
+        return Placements(job, cluster, start)
+    return Placements(job[fits], cluster[fits], start[fits])
+
+
+def _fits_alone(instance: MospInstance, job: IntArray, cluster: IntArray, start: IntArray) -> BoolArray:
+    """Return whether demand is at most the least capacity over the run, for every resource."""
+    duration, demand = instance.jobs.duration[job], instance.jobs.demand[job]
+    fits = np.ones(len(job), dtype=np.bool_)
+    for r in range(len(instance.resources)):
+        capacity = instance.clusters.limit[:, r]
+        if (capacity == capacity[:, :1]).all():
+            fits &= demand[:, r] <= capacity[cluster, 0]
+            continue
+        # Range minima: the least of any 2**level slots, then two overlapping runs cover [start, end).
+        least, level = capacity, 0
+        level_of = np.frexp(duration)[1] - 1
+        while True:
+            here = np.flatnonzero(level_of == level)
+            ends = start[here] + duration[here] - (1 << level)
+            covered = np.minimum(least[cluster[here], start[here]], least[cluster[here], ends])
+            fits[here] &= demand[here, r] <= covered
+            level += 1
+            if not len(level_of) or level > level_of.max():
+                break
+            half = 1 << (level - 1)
+            least = np.minimum(least[:, :-half], least[:, half:])
+    return fits
+
+
+def build(instance: MospInstance, value: PlacementValue, integer: bool = True) -> MospProgram:
+    """Return the program of `instance` under the objective `value`.
+
+    Parameters
+    ----------
+    instance
+        N jobs, M clusters, R resources, T slots.
+    value
+        What each placement is worth.
+    integer
+        False for the LP relaxation.
+
+    Raises
+    ------
+    TooLargeError
+        If it would not fit into memory; nothing is allocated then.
+    """
+    placements = possible_placements(instance)
+    return _assemble(instance, value, placements, integer)
+
+
+def build_normalizer(instance: MospInstance, term: PlacementValue) -> MospProgram:
+    """Return the LP of one term Z_k alone, whose optimum is Zbar_k (Algorithm 2, line 1).
+
+    It is the paper's plain LP: here a fraction of a job may use slots in which the whole would not
+    fit, since Zbar_k would otherwise depend on what a presolve removes.
+    """
+    return _assemble(instance, term, possible_placements(instance, fitting=False), integer=False)
+
+
+def _assemble(instance: MospInstance, value: PlacementValue, placements: Placements, integer: bool) -> MospProgram:
+    job, cluster, start = placements.job, placements.cluster, placements.start
+    program = Program(instance.name, sense=value.sense)
+    cost = value.of(job, cluster, start)
+    x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer, at=(job, cluster, start))
+    price = instance.objective.absence_price
+    placement = program.add_rows(  # (6)
+        "placement", len(instance.jobs), lower=1 if price > 0 else -np.inf, upper=1
+    )
+    program.add_entries(placement.start + job, x.index, 1.0)
+    if 0 < price < np.inf:
+        rejected = program.add_variables("rejected", len(instance.jobs), upper=1, cost=price)
+        program.add_entries(placement.index, rejected.index, 1.0)
+    capacity = _add_capacity(program, instance, x, placements)  # (5)
+    return MospProgram(program, placements, x, placement, capacity)
+
+
+def _add_capacity(program: Program, instance: MospInstance, x: Block, placements: Placements) -> Block:
+    upper = instance.clusters.capacity
+    slots = upper.shape[2]
+    rows = program.add_rows("capacity", upper.shape, upper=upper)
+    duration = instance.jobs.duration[placements.job]
+    column = np.repeat(x.index.astype(np.int32), duration)
+    first = np.cumsum(duration) - duration  # entry of each column's first slot
+    for r in range(len(instance.resources)):
+        row = rows.start + (placements.cluster * len(instance.resources) + r) * slots + placements.start
+        running = np.repeat((row - first).astype(np.int32), duration)
+        running += np.arange(len(column), dtype=np.int32)
+        demand = np.repeat(instance.jobs.demand[placements.job, r], duration)
+        used = slice(None) if demand.all() else np.flatnonzero(demand)
+        program.add_entries(running[used], column[used], demand[used])
+    return rows

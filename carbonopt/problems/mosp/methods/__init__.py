@@ -1,0 +1,1 @@
+"""The methods that solve an instance, or bound it."""

@@ -1,0 +1,250 @@
+"""Schedules without proof: the papers' baselines, Caspian's LP rounding, and a better rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.formulation.objective import PlacementValue, carbon_kg_per_unit
+from carbonopt.problems.mosp.formulation.program import MospProgram
+from carbonopt.problems.mosp.methods.partial_schedule import Room
+
+EJECTIONS_PER_JOB = 20
+"""Ejections after which a repair gives up, per job of the instance."""
+
+
+def earliest_start(instance: MospInstance, value: PlacementValue, options: Options, clean_ties: bool) -> Room:
+    """Start every job, in order of arrival, in the first slot in which it fits somewhere.
+
+    Parameters
+    ----------
+    instance, value
+        The problem.
+    options
+        Its seed draws among clusters that are free equally early, its time limit ends the work.
+    clean_ties
+        True: take the one on which the run emits least; False: at random (the paper's baseline).
+
+    Returns
+    -------
+    Room
+        With every job that fits; one that fits nowhere, or comes after the time limit, does not run.
+    """
+    rng = np.random.default_rng(options.seed)
+    room = Room(instance, value)
+    carbon = np.cumsum(carbon_kg_per_unit(instance), axis=2)
+    for job in np.lexsort((np.arange(len(instance.jobs)), instance.jobs.arrival)):
+        if options.remaining == 0:
+            break
+        options.report()
+        fits = room.fits(job)
+        slots = np.flatnonzero(fits.any(axis=0))
+        if not len(slots):
+            continue
+        start = int(room.starts(job)[slots[0]])
+        free = np.flatnonzero(fits[:, slots[0]])
+        if clean_ties:
+            end = start + int(instance.jobs.duration[job])
+            before = carbon[free, :, start - 1] if start else 0.0
+            emitted = (carbon[free, :, end - 1] - before) @ instance.jobs.demand[job]
+            room.place(job, int(free[emitted.argmin()]), start)
+        else:
+            room.place(job, int(rng.choice(free)), start)
+    return room
+
+
+def caspian_rounding(instance: MospInstance, value: PlacementValue, form: MospProgram, x: FloatArray) -> Room:
+    """Algorithms 2 and 3 of Caspian, as printed but for omega / Zbar where it prints omega * Zbar.
+
+    Jobs by decreasing b_i, the share of the job that the LP places, each at the best (j, t) by
+    z_ijt that still fits. Nearly all b_i are 1, so the order is mostly that of the job table, and
+    where the LP places a job is never used.
+    """
+    placed_share = np.bincount(form.placements.job, weights=x[form.x.slice], minlength=len(instance.jobs))
+    room = Room(instance, value)
+    for job in np.argsort(-np.round(placed_share, 6), kind="stable"):
+        best = room.cheapest(job)
+        if best is not None:
+            room.place(job, best[0], best[1])
+    return room
+
+
+def price_rounding(
+    instance: MospInstance,
+    value: PlacementValue,
+    form: MospProgram,
+    x: FloatArray,
+    options: Options,
+    rounds: int = 16,
+) -> Room:
+    """Round where the LP places each job, then move single jobs while that helps.
+
+    Parameters
+    ----------
+    instance, value, form
+        The problem and its program.
+    x
+        Column values of the LP optimum.
+    options
+        Its seed draws the roundings, its time limit ends them.
+    rounds
+        The first takes the largest x_ijt of each job, the others draw with probability x_ijt.
+
+    Returns
+    -------
+    Room
+        The best schedule of all rounds; incomplete only if no round could place every job.
+    """
+    rng = np.random.default_rng(options.seed)
+    job_of, weight = form.placements.job, np.maximum(x[form.x.slice], 0.0)
+    best: Room | None = None
+    for number in range(rounds):
+        drawn = _draw(job_of, weight, len(instance.jobs), rng if number else None)
+        room = Room(instance, value)
+        left = []
+        for job in _by_size(instance):
+            k = drawn[job]
+            if k >= 0 and _fits_at(room, job, int(form.placements.cluster[k]), int(form.placements.start[k])):
+                room.place(job, int(form.placements.cluster[k]), int(form.placements.start[k]))
+            elif k >= 0:
+                left.append(job)
+        insert_all(room, left, rng, options)
+        descend(room, rng, options)
+        if best is None or _rank(room) < _rank(best):
+            best = room
+            report(best, options)
+        if options.remaining == 0:
+            break
+    assert best is not None
+    return best
+
+
+def best_insertion(instance: MospInstance, value: PlacementValue, options: Options) -> Room:
+    """Insert jobs, each where it costs least, then move single jobs while that helps."""
+    rng = np.random.default_rng(options.seed)
+    room = Room(instance, value)
+    insert_all(room, list(_by_size(instance)), rng, options)
+    descend(room, rng, options)
+    return room
+
+
+def insert_all(room: Room, jobs: list[int], rng: np.random.Generator, options: Options) -> None:
+    """Place `jobs` where they cost least; where none fits, eject others and place those again.
+
+    Gives up, with some jobs unplaced, after `EJECTIONS_PER_JOB` ejections per job or when time is up.
+    """
+    queue = [int(job) for job in jobs]
+    options.report()
+    budget = EJECTIONS_PER_JOB * len(room.instance.jobs)
+    while queue and options.remaining > 0:
+        job = queue.pop(0)
+        place = room.cheapest(job)
+        if place is not None and place[2] < room.instance.objective.absence_price:
+            room.place(job, place[0], place[1])
+        elif must_run(room.instance) and budget > 0:
+            ejected = _force(room, job, rng)
+            budget -= len(ejected)
+            queue += ejected
+
+
+def descend(room: Room, rng: np.random.Generator, options: Options) -> None:
+    """Move one job at a time to where it costs least, until no move helps or time is up."""
+    improved = True
+    while improved and options.remaining > 0:
+        improved = False
+        for job in rng.permutation(room.placed):
+            cluster, start = int(room.cluster[job]), int(room.start[job])
+            before = _cost(room, job, cluster, start)
+            room.remove(job)
+            best = room.cheapest(job)
+            if best is not None and best[2] < before - 1e-9 * max(1.0, abs(before)):
+                room.place(job, best[0], best[1])
+                improved = True
+            else:
+                room.place(job, cluster, start)
+
+
+def report(room: Room, options: Options) -> None:
+    """Hand out `room` as the incumbent, if it is a schedule."""
+    if is_schedule(room):
+        options.report(incumbent=room.schedule)
+
+
+def _by_size(instance: MospInstance) -> IntArray:
+    """Return the jobs in the order in which they are placed.
+
+    Large ones first, since they find no room later; small ones first where jobs may stay out, since
+    a small job's absence costs as much as a large one's.
+    """
+    size = (instance.jobs.demand.sum(axis=1) * instance.jobs.duration).astype(float)
+    return np.argsort(-size if must_run(instance) else size, kind="stable")
+
+
+def must_run(instance: MospInstance) -> bool:
+    """Return whether a schedule without one of the jobs is infeasible."""
+    return instance.objective.absence_price == np.inf
+
+
+def total_cost(room: Room) -> float:
+    """Return the objective, negated under a maximisation; absent jobs at their price, if they have one."""
+    placed = room.placed
+    sign = 1.0 if room.value.sense == "min" else -1.0
+    run = float(sign * room.value.of(placed, room.cluster[placed], room.start[placed]).sum())
+    absent, price = len(room.instance.jobs) - len(placed), room.instance.objective.absence_price
+    return run + (absent * price if np.isfinite(price) else 0.0)
+
+
+def is_schedule(room: Room) -> bool:
+    """Return whether the instance lets the jobs that are not placed stay out."""
+    return room.complete or not must_run(room.instance)
+
+
+def _rank(room: Room) -> tuple[int, float]:
+    """Sort key: fewer jobs left out first where every job must run, then the cost."""
+    missing = int((room.cluster < 0).sum())
+    return (missing if must_run(room.instance) else 0, total_cost(room))
+
+
+def _cost(room: Room, job: int, cluster: int, start: int) -> float:
+    value = room.value.of(np.array([job]), np.array([cluster]), np.array([start]))[0]
+    return float(value if room.value.sense == "min" else -value)
+
+
+def _fits_at(room: Room, job: int, cluster: int, start: int) -> bool:
+    end = start + int(room.instance.jobs.duration[job])
+    free = room.free[cluster, :, start:end]
+    return bool((free >= room.instance.jobs.demand[job][:, None]).all())
+
+
+def _draw(job_of: IntArray, weight: FloatArray, jobs: int, rng: np.random.Generator | None) -> IntArray:
+    """Return one column a job: the heaviest, or drawn by weight with `rng`; -1 where it has none."""
+    keep = np.flatnonzero(weight > 1e-9)
+    # The largest of log(w) + Gumbel noise falls on each column with probability w / sum w.
+    score = np.log(weight[keep]) + (rng.gumbel(size=len(keep)) if rng is not None else 0.0)
+    order = keep[np.lexsort((score, job_of[keep]))]
+    drawn = np.full(jobs, -1, dtype=np.int64)
+    drawn[job_of[order]] = order
+    return drawn
+
+
+def _force(room: Room, job: int, rng: np.random.Generator) -> list[int]:
+    """Place `job` at random where it fits on its own, and return the jobs ejected for it."""
+    alone = Room(room.instance, room.value).fits(job)
+    options = np.argwhere(alone)
+    if not len(options):
+        return []
+    cluster, offset = (int(part) for part in options[rng.integers(len(options))])
+    start = int(room.starts(job)[offset])
+    end = start + int(room.instance.jobs.duration[job])
+    ends = room.start + room.instance.jobs.duration
+    rivals = np.flatnonzero((room.cluster == cluster) & (room.start < end) & (ends > start))
+    ejected = []
+    for rival in rng.permutation(rivals):
+        if _fits_at(room, job, cluster, start):
+            break
+        room.remove(int(rival))
+        ejected.append(int(rival))
+    room.place(job, cluster, start)
+    return ejected

@@ -1,0 +1,94 @@
+"""The bound of one instance and what proves it: prices of capacity, then branches on rejections; later also a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from carbonopt.algorithms.prices import Ascent
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.price.dual import ITERATIONS, TEMPERATURES, Dual
+from carbonopt.problems.mosp.methods.price.rejections import MOST_SHAPES, Rejections
+
+STEPS = 300
+"""Subgradient steps at the end of the ascent."""
+
+
+class Bound:
+    """The best bound so far, in the sense of a minimisation.
+
+    Parameters
+    ----------
+    instance, dual
+        The problem and its dual function.
+
+    Attributes
+    ----------
+    prices, priced
+        Prices of capacity, flat, and what they prove; infinite if some job that must run can run nowhere.
+    rejections
+        Branches on the number of rejected jobs, None where there are none.
+    tree
+        What searches a tree without a certificate: sweeps and HiGHS.
+    typical, work
+        Cost of a typical job, in size, and its units x slots.
+    """
+
+    def __init__(self, instance: MospInstance, dual: Dual) -> None:
+        self.dual = dual
+        self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
+        priced = dual.safe(self.prices)
+        self.priced, self.tree = np.inf if priced is None else priced, -np.inf
+        self.typical = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or 1.0
+        self.work = float((instance.jobs.demand.sum(axis=1) * instance.jobs.duration).mean()) or 1.0
+        self.rejections: Rejections | None = None
+
+    @property
+    def certified(self) -> float:
+        """The best bound with a certificate."""
+        return max(self.priced, -np.inf if self.rejections is None else self.rejections.bound)
+
+    @property
+    def best(self) -> float:
+        """The best bound of all."""
+        return max(self.certified, self.tree)
+
+    def ascend(self, options: Options) -> Iterator[float]:
+        """Raise the bound by better prices; yield it now and then."""
+        ascent = Ascent(
+            self.dual.hard,
+            self.dual.soft,
+            self.prices,
+            scale=self.typical / self.work,
+            remaining=lambda: options.remaining,
+        )
+        for temperature in TEMPERATURES:
+            ascent.smooth([temperature * self.typical], ITERATIONS)
+            yield self._with(ascent.prices)
+        ascent.step(STEPS)
+        yield self._with(ascent.prices)
+
+    def _with(self, prices: FloatArray) -> float:
+        priced = self.dual.safe(prices)
+        if priced is not None and priced > self.priced:
+            self.prices, self.priced = prices, priced
+        return self.priced
+
+    def count_rejections(self, goal: float, options: Options) -> Iterator[float]:
+        """Raise the bound, to `goal` at most, by branches on the number of rejected jobs; yield it now and then."""
+        if len(self.dual.table.group) > MOST_SHAPES:
+            return
+        self.rejections = Rejections(self.dual, self.prices, self.priced, self.typical, self.work, goal)
+        for _ in self.rejections.split(options):
+            yield self.certified
+
+    def certificate(self, sign: float) -> dict[str, Any]:
+        """Return what proves `certified`, a bound times `sign` in the sense of the objective."""
+        proof: dict[str, Any] = {"kind": "lagrangian", "prices": self.prices.reshape(self.dual.shape).tolist()}
+        if self.rejections is not None and self.rejections.bound > self.priced:
+            proof = self.rejections.certificate()
+        return proof | {"bound": sign * self.certified}

@@ -1,0 +1,77 @@
+"""Put a job where it has room and costs least at the prices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from carbonopt.algorithms.linked import linked
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.mosp.methods.price.packing import has_room, is_open, put
+
+
+@linked
+def snug_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place: int, length: int) -> int:
+    """Return in how many slots of a run a demand would leave less room than any job needs."""
+    slots = 0
+    for s in range(place, place + length):
+        for r in range(len(demand)):
+            if free[r, s] - demand[r] < least[r]:
+                slots += 1
+                break
+    return slots
+
+
+@linked
+def listed_cost(i: int, entry: Any, places: Any, st: Any) -> float:
+    """Return what job i costs at a place of its list."""
+    job, demand, price = st.jobs[i], st.demand[i], places.price
+    slots, cost = price.shape[2] - 1, job.lowest + entry.excess
+    j, t = entry.place // slots, entry.place % slots
+    for r in range(len(demand)):
+        cost -= demand[r] * (price[j, r, t + job.length] - price[j, r, t])
+    return float(cost)
+
+
+@linked
+def insert(
+    i: int, most: float, most_excess: float, skipped: float, rng: np.random.Generator, places: Any, st: Any
+) -> bool:
+    """Put job i where it has room, costs at most `most`, and has least excess less what snug slots count.
+
+    Places of more than `most_excess` are not looked at, and some are passed over. Returns whether one was found.
+    """
+    job, demand, free, room, least = st.jobs[i], st.demand[i], st.free, st.room, st.least_demand
+    level, length, is_level, entries, snug = (
+        job.level,
+        job.length,
+        job.is_level,
+        places.entry[job.member],
+        st.now[0].snug,
+    )
+    found, best, paid = -1, np.inf, 0.0
+    for k in range(places.size[job.member]):
+        place, excess = entries[k].place, entries[k].excess
+        if excess > most_excess or excess - snug * length >= best:
+            break
+        if is_open(room, level, place, length) and (is_level or has_room(free, demand, place, length)):
+            score = excess - snug * snug_slots(free, demand, least, place, length)
+            if score < best and (skipped <= 0.0 or rng.random() >= skipped):
+                cost = listed_cost(i, entries[k], places, st)
+                if cost <= most:
+                    found, best, paid = k, score, cost
+    if found >= 0:
+        place, excess = np.int64(entries[found].place), np.float64(entries[found].excess)  # else `put` compiles twice
+        put(i, int(place), paid, float(excess), st)
+    return found >= 0
+
+
+@linked
+def insert_all(order: IntArray, rng: np.random.Generator, places: Any, st: Any) -> int:
+    """Insert jobs one after the other; return how many find no room."""
+    failed = 0
+    for i in order:
+        if not insert(i, st.jobs[i].missing, np.inf, 0.0, rng, places, st):
+            failed += 1
+    return failed

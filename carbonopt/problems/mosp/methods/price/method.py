@@ -1,0 +1,65 @@
+"""Method `price`: slot prices for the bound, and a search for schedules that they guide.
+
+1. Prices of capacity by ascent of the dual function, smoothed and then hard: the bound, with its certificate. Where
+   the relaxation rejects jobs, branches on how many raise it.
+2. A first schedule: jobs where a linear program over the places of least reduced cost puts them, rounded; of few
+   jobs, or where time is out, each inserted where it costs least at these prices.
+3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
+   of moves is used.
+4. Where few places are left, HiGHS's cuts raise the bound.
+5. Sweeps over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap this
+   leaves goes to HiGHS, without what the prices rule out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.core.options import Options
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.milp import out_of_time, value_of
+from carbonopt.problems.mosp.methods.price.solver import Solver
+from carbonopt.problems.mosp.methods.price.sweep.improve import is_small
+from carbonopt.problems.mosp.methods.price.sweep.part import whole_units
+
+EXACT_JOBS, SWEEP_JOBS = 60, (20, 3_000)
+"""Up to the first number of jobs, sweeps and HiGHS close what gap the search leaves; between the other two, sweeps look
+for schedules."""
+COUNT_JOBS = 3_000
+"""Up to this number of jobs, one rejection more or less is worth branches on how many there are."""
+SEARCH_SHARE, SEARCH_MOVES = 0.1, 5_000
+"""What the search takes before sweeps of small instances, at most: of the time, and moves a job."""
+LONG_SHARE, REJECT_SHARE = 0.4, 0.9
+"""The same of other instances, and of those that may reject jobs, whose search pays longer."""
+
+
+def price(instance: MospInstance, options: Options) -> Outcome:
+    """Bound by slot prices and search with them."""
+    value, info = value_of(instance, options)
+    if value is None:
+        return out_of_time(info)
+    if not len(instance.jobs):
+        return Outcome(Status.OPTIMAL, {"job": [], "cluster": [], "start": []}, 0.0, info=info)
+    solver = Solver(instance, value, options)
+    if solver.proof.priced == np.inf:  # some job can run nowhere
+        return Outcome(Status.INFEASIBLE, info=info)
+    solver.ascend()
+    solver.start()
+    few, small = len(instance.jobs) <= EXACT_JOBS, is_small(instance, solver.dual)
+    sweeps = SWEEP_JOBS[0] <= len(instance.jobs) <= SWEEP_JOBS[1] and whole_units(instance.jobs.demand) is not None
+    if len(instance.jobs) <= COUNT_JOBS:
+        solver.count_rejections()
+    if few or (sweeps and small):
+        solver.search(options.part(SEARCH_SHARE), SEARCH_MOVES)
+    elif sweeps:
+        solver.search(options.part(REJECT_SHARE if solver.rejects else LONG_SHARE))
+    if sweeps and not few:
+        solver.cut()
+    if sweeps and (small or not few):
+        solver.sweep(few)
+    if few:
+        return solver.branch(info)
+    solver.search(options)
+    return solver.outcome(info)

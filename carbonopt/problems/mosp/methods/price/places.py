@@ -1,0 +1,184 @@
+"""The places of each job by reduced cost: where a search looks first."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from carbonopt.algorithms.compiled import PLAIN_STEPS
+from carbonopt.algorithms.linked import linked
+from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.problems.mosp.methods.price.dual import Dual
+
+LONG, LONG_ENTRIES = 1024, 4_000_000
+"""Places that are kept of each member where few have so many: in all, no more than the second number."""
+SHORT, ENTRIES = 256, 16_000_000
+"""The same of more members: lists that are much shorter leave whole clusters out, longer ones take time to make."""
+FEWEST = 48
+"""Places that are kept of each member, however many there are."""
+ENTRY = np.dtype([("place", np.int32), ("excess", np.float32)])
+"""A place, cluster x T + start, and its reduced cost above the least one of the member, absence included."""
+
+
+class Places(NamedTuple):
+    """The places of each member at given prices, by increasing excess.
+
+    Attributes
+    ----------
+    size
+        How many there are of each member, shape (members,).
+    entry
+        Records of type `ENTRY`, by increasing excess, shape (members, P).
+    lowest, least
+        Least reduced cost of each member, absence included, and least cost of its places, shape (members,).
+    price
+        Prefix sums of the prices, shape (M, R, T + 1).
+    """
+
+    size: IntArray
+    entry: Any
+    lowest: FloatArray
+    least: FloatArray
+    price: FloatArray
+
+    @property
+    def place(self) -> IntArray:
+        """Place of each entry, shape (members, P)."""
+        return np.asarray(self.entry["place"])
+
+    @property
+    def excess(self) -> FloatArray:
+        """Excess of each entry, shape (members, P); in single precision."""
+        return np.asarray(self.entry["excess"])
+
+
+@linked
+def sift_down(excess: FloatArray, place: Any, at: int, size: int) -> None:
+    """Restore the heap with the largest excess on top."""
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            return
+        if child + 1 < size and excess[child + 1] > excess[child]:
+            child += 1
+        if excess[child] <= excess[at]:
+            return
+        excess[at], excess[child] = excess[child], excess[at]
+        place[at], place[child] = place[child], place[at]
+        at = child
+
+
+@linked
+def offer(priced: float, where: int, count: int, most: int, excess: FloatArray, place: Any) -> int:
+    """Put a place into the heap of at most `most`; return the heap's size."""
+    if count < most:
+        at = count
+        excess[at], place[at] = priced, where
+        while at > 0 and excess[(at - 1) // 2] < excess[at]:
+            up = (at - 1) // 2
+            excess[at], excess[up] = excess[up], excess[at]
+            place[at], place[up] = place[up], place[at]
+            at = up
+        return count + 1
+    if priced < excess[0]:
+        excess[0], place[0] = priced, where
+        sift_down(excess, place, 0, most)
+    return count
+
+
+@linked
+def time_cost(completion: int, deadline: float, tab: Any) -> float:
+    """Return the cost of completion at a slot."""
+    cost = tab.on_time[completion]
+    if completion > deadline:
+        tardiness = completion - deadline
+        cost += tab.late * (tardiness / (1.0 + tardiness) if tab.inverse else tardiness)
+    return float(cost)
+
+
+@linked
+def run_cost(prefix: FloatArray, j: int, t: int, g: int, tab: Any) -> float:
+    """Return what a unit of group g costs on cluster j from slot t, by prefix sums."""
+    cost = 0.0
+    for r in range(tab.mix.shape[1]):
+        cost += tab.mix[g, r] * (prefix[j, r, t + tab.length[g]] - prefix[j, r, t])
+    return cost
+
+
+@linked
+def sort_clusters(prefix: FloatArray, g: int, tab: Any, order: IntArray, unit: FloatArray) -> None:
+    """Fill the clusters of a group by start, cheapest first, and what a unit costs there, shape (T, M); -1 ends it."""
+    clusters, slots = prefix.shape[0], prefix.shape[2] - 1
+    allowed = tab.allowed[tab.mask[g]]
+    order[:] = -1
+    for t in range(slots - tab.length[g] + 1):
+        count = 0
+        for j in range(clusters):
+            if not allowed[j, t]:
+                continue
+            cost, at = run_cost(prefix, j, t, g, tab), count
+            while at > 0 and cost < unit[t, at - 1]:
+                unit[t, at], order[t, at] = unit[t, at - 1], order[t, at - 1]
+                at -= 1
+            unit[t, at], order[t, at] = cost, j
+            count += 1
+
+
+@linked
+def fill_places(priced: FloatArray, base: FloatArray, tab: Any, excess: FloatArray, place: Any, out: Any) -> None:
+    """Fill `out`: for each member the places of least priced cost.
+
+    `priced` and `base` are prefix sums of the costs of a unit with and without prices, shape (M, R, T + 1); `excess`
+    and `place` are work space, shape (P,).
+    """
+    clusters, slots, most, group = priced.shape[0], priced.shape[2] - 1, out.entry.shape[1], -1
+    order, unit = np.zeros((slots, clusters), dtype=np.int64), np.zeros((slots, clusters))
+    for h in range(len(tab.group)):
+        g, scale = tab.group[h], tab.scale[h]
+        length = tab.length[g]
+        if g != group:
+            sort_clusters(priced, g, tab, order, unit)
+            group = g
+        for c in range(tab.class_first[h], tab.class_first[h + 1]):
+            for m in range(tab.member_first[c], tab.member_first[c + 1]):
+                count = 0
+                for t in range(tab.first[c], slots - length + 1):
+                    time = time_cost(t + length, tab.deadline[m], tab)
+                    for k in range(clusters):
+                        j = order[t, k]
+                        if j < 0 or (count == most and scale * unit[t, k] + time >= excess[0]):
+                            break
+                        count = offer(scale * unit[t, k] + time, j * slots + t, count, most, excess, place)
+                for last in range(count - 1, 0, -1):
+                    excess[0], excess[last] = excess[last], excess[0]
+                    place[0], place[last] = place[last], place[0]
+                    sift_down(excess, place, 0, last)
+                lowest, cheapest = min(excess[0], tab.absence) if count > 0 else tab.absence, np.inf
+                for k in range(count):
+                    j, t = place[k] // slots, place[k] % slots
+                    out.entry[m, k].place, out.entry[m, k].excess = place[k], excess[k] - lowest
+                    cheapest = min(
+                        cheapest, scale * run_cost(base, j, t, g, tab) + time_cost(t + length, tab.deadline[m], tab)
+                    )
+                out.least[m], out.lowest[m], out.size[m] = cheapest, lowest, count
+
+
+def way(kernel: Any, steps: float) -> Any:
+    """Return the way to run a linked kernel that ends first: see `Kernel.choose`."""
+    return kernel.interpreted if steps < PLAIN_STEPS else kernel.machine
+
+
+def make_places(dual: Dual, prices: FloatArray) -> Places:
+    """Return the places of each member of `dual` at flat `prices`."""
+    members, (clusters, _, slots) = len(dual.table.jobs), dual.shape
+    count = max(1, members)
+    most = max(FEWEST, min(LONG, LONG_ENTRIES // count), min(SHORT, ENTRIES // count))
+    most = min(clusters * slots, most)
+    entry: Any = np.zeros((members, most), dtype=ENTRY).view(np.recarray)
+    price = prefix_sums(prices.reshape(dual.shape))
+    out = Places(np.zeros(members, dtype=np.int64), entry, np.full(members, np.inf), np.full(members, np.inf), price)
+    priced, base, work = prefix_sums(dual.base + prices.reshape(dual.shape)), prefix_sums(dual.base), np.zeros(most)
+    steps = members * (slots + 10.0 * most)
+    way(fill_places, steps)(priced, base, dual.table, work, np.zeros(most, dtype=np.int64), out)
+    return out

@@ -1,0 +1,265 @@
+"""Take jobs out around a place, put them back where they cost least: annealing by ruin and recreation.
+
+At good prices every job has many places of almost no excess (reduced cost above its least), and the gap is the sum
+of excesses and of priced room that is left unused. So a move aims at a place of low excess for one job, drawn by
+its excess, takes out what runs around it, there and on other clusters, and inserts all of that again in an order
+drawn at random: each job at the place of least excess with room, where one that leaves no room idle counts a little
+less. Capacities always hold; a job that finds no room is absent, at a price.
+
+References
+----------
+Schrimpf, Schneider, Stamm-Wilbrandt, Dueck (2000), "Record breaking optimization results using the ruin and recreate
+principle", Journal of Computational Physics 159, 139-171.
+Christiaens, Vanden Berghe (2020), "Slack induction by string removals for vehicle routing problems", Transportation
+Science 54, 417-433.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from carbonopt.algorithms.linked import linked
+from carbonopt.problems.mosp.methods.price.insertion import insert
+from carbonopt.problems.mosp.methods.price.packing import put, take
+
+DEAR = 0.5
+"""Probability with which the first job is drawn among the dear ones."""
+TOURNAMENT = 12
+"""Draws of which the one of largest excess is taken."""
+MORE = 0.75
+"""Probability with which the next place, of larger excess, is the target instead."""
+MOST_MOVED = 12
+"""Jobs that one move takes out, at most."""
+SPREAD = 4
+"""Slots around the target in which jobs are taken out as well, below this number."""
+ELSEWHERE = 0.3
+"""Probability with which a job is taken out on any cluster."""
+CALLED, MOST_CALLED = 0.5, 4
+"""Probability with which absent jobs come in with those taken out, and how many, at most."""
+STEPS = 6
+"""Jobs of one place that are skipped to draw one of them, below this number."""
+MISSES = 8
+"""Draws of a place where nothing starts, at most."""
+WIDE = 8
+"""Slots before and after a target whose idle room a move may hope to fill."""
+SKIPPED = 0.05
+"""Probability with which a place that fits is passed over."""
+BY_CHANCE, BY_SIZE, BY_DEMAND = 0.4, 0.7, 0.8
+"""Cumulative probabilities of the orders of insertion: any, largest first, widest first; else dearest first."""
+
+
+class Goal(NamedTuple):
+    """When a gap counts as closed, see `Options`; the bound is in the sense of a minimisation."""
+
+    bound: float
+    mip_rel_gap: float
+    mip_abs_gap: float
+
+
+@linked
+def below(n: int, rng: np.random.Generator) -> int:
+    """Draw a whole number from 0 to n - 1, faster than numba's `integers`."""
+    return int(rng.random() * n)
+
+
+@linked
+def draw_job(rng: np.random.Generator, st: Any) -> int:
+    """Draw a job, often one of large excess."""
+    jobs, dear, count = st.jobs, st.dear, st.now[0].dear_count
+    if count == 0 or rng.random() >= DEAR:
+        return below(len(jobs), rng)
+    i = dear[below(count, rng)]
+    for _ in range(1, TOURNAMENT):
+        other = dear[below(count, rng)]
+        if jobs[other].excess > jobs[i].excess:
+            i = other
+    return int(i)
+
+
+@linked
+def draw_place(i: int, rng: np.random.Generator, places: Any, st: Any) -> int:
+    """Draw another place for job i, of low excess; -1 if it has none."""
+    m, was, k = st.jobs[i].member, st.jobs[i].place, 0
+    size, entries = places.size[m], places.entry[m]
+    if size == 0:
+        return -1
+    while k + 1 < size and (entries[k].place == was or rng.random() < MORE):
+        k += 1
+    return int(entries[k].place)
+
+
+@linked
+def note(i: int, count: int, st: Any) -> int:
+    """Note where job i is; return how many jobs are noted."""
+    job, kept = st.jobs[i], st.moved[count]
+    kept.job, kept.place, kept.cost, kept.excess = i, job.place, job.cost, job.excess
+    return count + 1
+
+
+@linked
+def take_out(i: int, count: int, st: Any) -> int:
+    """Note where job i is and take it out; return how many jobs are noted."""
+    count = note(i, count, st)
+    if st.jobs[i].place >= 0:
+        take(i, st)
+    return count
+
+
+@linked
+def call_absent(i: int, rng: np.random.Generator, st: Any) -> int:
+    """Note some absent jobs other than i, so that they come where others were; return how many."""
+    absent, moved, there, count = st.absent, st.moved, st.now[0].absent_count, 0
+    if there >= 2 and rng.random() < CALLED:
+        for _ in range(1 + below(MOST_CALLED, rng)):
+            k = absent[below(there, rng)]
+            known = k == i
+            for a in range(count):
+                known = known or moved[a].job == k
+            if not known:
+                count = note(k, count, st)
+    return count
+
+
+@linked
+def ruin(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> int:
+    """Take out job i and some of those that start around a place; return how many."""
+    jobs, head = st.jobs, st.head
+    clusters, cluster, start, spread = len(head) // slots, place // slots, place % slots, below(SPREAD, rng)
+    first = max(0, start - st.now[0].longest + 1 - spread)
+    last = min(slots, start + jobs[i].length + spread)
+    count, most, missed = take_out(i, call_absent(i, rng, st), st), 1 + below(MOST_MOVED, rng), 0
+    most = min(MOST_MOVED, most + count - 1)
+    while count < most and missed < MISSES:
+        j = cluster
+        if rng.random() < ELSEWHERE:
+            j = below(clusters, rng)
+        k, steps = head[j * slots + first + below(last - first, rng)], below(STEPS, rng)
+        while k >= 0 and steps > 0 and jobs[k].after >= 0:
+            k = jobs[k].after
+            steps -= 1
+        if k >= 0:
+            count = take_out(k, count, st)
+        else:
+            missed += 1
+    return count
+
+
+@linked
+def draw_order(count: int, rng: np.random.Generator, st: Any) -> None:
+    """Sort the jobs that were taken out by a key drawn at random."""
+    jobs, moved, order, kind = st.jobs, st.moved, st.order, rng.random()
+    for a in range(count):
+        job = jobs[moved[a].job]
+        if kind < BY_CHANCE:
+            key = rng.random()
+        elif kind < BY_SIZE:
+            key = -job.work
+        elif kind < BY_DEMAND:
+            key = -job.work / job.length
+        else:
+            key = -moved[a].excess
+        b = a
+        while b > 0 and key < moved[order[b - 1]].key:
+            order[b] = order[b - 1]
+            b -= 1
+        moved[a].key, order[b] = key, a
+
+
+@linked
+def idle_around(place: int, length: int, places: Any, st: Any) -> float:
+    """Return what the idle room of all clusters around a run is worth: what a move can gain beside excess."""
+    free, price = st.free, places.price
+    slots, worth = price.shape[2] - 1, 0.0
+    first, last = max(0, place % slots - WIDE), min(slots, place % slots + length + WIDE)
+    for j in range(price.shape[0]):
+        for r in range(len(free)):
+            before = price[j, r, first]
+            for t in range(first, last):
+                after = price[j, r, t + 1]
+                worth += (after - before) * free[r, j * slots + t]
+                before = after
+    return worth
+
+
+@linked
+def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any) -> tuple[int, float]:
+    """Change the schedule at random; return how many jobs moved, and what it costs more.
+
+    A change that costs more than `limit` is given up on the way; it then counts as infinitely dear. It will, as soon
+    as the jobs put back have more excess than those taken out had, the limit and the idle room around allow.
+    """
+    i = draw_job(rng, st)
+    place = draw_place(i, rng, places, st)
+    if place < 0:
+        return 0, np.inf
+    jobs, moved, order = st.jobs, st.moved, st.order
+    budget, change = limit + idle_around(place, jobs[i].length, places, st), 0.0
+    count = ruin(i, place, len(tab.on_time) - 1, rng, st)
+    for a in range(count):
+        budget += moved[a].excess
+        change += min(jobs[moved[a].job].least, jobs[moved[a].job].missing) - moved[a].cost
+    draw_order(count, rng, st)
+    for a in range(count):
+        if change > limit or budget < 0.0:
+            return count, np.inf
+        i = moved[order[a]].job
+        lowest = min(jobs[i].least, jobs[i].missing)
+        insert(i, limit - change + lowest, budget, SKIPPED, rng, places, st)
+        budget -= jobs[i].excess
+        change += jobs[i].cost - lowest
+    return count, change if change <= limit else np.inf
+
+
+@linked
+def undo(count: int, st: Any) -> None:
+    """Put the jobs that moved back to where they were."""
+    jobs, moved = st.jobs, st.moved
+    for a in range(count):
+        if jobs[moved[a].job].place >= 0:
+            take(moved[a].job, st)
+    for a in range(count):
+        note = moved[a]
+        if note.place >= 0:
+            put(note.job, note.place, note.cost, note.excess, st)
+
+
+@linked
+def anneal(
+    begin: int, end: int, rng: np.random.Generator, hot: float, pace: float, goal: Any, tab: Any, places: Any, st: Any
+) -> int:
+    """Run the moves `begin` to `end` of a round, accepted by Metropolis's rule at temperature hot x pace^move.
+
+    What differs from the best schedule is kept in a list, so that a better one is written in few steps. Ends when
+    the best cost is within `goal` of the bound: a named tuple of bound, relative and absolute gap. Returns the moves
+    done of the round; where it is cut between `begin` and `end` does not matter to the result.
+    """
+    jobs, changed, moved, one, differs = st.jobs, st.changed, st.moved, st.now[0], 0
+    for i in range(len(jobs)):
+        jobs[i].is_changed = jobs[i].place != jobs[i].best
+        if jobs[i].is_changed:
+            changed[differs] = i
+            differs += 1
+    for step in range(begin, end):
+        if one.best_total - goal.bound <= max(goal.mip_abs_gap, goal.mip_rel_gap * abs(one.best_total)):
+            return step
+        heat = hot * pace**step
+        count, change = move(-heat * np.log(1.0 - rng.random()), rng, tab, places, st)
+        if change == np.inf:
+            undo(count, st)
+            continue
+        one.total += change
+        for a in range(count):
+            i = moved[a].job
+            if not jobs[i].is_changed:
+                jobs[i].is_changed = True
+                changed[differs] = i
+                differs += 1
+        if one.total < one.best_total - 1e-12 * abs(one.best_total):
+            one.best_total = one.total
+            for a in range(differs):
+                job = jobs[changed[a]]
+                job.best, job.is_changed = job.place, False
+            differs = 0
+    return end

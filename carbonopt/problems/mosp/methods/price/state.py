@@ -1,0 +1,208 @@
+"""A schedule as the search changes it: made, and set to given places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from carbonopt.algorithms.linked import linked
+from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.options import Schedule
+from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
+from carbonopt.problems.mosp.data.schedule import as_schedule, from_schedule
+from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.packing import LEVELS, WORD, fits, put, settle
+from carbonopt.problems.mosp.methods.price.places import Places, run_cost, time_cost, way
+from carbonopt.problems.mosp.methods.price.records import JOB, MOVED, NOW, State
+from carbonopt.problems.mosp.methods.price.search import MOST_MOVED
+from carbonopt.problems.mosp.methods.price.table import Table, time_costs
+
+PLACE_STEPS = 10.0
+"""Loop steps for a place that is looked at: what the choice between compiled and plain loops counts with."""
+
+
+def levels_of(demand: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return at most `LEVELS` demands, shape (V, R), and for each job one that is no more than its own, shape (N,)."""
+    different, of_job = np.unique(demand, axis=0, return_inverse=True)
+    part = np.arange(len(different)) * min(LEVELS, len(different)) // len(different)
+    levels = np.minimum.reduceat(different, np.searchsorted(part, np.arange(part[-1] + 1)))
+    return levels, part[of_job.ravel()]
+
+
+def bits_of(free: FloatArray, levels: FloatArray) -> IntArray:
+    """Return whether each level is free in each slot, as bits, shape (V, words); free has shape (R, M T)."""
+    enough = (free[None, :, :] >= levels[:, :, None]).all(axis=1)
+    words = -(-enough.shape[1] // WORD)
+    padded = np.zeros((len(levels), (words + 1) * WORD), dtype=np.int64)  # one more: a run is read from two words
+    padded[:, : enough.shape[1]] = enough
+    bits: IntArray = (padded.reshape(len(levels), -1, WORD) << np.arange(WORD)).sum(axis=2)
+    return bits
+
+
+def dearer_than_all(instance: MospInstance, dual: Dual) -> float:
+    """Return more than any complete schedule costs, where costs are not negative: what makes all jobs run."""
+    jobs, table, peak = instance.jobs, dual.table, dual.base.max(axis=(0, 2), initial=0.0)
+    late = table.late * np.maximum(0.0, instance.time.slots - jobs.deadline)
+    each = jobs.duration * (jobs.demand @ peak) + table.on_time.max(initial=0.0) + late
+    return float(2.0 * each.sum()) or 1.0
+
+
+def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: float, snug: float) -> State:
+    """Return the empty schedule.
+
+    It leaves half of the allowance for rounding in the capacities, since sums in another order must fit as well.
+    """
+    missing = dual.table.absence if np.isfinite(dual.table.absence) else dearer_than_all(instance, dual)
+    count, demand = len(instance.jobs), np.ascontiguousarray(instance.jobs.demand)
+    room = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
+    free = np.ascontiguousarray(room.transpose(1, 0, 2)).reshape(room.shape[1], -1)
+    levels, level = levels_of(demand)
+    jobs: Any = np.recarray(count, dtype=JOB)
+    jobs.member, jobs.group = dual.jobs.member, dual.table.group[dual.jobs.shape]
+    jobs.length, jobs.arrival = instance.jobs.duration, instance.jobs.arrival
+    jobs.lowest, jobs.least = places.lowest[dual.jobs.member], places.least[dual.jobs.member]
+    jobs.work = demand.sum(axis=1) * instance.jobs.duration
+    jobs.away = np.maximum(0.0, missing - jobs.lowest)
+    jobs.level, jobs.is_level = level, (demand == levels[level]).all(axis=1)
+    jobs.place, jobs.best, jobs.after, jobs.before, jobs.is_changed = -1, -1, -1, -1, False
+    jobs.cost, jobs.excess, jobs.missing = missing, jobs.away, missing
+    now: Any = np.recarray(1, dtype=NOW)
+    now[0] = (np.inf, np.inf, missing, snug, least_dear, 0, 0, int(instance.jobs.duration.max()))
+    state = State(
+        jobs=jobs,
+        demand=demand,
+        free=free,
+        levels=levels,
+        least_demand=demand.min(axis=0),
+        room=bits_of(free, levels),
+        head=np.full(free.shape[1], -1, np.int64),
+        dear=np.zeros(count, np.int64),
+        absent=np.zeros(count, np.int64),
+        changed=np.zeros(count, np.int64),
+        moved=np.zeros(MOST_MOVED, MOVED).view(np.recarray),
+        order=np.zeros(MOST_MOVED, np.int64),
+        now=now,
+    )
+    list_jobs(state)
+    return state
+
+
+def list_jobs(state: State) -> None:
+    """Write the lists of dear and of absent jobs."""
+    jobs, now = state.jobs, state.now
+    for is_in, found, at in (
+        (jobs.excess > now.least_dear[0], state.dear, "dear_at"),
+        (jobs.place < 0, state.absent, "absent_at"),
+    ):
+        found[:] = np.argsort(~is_in, kind="stable")
+        jobs[at] = np.where(is_in, np.cumsum(is_in) - 1, -1)
+    now.dear_count, now.absent_count = (jobs.dear_at >= 0).sum(), (jobs.place < 0).sum()
+
+
+@linked
+def charge_absence(most: float, st: Any) -> None:
+    """Let absent jobs count no more than `most` for each of their units x slots, beyond their least reduced costs.
+
+    The schedule as it is becomes the best one.
+    """
+    one = st.now[0]
+    for i in range(len(st.jobs)):
+        job = st.jobs[i]
+        job.away = min(max(0.0, one.missing - job.lowest), most * job.work)
+        job.missing = min(one.missing, job.lowest + job.away)
+        if job.place < 0:
+            one.total += job.missing - job.cost
+            settle(i, -1, job.missing, job.away, st.jobs, st.dear, st.now)
+        job.best = job.place
+    one.best_total = one.total
+
+
+def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table, least: FloatArray, st: State) -> None:
+    """Run each job of an empty schedule at its place.
+
+    `base` and `priced` are prefix sums of costs without and with prices, `least` the members' least priced costs.
+    """
+    jobs, slots = st.jobs, len(table.on_time) - 1
+    runs = np.flatnonzero(place >= 0)
+    m, at, length = jobs.member[runs], place[runs], jobs.length[runs].astype(np.int64)
+    j, t, demand = at // slots, at % slots, st.demand[runs]
+    time = time_costs(t + length, table.deadline[m], table)
+    jobs.place[runs] = at
+    jobs.cost[runs] = time + (demand * (base[j, :, t + length] - base[j, :, t])).sum(axis=1)
+    jobs.excess[runs] = time + (demand * (priced[j, :, t + length] - priced[j, :, t])).sum(axis=1) - least[m]
+    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    np.subtract.at(st.free.T, np.repeat(at, length) + within, np.repeat(demand, length, axis=0))
+    st.room[:] = bits_of(st.free, st.levels)
+    runs = runs[np.argsort(at, kind="stable")]
+    later, earlier = runs[1:], runs[:-1]
+    is_same = place[later] == place[earlier]
+    jobs.after[later[is_same]], jobs.before[earlier[is_same]] = earlier[is_same], later[is_same]
+    st.head[place[runs]] = runs  # the last one of a place is its first
+    list_jobs(st)
+
+
+@linked
+def put_left(base: FloatArray, priced: FloatArray, tab: Any, least: FloatArray, st: Any) -> None:
+    """Run each absent job where it costs least of all places with room, also those that no list of places holds."""
+    slots = len(tab.on_time) - 1
+    clusters = st.free.shape[1] // slots
+    for i in range(len(st.jobs)):
+        if st.jobs[i].place >= 0:
+            continue
+        m, g, scale, best, chosen, paid = st.jobs[i].member, st.jobs[i].group, 0.0, np.inf, -1, st.jobs[i].missing
+        for r in range(st.demand.shape[1]):
+            scale += st.demand[i, r]
+        for t in range(st.jobs[i].arrival, slots - tab.length[g] + 1):
+            time = time_cost(t + tab.length[g], tab.deadline[m], tab)
+            for j in range(clusters):
+                if tab.allowed[tab.mask[g], j, t] and fits(i, j * slots + t, st):
+                    cost = scale * run_cost(priced, j, t, g, tab) + time
+                    true = scale * run_cost(base, j, t, g, tab) + time
+                    if cost < best and true < st.jobs[i].missing:
+                        best, chosen, paid = cost, j * slots + t, true
+        if chosen >= 0:
+            put(i, chosen, paid, best - least[m], st)
+
+
+def copy_of(state: State) -> State:
+    """Return a schedule of its own."""
+    parts: Any = (part.copy() for part in state)
+    return State(*parts)
+
+
+def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, fill: bool = False) -> State:
+    """Return the schedule with the jobs at given places, -1 for absent, as the present and the best one.
+
+    With `fill`, absent jobs run where there is room for them.
+    """
+    state = copy_of(empty)
+    dual.hard(prices)
+    priced = prefix_sums(dual.base + prices.reshape(dual.shape))
+    arguments = prefix_sums(dual.base), priced, dual.table, dual.member_cost, state
+    put_all(place, *arguments)
+    if fill:
+        steps = PLACE_STEPS * float(state.now.absent_count[0]) * state.free.shape[1]
+        way(put_left, steps)(*arguments)
+    state.jobs.best = state.jobs.place
+    state.now.total = state.now.best_total = float(state.jobs.cost.sum())
+    return state
+
+
+def fits_capacity(state: State, empty: State) -> bool:
+    """Return whether the places of a schedule, however they were found, leave no capacity short."""
+    return bool((state.free >= -0.499 * CAPACITY_ROUNDING * empty.free).all())  # the other half, nearly
+
+
+def places_of(instance: MospInstance, schedule: Schedule) -> IntArray:
+    """Return the place of each job in a schedule that the checker passed."""
+    place = np.full(len(instance.jobs), -1, dtype=np.int64)
+    job, cluster, start = from_schedule(instance, schedule)
+    place[job] = np.array(cluster, dtype=np.int64) * instance.time.slots + np.array(start, dtype=np.int64)
+    return place
+
+
+def schedule_of(instance: MospInstance, place: IntArray) -> Schedule:
+    """Return the schedule with the jobs at given places."""
+    job = np.flatnonzero(place >= 0)
+    return as_schedule(instance, job, place[job] // instance.time.slots, place[job] % instance.time.slots)

@@ -1,0 +1,217 @@
+"""A part of an instance: jobs that may move, where they may, and the room that others leave there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from carbonopt.algorithms.linked import linked
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.problems.mosp.methods.price.places import run_cost, time_cost
+from carbonopt.problems.mosp.methods.price.sweep.profiles import make_profiles
+
+WHOLE, LARGEST = 1e-12, 1000
+"""Relative tolerance with which demands are whole numbers of units, below the second number."""
+ROOM_WHOLE = 1e-9
+"""Tolerance, in units, with which room is rounded down."""
+
+
+class Program(NamedTuple):
+    """What the kernels need of a part of n jobs in A types on M clusters in T slots, with S profiles.
+
+    Attributes
+    ----------
+    first
+        Jobs of type a (equal length, demand, and places allowed) are first[a] to first[a + 1] - 1, shape (A + 1,).
+    step
+        Profile after the start of a job of each type, -1 beyond capacity, shape (A, S).
+    units, later
+        Units that a profile holds in the slots to come, shape (S, L), and the profile one slot later, shape (S,).
+    open
+        Whether others leave room for a profile on a cluster in a slot, shape (M, T, S).
+    cost
+        Of each start, infinite where there is none, shape (M, T, n).
+    arrival, last
+        First slot in which each job may start, and last one in which it can, -1 for none, shape (n,).
+    hope
+        Least excess that is still possible for each job from a slot on, shape (n, T + 1).
+    twin
+        The job before that is equal in everything, -1 for none, shape (n,); where jobs are ordered.
+    absence
+        Cost of a job that does not run; infinite where it must.
+    is_ordered
+        Whether of two jobs of a type the one with the earlier deadline may always start first.
+    """
+
+    first: IntArray
+    step: IntArray
+    units: IntArray
+    later: IntArray
+    open: BoolArray
+    cost: FloatArray
+    arrival: IntArray
+    last: IntArray
+    hope: FloatArray
+    twin: IntArray
+    absence: float
+    is_ordered: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of an instance.
+
+    Parameters
+    ----------
+    program
+        What the kernels need.
+    job
+        Number of each of its jobs in the instance, shape (n,).
+    cluster
+        Number of each of its clusters in the instance, shape (M,).
+    begin
+        Its first slot.
+    price
+        Least reduced cost of each job at the prices of capacity: where an ascent starts, shape (n,).
+    """
+
+    program: Program
+    job: IntArray
+    cluster: IntArray
+    begin: int
+    price: FloatArray
+
+    def places(self, start: IntArray, slots: int) -> IntArray:
+        """Return the places, cluster x `slots` + start, of the part's cluster x T + start; -1 for absent."""
+        here = self.program.cost.shape[1]
+        runs = (start >= 0) & (start < len(self.cluster) * here)
+        return np.where(runs, self.cluster[np.where(runs, start // here, 0)] * slots + self.begin + start % here, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Jobs that may move, and where.
+
+    Parameters
+    ----------
+    job, cluster
+        Its jobs and clusters.
+    slots
+        First slot, and the one after the last.
+    room
+        Whole units that other jobs leave there, shape (clusters, slots).
+    idle
+        Of which its jobs leave so many, now.
+    """
+
+    job: IntArray
+    cluster: IntArray
+    slots: tuple[int, int]
+    room: IntArray
+    idle: IntArray
+
+
+def whole_units(demand: FloatArray) -> tuple[IntArray, float] | None:
+    """Return demands of one resource in whole units, and the unit; None if they have no common one."""
+    if demand.shape[1] != 1 or demand.min(initial=1.0) <= 0:
+        return None
+    for unit in (1.0, float(demand.min())):
+        units = np.rint(demand[:, 0] / unit)
+        if (np.abs(units * unit - demand[:, 0]) <= WHOLE * demand[:, 0]).all() and units.max() < LARGEST:
+            return units.astype(np.int64), unit
+    return None
+
+
+def whole_room(free: FloatArray, unit: float, most: int) -> IntArray:
+    """Return free capacity in whole units, at most `most`."""
+    return np.floor(np.minimum(free / unit * (1 + ROOM_WHOLE) + ROOM_WHOLE, most)).astype(np.int64)
+
+
+@linked
+def fill_costs(job: IntArray, where: Any, most: float, prefix: Any, tab: Any, st: Any, out: Any) -> None:
+    """Fill costs and excesses, both of shape (M, T, n), of all starts of excess at most `most`.
+
+    `where` holds clusters and first slot, `prefix` prefix sums of the cost of a unit without and with prices.
+    """
+    (cluster, begin), (base, priced), (cost, excess) = where, prefix, out
+    end = begin + cost.shape[1]
+    for n in range(len(job)):
+        one = st.jobs[job[n]]
+        g, scale, length = one.group, st.demand[job[n], 0], one.length
+        for t in range(max(begin, one.arrival), end - length + 1):
+            time = time_cost(t + length, tab.deadline[one.member], tab)
+            for c in range(len(cluster)):
+                j = cluster[c]
+                if not tab.allowed[tab.mask[g], j, t]:
+                    continue
+                more = scale * run_cost(priced, j, t, g, tab) + time - one.lowest
+                true = scale * run_cost(base, j, t, g, tab) + time
+                if more <= most and true < tab.absence:
+                    cost[c, t - begin, n], excess[c, t - begin, n] = true, max(0.0, more)
+
+
+def make_part(
+    choice: Choice,
+    units: IntArray,
+    most_excess: float,
+    prefix: tuple[FloatArray, FloatArray],
+    table: Any,
+    state: Any,
+    run: Any,
+) -> Part:
+    """Return the part of a choice of jobs.
+
+    Parameters
+    ----------
+    choice
+        Jobs, and where they may run.
+    units
+        Demand of each job of the instance, in units.
+    most_excess
+        Starts of a larger reduced cost above the job's least one are left out.
+    prefix
+        Prefix sums of the cost of a unit without and with prices.
+    table, state
+        The dual's table, and any schedule.
+    run
+        Returns the way to run a kernel.
+    """
+    (begin, end), room, cluster, jobs, job = choice.slots, choice.room, choice.cluster, state.jobs, choice.job
+    deadline = table.deadline[jobs.member[job]]
+    job = job[np.lexsort((jobs.member[job], deadline, jobs.group[job], -units[job], -jobs.length[job]))]
+    kind = np.column_stack([jobs.length[job], units[job], jobs.group[job]])
+    first = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]).any(axis=1), [True]]))
+    longest, most = int(jobs.length[job].max()), int(room.max(initial=0))
+    profiles = make_profiles(most, longest)
+    steps = [profiles.after_start(int(kind[a, 0]), int(kind[a, 1])) for a in first[:-1]]
+    opened = np.ones((*room.shape, len(profiles.later)), dtype=np.bool_)
+    for k in range(min(longest, end - begin)):
+        opened[:, : end - begin - k] &= profiles.units[:, k] <= room[:, k:, None]
+    cost, excess = (np.full((len(room), end - begin, len(job)), np.inf) for _ in range(2))
+    run(fill_costs)(job, (cluster, begin), most_excess, prefix, table, state, (cost, excess))
+    hope = np.full((len(job), end - begin + 1), np.inf)
+    hope[:, -1] = jobs.away[job] if np.isfinite(table.absence) else np.inf
+    best = excess.min(axis=0).T
+    hope[:, :-1] = np.minimum.accumulate(np.column_stack([best, hope[:, -1]])[:, ::-1], axis=1)[:, :0:-1]
+    possible = np.isfinite(cost).any(axis=0)
+    last = np.where(possible.any(axis=0), len(possible) - 1 - np.argmax(possible[::-1], axis=0), -1)
+    member = jobs.member[job]
+    is_twin = np.concatenate([[False], member[1:] == member[:-1]]) & (not table.inverse)
+    twin = np.where(is_twin, np.arange(len(job)) - 1, -1)
+    program = Program(
+        first=first,
+        step=np.array(steps),
+        units=profiles.units,
+        later=profiles.later,
+        open=opened,
+        cost=cost,
+        arrival=jobs.arrival[job].astype(np.int64) - begin,
+        last=last.astype(np.int64),
+        hope=hope,
+        twin=twin,
+        absence=table.absence,
+        is_ordered=not table.inverse,
+    )
+    return Part(program, job, cluster, begin, np.minimum(jobs.lowest[job], table.absence))

@@ -1,0 +1,204 @@
+"""The dynamic program: slot after slot, cluster after cluster, all sets of jobs that may start.
+
+A state is what runs where. States that lead to the same profiles with the same jobs started are one; those whose bound
+shows that nothing better than what is known can come of them are dropped, and of too many the least promising. As long
+as none of the latter is dropped, the result is exact; and at any time the least bound of all that was dropped is a
+bound on the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from carbonopt.algorithms.prices import Ascent
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
+from carbonopt.problems.mosp.methods.price.sweep.part import Part
+from carbonopt.problems.mosp.methods.price.sweep.relaxation import evaluate, find_stages, make_paths
+from carbonopt.problems.mosp.methods.price.sweep.states import (
+    States,
+    keep_below,
+    keep_best,
+    keep_undominated,
+    make_states,
+    to_next_slot,
+    value_states,
+    wait_anywhere,
+)
+
+GROWTH, BATCH_GROWTH = 2, 32
+"""States that there is room for before the worst are dropped, in widths; and of those that come of a batch, in batches
+of the largest size."""
+MOST_BYTES = 400_000_000
+"""What all states take at most."""
+SAMPLE = 32
+"""States whose mean bound the prices of jobs are raised for."""
+STEP = 0.3
+"""What the first steps of an ascent close, in distances to the limit of the sweep."""
+SAFETY = 1e-11
+"""Relative allowance for the rounding of sums in double precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """What a sweep found.
+
+    Parameters
+    ----------
+    start
+        Cluster x T + slot of each job of the part, -1 for absent, shape (n,); None if nothing was found.
+    bound
+        On the cost of every schedule of the part that is cheaper than the limit of the sweep; at least the limit, where
+        there is none such.
+    """
+
+    start: IntArray | None
+    bound: float
+
+
+class Sweep:
+    """A sweep over a part.
+
+    Parameters
+    ----------
+    part
+        The part.
+    most
+        Only schedules that cost less are looked for.
+    run
+        Returns the way to run a kernel.
+    options
+        Time and seed.
+    """
+
+    def __init__(self, part: Part, most: float, run: Any, options: Options) -> None:
+        self.part, self.most, self.run, self.options = part, most, run, options
+        self.rng = np.random.default_rng(options.seed)
+        self.program, self.paths = part.program, make_paths(part.program)
+        self.price = part.price
+        self.states: States = make_states(1, self.program)
+
+    def raise_prices(self, t: int, passed: int, count: int, rounds: int) -> None:
+        """Raise the mean bound of a sample of the states by better prices of jobs; leave the paths at these."""
+        sample = np.arange(count) if count <= SAMPLE else self.rng.choice(count, SAMPLE, replace=False)
+        kernel, latest = self.run(evaluate), self.price
+
+        def mean_bound(price: FloatArray) -> tuple[float, FloatArray]:
+            nonlocal latest
+            slope, latest = np.zeros(len(price)), price
+            value = kernel(t, passed, price, sample, self.program, self.paths, self.states, slope)
+            return float(value), slope
+
+        ascent = Ascent(
+            mean_bound,
+            None,
+            self.price,
+            lower=-np.inf,
+            upper=self.program.absence,
+            remaining=lambda: self.options.remaining,
+            goal=self.most,
+        )
+        if rounds:
+            ascent.step(rounds, STEP * (self.most - ascent.value) / (abs(ascent.value) or 1.0))
+        self.price = ascent.prices
+        if not np.array_equal(latest, self.price):
+            mean_bound(self.price)
+
+    def root(self, rounds: int) -> float:
+        """Raise the prices before anything has started; return the bound."""
+        self.states = make_states(1, self.program)
+        self.raise_prices(0, 0, 1, rounds)
+        self.run(value_states)(0, 0, 1, self.price, self.program, self.paths, self.states)
+        return float(self.states.least[0]) - self._error()
+
+    def _error(self) -> float:
+        finite = self.program.absence if np.isfinite(self.program.absence) else 0.0
+        return SAFETY * float(np.abs(self.price).sum() + abs(self.most) + len(self.price) * abs(finite))
+
+    def go(self, width: int, rounds: int = 0, batch: int | None = None) -> Swept:
+        """Sweep from the prices that `root` left.
+
+        Parameters
+        ----------
+        width
+            Number of states that are kept, at most.
+        rounds
+            Of the ascent of prices, for each batch, on each cluster in each slot; none where prices stay.
+        batch
+            Number of states that have prices of their own, at most; all together if None.
+        """
+        program, run, root, self.error = self.program, self.run, self.price, self._error()
+        clusters, slots, jobs = program.cost.shape
+        self.states = make_states(BATCH_GROWTH * batch if batch else GROWTH * width, program)
+        width = min(width, MOST_BYTES // (2 * GROWTH * (2 * jobs + 8 * (clusters + 5))))
+        now, then = (make_states(GROWTH * width, program) for _ in range(2))
+        now.least[0] = -np.inf
+        self.marks, count, least = self.rng.integers(0, 1 << 62, jobs), 1, np.inf
+        for t in range(slots):
+            for j in range(clusters):
+                filled = 0
+                for rows in _batches(now.start[:count] < 0, batch or width):
+                    if self.options.remaining == 0:
+                        least = min(least, float(now.least[rows].min()))
+                        continue
+                    size, dropped = self._expand(t, j, now, rows, rounds)
+                    least = min(least, dropped)
+                    if filled + size > GROWTH * width:
+                        filled, lost = run(keep_best)(filled, width, then)
+                        size, worst = run(keep_best)(size, width, self.states)
+                        least = min(least, lost, worst)
+                    _copy(self.states, slice(size), then, slice(filled, filled + size))
+                    filled += size
+                order = np.lexsort((then.cost[:filled], then.tag[:filled]))
+                filled = run(keep_undominated)(order, program, then)
+                count, dropped = run(keep_best)(filled, width, then)
+                least, now, then = min(least, dropped), then, now
+            count = run(to_next_slot)(t, count, program, now)
+        start: IntArray | None = None
+        if count:
+            run(value_states)(slots, 0, count, self.price, program, self.paths, now)
+            best = int(np.argmin(now.least[:count]))
+            least = min(least, float(now.least[best]))
+            if now.least[best] < self.most:
+                start = now.start[best].astype(np.int64)
+        self.price = root
+        return Swept(start, least - self.error)
+
+    def _expand(self, t: int, j: int, now: States, rows: IntArray, rounds: int) -> tuple[int, float]:
+        """Fill the states that come of a batch on a cluster; return how many, and the least bound of those dropped."""
+        run, given, count, least = self.run, (self.program, self.paths, self.states), len(rows), np.inf
+        _copy(now, rows, self.states, slice(count))
+        if rounds:
+            run(wait_anywhere)(count, self.paths.waits, self.states)
+            self.raise_prices(t, j, count, rounds)
+            self.error = max(self.error, self._error())
+        if rounds or j == 0:
+            run(value_states)(t, j, count, self.price, *given)
+            count, least = run(keep_below)(count, self.most, self.states)
+        run(find_stages)(j, t, self.price, self.program, self.paths)
+        count, dropped = run(expand)(j, t, count, self.most, self.price, *given[:2], self.marks, self.states)
+        return int(count), min(float(least), float(dropped))
+
+
+def _batches(waits: BoolArray, most: int) -> Iterator[IntArray]:
+    """Yield the rows of a table in batches of at most `most` that are alike: halved where a column does it best."""
+    parts = [np.arange(len(waits))] if len(waits) else []
+    while parts:
+        rows = parts.pop()
+        share = waits[rows].mean(axis=0) if len(rows) > most else np.zeros(1)
+        column = int(np.argmin(np.abs(share - 0.5)))
+        if not 0 < share[column] < 1:
+            yield from np.array_split(rows, -(-len(rows) // most))
+            continue
+        side = waits[rows, column]
+        parts += [rows[side], rows[~side]]
+
+
+def _copy(source: States, rows: Any, target: States, to: Any) -> None:
+    for given, taken in zip(source, target, strict=True):
+        taken[to] = given[rows]

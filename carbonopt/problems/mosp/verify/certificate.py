@@ -1,0 +1,247 @@
+"""Recheck a Lagrangian bound from the instance and the prices alone, in safe arithmetic.
+
+For any prices mu >= 0 on the capacity rows, weak duality bounds every schedule (here minimising):
+
+    sum_i min( cost of not running, min_jt cost_ijt(mu) ) - sum mu C
+
+Where the number y_S of rejected jobs of a set S is known to be in l_S..u_S, a charge lambda_S on each of them gives
+such a bound, too: they cost lambda_S more, less sum_S (lambda_S u_S where it is positive, else lambda_S l_S). A tree
+whose branches have y_S <= k and y_S >= k + 1 leaves no schedule out, so the least bound of its leaves holds for all.
+
+This shares no code with the methods that find prices. Every operation is rounded towards the safe
+side (`numpy.nextafter` after each), so the result is a bound in real arithmetic, not only in doubles.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.certificate import LARGEST_PRICE
+from carbonopt.core.directed import down, up
+from carbonopt.core.errors import Fault, InputError, shown
+from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
+
+JOBS_AT_ONCE = 1_000
+"""Jobs whose costs by start are held in memory together."""
+_INF = np.inf
+
+
+def proven_bound(
+    instance: MospInstance, certificate: dict[str, Any], info: dict[str, Any]
+) -> tuple[float | None, tuple[str, ...]]:
+    """Return the bound that a certificate proves.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    certificate
+        ``{"kind": "lagrangian", "prices": [cluster][resource][slot], ...}`` in units of the objective
+        per unit and slot; or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node
+        is either ``{"set": S, "most": k, "at_most": node, "more": node}`` or, with a charge for each set,
+        ``{"prices": [cluster][resource][slot], "charges": [...]}``.
+    info
+        ``normalizers`` of the caspian objective where the instance does not fix them.
+
+    Returns
+    -------
+    bound : float or None
+        A valid lower (for a maximisation: upper) bound on the objective of every schedule; None if
+        some job that must run can run nowhere.
+    assumes : tuple of str
+        ``normalizers`` where they are those that the solution file claims.
+
+    Raises
+    ------
+    InputError
+        If it is no such certificate.
+    """
+    kind, objective = certificate.get("kind"), instance.objective
+    if kind not in ("lagrangian", "rejections"):
+        raise InputError(Fault("certificate.kind", "must be 'lagrangian' or 'rejections'", shown(kind)))
+    price = objective.rejection_price if isinstance(objective, CarbonObjective) else 0.0
+    absence = np.full(len(instance.jobs), _INF if price is None else price)
+    if kind == "lagrangian":
+        lower = _lower(instance, _prices(instance, certificate.get("prices")), absence, info)
+    else:
+        lower = _least_of_tree(instance, certificate, absence, info)
+    if lower is None:
+        return None, ()
+    claimed = isinstance(objective, CaspianObjective) and objective.normalizers is None
+    return lower if instance.sense == "min" else -lower, ("normalizers",) if claimed else ()
+
+
+def _lower(instance: MospInstance, prices: FloatArray, absence: FloatArray, info: dict[str, Any]) -> float | None:
+    """Return the bound where each job that does not run counts `absence`, shape (N,)."""
+    unit_cost = down(prices + _unit_cost(instance, info))
+    least = _least_costs(instance, unit_cost, absence, info)
+    if not np.isfinite(least).all():
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            paid = up(math.fsum(up(prices * instance.clusters.limit).ravel()))
+        lower = float(down(down(math.fsum(least)) - paid))
+    except OverflowError:
+        return None
+    return lower if np.isfinite(lower) else None
+
+
+def _finite_down(values: FloatArray) -> FloatArray:
+    """Round down what is finite: infinite costs rule something out, and stay."""
+    return np.where(np.isposinf(values), values, down(values))
+
+
+def _least_of_tree(
+    instance: MospInstance, certificate: dict[str, Any], absence: FloatArray, info: dict[str, Any]
+) -> float | None:
+    """Return the least bound of the leaves of a tree; None if that of one is not finite."""
+    sets = _sets(certificate, len(absence))
+    bound: float = _INF
+    waiting: list[tuple[Any, list[int], list[int]]] = [
+        (certificate.get("tree"), [0] * len(sets), [len(s) for s in sets])
+    ]
+    while waiting:
+        node, least, most = waiting.pop()
+        if not isinstance(node, dict):
+            raise InputError(Fault("certificate.tree", "each node must be an object"))
+        if "prices" not in node:
+            chosen, whole = node.get("set"), node.get("most")
+            if type(chosen) is not int or not 0 <= chosen < len(sets) or type(whole) is not int:
+                words = "must hold prices and charges, or a set (its row) and most (a whole number)"
+                raise InputError(Fault("certificate.tree", words))
+            waiting.append((node.get("at_most"), least, _with(most, chosen, min(most[chosen], whole))))
+            waiting.append((node.get("more"), _with(least, chosen, max(least[chosen], whole + 1)), most))
+            continue
+        if any(low > high for low, high in zip(least, most, strict=True)):
+            continue  # no schedule is there
+        charges, counted = _charges(node, len(sets)), absence.copy()
+        for members, charge in zip(sets, charges, strict=True):
+            counted[members] = _finite_down(counted[members] + charge)
+        owed = up(charges * np.where(charges > 0, most, least))
+        lower = _lower(instance, _prices(instance, node["prices"]), counted, info)
+        if lower is None:
+            return None
+        bound = min(bound, float(down(lower - up(math.fsum(owed)))))
+    return bound if np.isfinite(bound) else None
+
+
+def _with(numbers: list[int], at: int, number: int) -> list[int]:
+    return [*numbers[:at], number, *numbers[at + 1 :]]
+
+
+def _sets(certificate: dict[str, Any], jobs: int) -> list[list[int]]:
+    sets = certificate.get("sets")
+    good = isinstance(sets, list) and all(isinstance(s, list) and s and len(set(map(repr, s))) == len(s) for s in sets)
+    good = good and all(type(i) is int and 0 <= i < jobs for s in sets or [] for i in s)
+    if not good:
+        words = f"must be lists of different jobs, not empty, whole numbers from 0 to {jobs - 1}"
+        raise InputError(Fault("certificate.sets", words))
+    return list(sets or [])
+
+
+def _charges(node: dict[str, Any], count: int) -> FloatArray:
+    charges = node.get("charges")
+    good = isinstance(charges, list) and len(charges) == count
+    if not good or not all(type(c) in (int, float) and abs(c) <= LARGEST_PRICE for c in charges or []):
+        words = f"must be {count} numbers from {-LARGEST_PRICE:g} to {LARGEST_PRICE:g}"
+        raise InputError(Fault("certificate.tree.charges", words))
+    return np.array(charges, dtype=np.float64)
+
+
+def _prices(instance: MospInstance, prices: Any) -> FloatArray:
+    shape = instance.clusters.capacity.shape
+    try:
+        given = np.array(prices)
+    except ValueError:  # ragged
+        given = np.zeros(0)
+    numbers = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
+    if numbers.shape != shape or not ((numbers >= 0) & (numbers <= LARGEST_PRICE)).all():
+        size = f"{shape[0]} clusters x {shape[1]} resources x {shape[2]} slots"
+        words = f"must be numbers from 0 to {LARGEST_PRICE:g} for {size}"
+        raise InputError(Fault("certificate.prices", words))
+    return numbers
+
+
+def _unit_cost(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
+    """Return a lower bound on what a used unit costs in each slot, shape (M, R, T)."""
+    intensity = np.array([instance.carbon.g_per_kwh[instance.carbon.index(z)] for z in instance.clusters.zone])
+    watts, objective = instance.clusters.watts_per_unit[:, :, None], instance.objective
+    if isinstance(objective, CarbonObjective):
+        kwh = down(down(watts / 1000) * instance.time.slot_hours)
+        return down(down(down(kwh * intensity[:, None, :]) / 1000) * objective.carbon_kg)
+    product = down(down(instance.clusters.capacity * intensity[:, None, :]) * watts)
+    weight = _scaled(objective, info)[0]
+    gain = np.divide(weight, product, out=np.zeros_like(product), where=product > 0)
+    return -up(gain)
+
+
+def _least_costs(
+    instance: MospInstance, unit_cost: FloatArray, absence: FloatArray, info: dict[str, Any]
+) -> FloatArray:
+    """Return a lower bound on what each job costs wherever it runs, or does not run, shape (N,).
+
+    What depends on the place alone is computed once for all jobs of equal duration, demand and eligibility.
+    """
+    jobs, best = instance.jobs, absence.copy()
+    kind = np.column_stack([jobs.duration, jobs.demand] + ([] if jobs.eligible is None else [jobs.eligible]))
+    _, first, kind_of = np.unique(kind, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(kind_of.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(kind_of.ravel(), minlength=len(first)))
+    for i, begin, end in zip(first, np.concatenate([[0], ends]), ends, strict=False):
+        cost = _by_start(instance, unit_cost, int(i))
+        for part in range(begin, end, JOBS_AT_ONCE):
+            alike = order[part : min(part + JOBS_AT_ONCE, end)]
+            total = _finite_down(cost + _time_costs(instance, alike, info))
+            early = np.arange(len(cost)) < jobs.arrival[alike][:, None]
+            best[alike] = np.minimum(best[alike], np.where(early, _INF, total).min(axis=1, initial=_INF))
+    return best
+
+
+def _by_start(instance: MospInstance, unit_cost: FloatArray, i: int) -> FloatArray:
+    """Return a lower bound on what a run of job i costs by start on the best cluster that may take it."""
+    jobs, limit = instance.jobs, instance.clusters.limit
+    length, demand = int(jobs.duration[i]), jobs.demand[i]
+    starts = np.arange(max(0, instance.time.slots - length + 1))
+    run, room = np.zeros((*unit_cost.shape[:2], len(starts))), np.full((*unit_cost.shape[:2], len(starts)), _INF)
+    for offset in range(length if len(starts) else 0):
+        run = down(run + unit_cost[:, :, starts + offset])
+        room = np.minimum(room, limit[:, :, starts + offset])
+    cost = np.zeros((len(limit), len(starts)))
+    for r in range(len(demand)):
+        cost = down(cost + down(demand[r] * run[:, r]))
+    allowed = (room >= demand[:, None]).all(axis=1)
+    if jobs.eligible is not None:
+        allowed &= jobs.eligible[i][:, None]
+    return np.asarray(np.where(allowed, cost, _INF).min(axis=0, initial=_INF))
+
+
+def _time_costs(instance: MospInstance, alike: npt.NDArray[np.int64], info: dict[str, Any]) -> FloatArray:
+    """Return a lower bound on what completion costs jobs of equal duration, a row a job, by start."""
+    jobs, objective = instance.jobs, instance.objective
+    length = int(jobs.duration[alike[0]])
+    completion = np.arange(length, instance.time.slots + 1)
+    late = np.maximum(0.0, down(completion - jobs.deadline[alike][:, None]))
+    if isinstance(objective, CarbonObjective):
+        return down(down(objective.tardiness_slots * late) + down(objective.completion_slots * completion))
+    _, w2, w3 = _scaled(objective, info)
+    return -up(up(w2 / down(1 + late)) + up(w3 / (1.0 + completion)))
+
+
+def _scaled(objective: CaspianObjective, info: dict[str, Any]) -> tuple[float, float, float]:
+    """Return upper bounds on omega_k / Zbar_k; 0 where Zbar_k is 0."""
+    bars = objective.normalizers
+    if bars is None:
+        given = info.get("normalizers")
+        if not isinstance(given, dict) or not all(
+            type(given.get(name)) in (int, float) and 0 <= given[name] <= LARGEST_PRICE for name in ("z1", "z2", "z3")
+        ):
+            raise InputError(Fault("info.normalizers", "must hold z1, z2 and z3, at least 0"))
+        bars = (given["z1"], given["z2"], given["z3"])
+    weights = (objective.z1, objective.z2, objective.z3)
+    w1, w2, w3 = (float(up(w / bar)) if bar > 0 else 0.0 for w, bar in zip(weights, bars, strict=True))
+    return w1, w2, w3

@@ -1,0 +1,290 @@
+"""The Lagrangian dual of every variant as a function of prices and multipliers, hard and smoothed.
+
+For prices lambda(t) >= 0 of a reserved CPU-hour, weights w to which multipliers mu of the limits are added, and p the
+weighted price of an hour on demand:
+
+    D = - R int lambda - mu limits + sum_j min( p (n_j - m_j) L_j + min over runs of
+            [ w_c n_j int c + m_j int lambda + w_w wait ],  something else )
+
+with m_j = min(n_j, R) and lambda <= p; where jobs may not split, m_j = n_j if n_j <= R, lambda has no cap, and a run on
+demand is something else. Where R is decided, - R int lambda is min over R in [0, largest load] of
+R (w p_res T - int lambda).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
+from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
+from carbonopt.problems.purchasing.methods.price.pieces import Kept, price_pieces
+from carbonopt.problems.purchasing.methods.price.runs import Found, Walk, price_runs
+from carbonopt.problems.purchasing.methods.price.spot import Other, Others
+from carbonopt.problems.purchasing.methods.price.table import Grid, jobs_of, largest_load, way
+
+SAFETY = 1e-11
+"""Allowance for the rounding of sums in double precision, relative to what is added up."""
+EVALUATIONS = 10_000
+"""Steps of all evaluations together, a breakpoint: 500 of about 20. They decide whether to compile."""
+HELD = 0.3
+"""Multiplier in its unit that a limit on cost has at least until the prices are about right."""
+LARGEST_MULTIPLIER = 1e29
+"""Of a limit, so that certificates stay within what files may hold."""
+QUANTITIES = ("carbon_kg", "cost_usd", "mean_wait_hours")
+
+
+@dataclass(frozen=True)
+class Limited:
+    """The limits as the dual has them: of sums over jobs, without what is paid in advance.
+
+    Parameters
+    ----------
+    index
+        Of the limited quantities in `QUANTITIES`, shape (K,).
+    amount
+        What each may be at most, with the checker's allowance: kg, $, hours of all jobs, shape (K,).
+    unit
+        Of the multipliers: objective per kg, $, hour, for about the same effect each, shape (K,).
+    """
+
+    index: IntArray
+    amount: FloatArray
+    unit: FloatArray
+
+    @staticmethod
+    def of(instance: PurchasingInstance) -> Limited:
+        """Return the limits of an instance."""
+        jobs, weights, limits = instance.jobs, instance.weights, vars(instance.limits)
+        index = [q for q, name in enumerate(QUANTITIES) if limits[name] is not None]
+        work = float(jobs.cpus @ jobs.length_hours)
+        sizes = np.array(
+            [
+                work * float(instance.kg_per_cpu_hour.mean()),
+                work * instance.prices.on_demand_usd_per_cpu_hour,
+                float(instance.max_wait_hours.sum()),
+            ]
+        )
+        amount = np.array([limits[QUANTITIES[q]] * (1 + 1.1 * ROUNDING) for q in index])
+        for k, q in enumerate(index):
+            if q == 1 and instance.reserved_cpus is not None:
+                amount[k] -= instance.prepaid_usd(instance.reserved_cpus) * (1 - 1e-15)
+            if q == 2:
+                amount[k] = (amount[k] + 1.1 * ROUNDING) * len(jobs)
+        worth = float(np.array([weights.carbon_kg, weights.cost_usd, weights.wait_hours]) @ sizes) or 1.0
+        return Limited(
+            np.array(index, dtype=np.int64),
+            amount,
+            np.minimum(worth / np.maximum(sizes[index], 1e-300), LARGEST_MULTIPLIER),
+        )
+
+
+class Dual:
+    """The dual function of an instance on one grid; flat arguments hold prices, over their unit, and multipliers.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    grid
+        Cells of the prices.
+
+    Attributes
+    ----------
+    start, used_other, other
+        Of the last evaluation: each job's best start, how far it does something else, and what that is.
+    load
+        Of the last evaluation: mean CPUs in each cell that pay the price, shape (G,).
+    """
+
+    def __init__(self, instance: PurchasingInstance, grid: Grid) -> None:
+        self.instance, self.grid = instance, grid
+        self.decided = instance.reserved_cpus is None
+        self.most = largest_load(instance) if instance.reserved_cpus is None else float(instance.reserved_cpus)
+        self.jobs = jobs_of(instance, self.most)
+        self.limited = Limited.of(instance)
+        self.kg = grid.spread(instance.kg_per_cpu_hour)
+        self.others = Others(instance)
+        self.weights = np.array(list(vars(instance.weights).values()), dtype=np.float64)
+        self.on_demand = instance.prices.on_demand_usd_per_cpu_hour
+        self.capped = instance.model != "no-split"
+        self.unit = self.on_demand * self.weights[1] or self._typical_price()
+        self._other: tuple[tuple[float, ...], Other] | None = None
+        self.pieces = instance.model == "suspend-resume"
+        self._scratch()
+
+    def _typical_price(self) -> float:
+        """Return a unit of the prices where cost weighs nothing: what only a limit on it can make matter."""
+        worth = self.limited.unit[self.limited.index == 1]
+        return self.on_demand * float(worth[0]) if len(worth) and self.on_demand else 1.0
+
+    def _scratch(self) -> None:
+        jobs, cells, count = self.jobs, self.grid.cells, len(self.jobs.cpus)
+        self.start, self.used_other, self.waited = np.array(jobs.arrival), np.zeros(count), np.zeros(count)
+        window = jobs.wait + jobs.length if self.pieces else 2 * jobs.wait
+        size = int(window.max(initial=0.0) / self.grid.hours) + 10
+        self.breakpoints = float((window / self.grid.hours + 5).sum())
+        self.steps = EVALUATIONS * self.breakpoints
+        self._walk = Walk(np.empty(size), np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64))
+        self._kept = Kept(np.empty(size), np.empty(size), np.empty(size, np.int64), *(np.empty(size) for _ in range(3)))
+        self.load = np.zeros(cells)
+
+    @property
+    def upper(self) -> FloatArray:
+        """Upper bounds of the flat arguments: where jobs split, prices are shares of the one on demand."""
+        most = 1.0 if self.capped else np.inf
+        return np.concatenate([np.full(self.grid.cells, most), np.full(len(self.limited.index), np.inf)])
+
+    @property
+    def first(self) -> FloatArray:
+        """Flat arguments to start from: no price; a multiplier only where on demand would cost nothing without."""
+        return np.concatenate([np.zeros(self.grid.cells), self._needed.astype(np.float64)])
+
+    @property
+    def held(self) -> FloatArray:
+        """Lower bounds of the flat arguments to begin with.
+
+        Where cost has no weight of its own, prices are shares of what its limit's multiplier makes an hour on demand
+        cost, and at 0 neither tells how the other should grow: 18 % were lost where the limit was not tight.
+        """
+        least = HELD * (self._needed & self.capped)
+        return np.concatenate([np.zeros(self.grid.cells), least])
+
+    @property
+    def _needed(self) -> BoolArray:
+        """Whether each multiplier is all that gives cost a weight, shape (K,)."""
+        return np.asarray((self.limited.index == 1) & (self.weights[1] == 0))
+
+    def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return prices [objective per CPU-hour] and multipliers [objective per kg, $, hour] of flat arguments."""
+        multipliers = x[self.grid.cells :] * self.limited.unit
+        unit = self.weights_at(multipliers)[1] * self.on_demand if self.capped else self.unit
+        return x[: self.grid.cells] * unit, multipliers
+
+    def weights_at(self, multipliers: FloatArray) -> FloatArray:
+        """Return the weights with multipliers added."""
+        weights = self.weights.copy()
+        weights[self.limited.index] += multipliers
+        return weights
+
+    def hard(self, x: FloatArray) -> tuple[float, FloatArray]:
+        """Return the dual value and a subgradient."""
+        return self.soft(x, 0.0)
+
+    def soft(self, x: FloatArray, temperature: float) -> tuple[float, FloatArray]:
+        """Return the value and gradient with soft minima: the temperature is a share of a job's cost on demand."""
+        prices, multipliers = self.split(x)
+        weights = self.weights_at(multipliers)
+        cap = weights[1] * self.on_demand
+        other, extra = self.other_at(weights), self._extra(cap)
+        value, load, load_all = self._price(prices, weights, extra, other, temperature)
+        split_hours = np.where(np.isfinite(extra), (self.jobs.cpus - self.jobs.shared) * self.jobs.length, 0.0)
+        usd = self.on_demand * float((1.0 - self.used_other) @ split_hours)
+        amounts = np.array([load_all @ self.kg, usd, self.waited.sum()])
+        done = self.used_other
+        amounts += np.array([done @ other.carbon_kg, done @ other.usd, done @ other.wait_hours])
+        reserved, slope, prepaid = self._reserved(prices, weights[1], temperature)
+        amounts[1] += prepaid
+        limit = self.limited
+        value += reserved - float(multipliers @ limit.amount)
+        slopes = slope * self.grid.hours + load
+        if self.capped:  # prices are shares of the cap, which grows with the multiplier of the cost
+            amounts[1] += self.on_demand * float(slopes @ x[: self.grid.cells])
+        gradient = slopes * (cap if self.capped else self.unit)
+        return value, np.concatenate([gradient, (amounts[limit.index] - limit.amount) * limit.unit])
+
+    def other_at(self, weights: FloatArray) -> Other:
+        """Return each job's best choice beside the pool."""
+        key = tuple(weights.tolist())
+        if self._other is None or self._other[0] != key:
+            self._other = key, self.others.at(*key)
+        return self._other[1]
+
+    def _extra(self, cap: float) -> FloatArray:
+        """Return what a job pays wherever it runs on the pool; infinite if it may not."""
+        jobs = self.jobs
+        if self.capped:
+            return np.asarray(cap * (jobs.cpus - jobs.shared) * jobs.length)
+        return np.where(jobs.shared > 0, 0.0, np.inf)
+
+    def _price(
+        self, prices: FloatArray, weights: FloatArray, extra: FloatArray, other: Other, temperature: float
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return the sum of the jobs' least costs, and the CPU-hours in each cell: priced, and all."""
+        jobs, grid, scale = self.jobs, self.grid, self.unit
+        carbon, wait = weights[0] * self.kg, float(weights[2])
+        if self.pieces:
+            load, load_all = np.zeros(grid.cells), np.zeros(grid.cells)
+            heat = temperature * scale * jobs.shared
+            out: tuple[Any, ...] = (load, load_all, self.used_other, self.waited)
+            run = way(price_pieces, self.steps)
+            value = run(grid.hours, carbon, prices, wait, extra, other.value, heat, jobs, self._kept, *out)
+            return value, load, load_all
+        whole, part, whole_all, part_all = (np.zeros(grid.cells + 1) for _ in range(4))
+        found = Found(whole, part, whole_all, part_all, self.start, self.used_other, self.waited)
+        heat = temperature * scale * np.maximum(jobs.shared, 1e-9) * jobs.length
+        run = way(price_runs, self.steps)
+        value = run(
+            grid.hours,
+            grid.rates(carbon),
+            grid.rates(prices),
+            wait,
+            extra,
+            other.value,
+            heat,
+            jobs,
+            self._walk,
+            found,
+        )
+        return value, self._hours(found.whole, found.part), self._hours(found.whole_all, found.part_all)
+
+    def _hours(self, whole: FloatArray, part: FloatArray) -> FloatArray:
+        """Return the CPU-hours of each cell: those inside it, and it whole for all that ends above it."""
+        above = prefix_sums(whole[::-1])[::-1][1:]
+        return np.asarray((part + self.grid.hours * above)[:-1])
+
+    def _reserved(self, prices: FloatArray, cost: float, temperature: float) -> tuple[float, float, float]:
+        """Return what reserved CPUs add, its slope in the integral of the prices, and what is prepaid [$]."""
+        worth = float(prices.sum()) * self.grid.hours
+        if not self.decided:
+            return -self.most * worth, -self.most, 0.0
+        each_usd = self.instance.prepaid_usd(1.0)
+        margin, tau = (cost * each_usd - worth) * self.most, temperature * 1e-2 * abs(cost * each_usd * self.most)
+        low = min(0.0, margin)
+        if tau <= 0:
+            taken = 1.0 if margin < 0 else 0.0
+        else:
+            ratio = np.exp(-abs(margin) / tau)
+            low -= tau * float(np.log1p(ratio))
+            taken = float((1.0 if margin < 0 else ratio) / (1 + ratio))
+        return low, -self.most * taken, self.most * taken * each_usd
+
+    def certificate(self, x: FloatArray) -> tuple[float, dict[str, Any]]:
+        """Return the bound that flat arguments prove, less what sums in doubles may lose, and its certificate."""
+        prices, multipliers = self.split(x)
+        weights = self.weights_at(multipliers)
+        value = float(self.hard(x)[0])
+        worth = float(prices.sum()) * self.grid.hours * self.most * (1 + ROUNDING)
+        sizes = self._sizes(prices, weights)
+        value -= SAFETY * (sizes + worth + float(multipliers @ np.abs(self.limited.amount)))
+        whole = bool((self.jobs.cpus == np.floor(self.jobs.cpus)).all()) and self.most * ROUNDING < 0.5
+        if not self.capped and not whole:
+            value -= 2.1 * ROUNDING * worth  # the checker's allowance on the load of reserved rows
+        named = {QUANTITIES[q]: float(mu) for q, mu in zip(self.limited.index, multipliers, strict=True)}
+        return value, {
+            "kind": "lagrangian",
+            "grid_slots": self.grid.per_slot,
+            "prices": prices,
+            "multipliers": named or None,
+            "bound": value,
+        }
+
+    def _sizes(self, prices: FloatArray, weights: FloatArray) -> float:
+        """Return a size of all that is added up."""
+        jobs = self.jobs
+        cost = weights[0] * float(self.kg.max(initial=0.0)) + max(
+            float(prices.max(initial=0.0)), weights[1] * self.on_demand
+        )
+        return float(2 * cost * (jobs.cpus @ jobs.length) + weights[2] * (jobs.wait + jobs.length).sum())

@@ -1,0 +1,137 @@
+"""A schedule as arrays, its exact value, and its columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
+from carbonopt.core.options import Schedule
+from carbonopt.problems.purchasing.data.instance import ROUNDING, ROUNDING_HOURS, PurchasingInstance
+from carbonopt.problems.purchasing.methods.price.spot import Other
+
+RESERVED, SHARED, ON_DEMAND, SPOT = range(4)
+NAMES = ("reserved", "shared", "on-demand", "spot")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Rows of a schedule: job, begin and end [h], and option, each of shape (rows,), and the reserved CPUs."""
+
+    job: IntArray
+    start: FloatArray
+    end: FloatArray
+    option: IntArray
+    reserved: float
+
+    def columns(self, instance: PurchasingInstance) -> Schedule:
+        """Return the columns of the schedule."""
+        names = instance.jobs.name
+        return {
+            "job": [names[j] for j in self.job.tolist()],
+            "start_hours": self.start.tolist(),
+            "end_hours": self.end.tolist(),
+            "option": [NAMES[option] for option in self.option.tolist()],
+        }
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """What a schedule adds up to, expected: carbon [kg], cost of use and in advance [$], waiting of all jobs [h]."""
+
+    carbon_kg: float
+    usage_usd: float
+    prepaid_usd: float
+    wait_hours: float
+
+    def objective(self, instance: PurchasingInstance) -> float:
+        """Return the objective: what is paid in advance counts only where it is decided."""
+        weights = instance.weights
+        usd = self.usage_usd + (self.prepaid_usd if instance.reserved_cpus is None else 0.0)
+        return weights.carbon_kg * self.carbon_kg + weights.cost_usd * usd + weights.wait_hours * self.wait_hours
+
+    def excess(self, instance: PurchasingInstance) -> FloatArray:
+        """Return by how much each limit is exceeded, relative, 0 where it is kept: carbon, cost, mean wait, (3,)."""
+        limits, count = instance.limits, max(1, len(instance.jobs))
+        found = (self.carbon_kg, self.usage_usd + self.prepaid_usd, self.wait_hours / count)
+        pairs = zip(found, (limits.carbon_kg, limits.cost_usd, limits.mean_wait_hours), strict=True)
+        return np.array(
+            [
+                0.0 if most is None or value <= most * (1 + ROUNDING / 2) else (value - most) / max(most, 1e-9)
+                for value, most in pairs
+            ]
+        )
+
+
+def pool_load(plan: Plan, instance: PurchasingInstance) -> tuple[FloatArray, FloatArray]:
+    """Return the lengths [h] between the moments at which the load of the pool changes, and the load in each."""
+    pool = plan.option <= SHARED
+    cpus = instance.jobs.cpus[plan.job[pool]]
+    moment = np.concatenate([plan.start[pool], plan.end[pool]])
+    order = np.argsort(moment, kind="stable")
+    return np.diff(moment[order]), np.cumsum(np.concatenate([cpus, -cpus])[order])[:-1]
+
+
+def amounts(plan: Plan, instance: PurchasingInstance, other: Other) -> Amounts:
+    """Return what a plan adds up to; `other` knows what jobs off the pool do."""
+    jobs = instance.jobs
+    pool = plan.option <= SHARED
+    job, start, end = plan.job[pool], plan.start[pool], plan.end[pool]
+    edges = np.arange(instance.time.slots + 1) * instance.time.slot_hours
+    until = prefix_sums(instance.kg_per_cpu_hour) * instance.time.slot_hours
+    kg = float(jobs.cpus[job] @ (np.interp(end, edges, until) - np.interp(start, edges, until)))
+    hours, load = pool_load(plan, instance)
+    usd = float(np.maximum(load - plan.reserved, 0.0) @ hours) * instance.prices.on_demand_usd_per_cpu_hour
+    completion = np.full(len(jobs), -np.inf)
+    np.maximum.at(completion, job, end)
+    on_pool = np.isfinite(completion)
+    wait = np.maximum(0.0, completion - jobs.arrival_hours - jobs.length_hours)[on_pool]
+    off = plan.job[~pool]
+    return Amounts(
+        kg + float(other.carbon_kg[off].sum()),
+        usd + float(other.usd[off].sum()),
+        instance.prepaid_usd(plan.reserved),
+        float(wait.sum()) + float(other.wait_hours[off].sum()),
+    )
+
+
+def best_reserved(plan: Plan, instance: PurchasingInstance, cost: float) -> float:
+    """Return the whole number of reserved CPUs that is best for the load of a plan; `cost` is the weight of a $."""
+    hours, load = pool_load(plan, instance)
+    if not len(load):
+        return 0.0
+    if (plan.option[plan.option <= SHARED] == RESERVED).any():
+        return float(np.ceil(load[hours > 0].max(initial=0.0) * (1 - ROUNDING)))
+    order = np.argsort(load)
+    level, above = load[order], np.cumsum(hours[order][::-1])[::-1]
+    saved = instance.prices.on_demand_usd_per_cpu_hour * above  # by one CPU more, below each level
+    worth = level[saved * cost > instance.prepaid_usd(1.0) * cost]
+    peak = float(worth.max(initial=0.0))
+    candidates = np.unique([np.floor(peak), np.ceil(peak)])
+    usd = [
+        float(np.maximum(load - r, 0.0) @ hours) * instance.prices.on_demand_usd_per_cpu_hour + instance.prepaid_usd(r)
+        for r in candidates
+    ]
+    return float(candidates[int(np.argmin(usd))])
+
+
+def fits(plan: Plan, instance: PurchasingInstance) -> bool:
+    """Return whether runs that need reserved CPUs for all of themselves have them."""
+    reserved = plan.option == RESERVED
+    if not reserved.any():
+        return True
+    hours, load = pool_load(plan, instance)
+    return bool((load[hours > ROUNDING_HOURS / 2] <= plan.reserved * (1 + ROUNDING)).all())
+
+
+def mixed(plan: Plan, second: Plan, of_second: BoolArray) -> Plan:
+    """Return what some jobs (N,) do in a second plan and all others in the first."""
+    one, two = ~of_second[plan.job], of_second[second.job]
+    return Plan(
+        np.concatenate([plan.job[one], second.job[two]]),
+        np.concatenate([plan.start[one], second.start[two]]),
+        np.concatenate([plan.end[one], second.end[two]]),
+        np.concatenate([plan.option[one], second.option[two]]),
+        plan.reserved,
+    )

@@ -1,0 +1,218 @@
+"""Rounds of annealing, from a short one to long ones, and the best schedule of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray
+from carbonopt.core.options import Options
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.methods.price.bound import Bound
+from carbonopt.problems.purchasing.methods.price.cooling import Cooling
+from carbonopt.problems.purchasing.methods.price.plan import Plan, amounts, best_reserved, fits, mixed
+from carbonopt.problems.purchasing.methods.price.resume import PieceSearch
+from carbonopt.problems.purchasing.methods.price.search import Search
+from carbonopt.problems.purchasing.methods.price.stages import RESPONSES, SHORT, STAGES, Stage, course
+
+REHEAT = 0.4
+"""First temperature of the third round, over that of the others."""
+STEEP = (1.0, 1.2, 1e6)
+"""Price of load above R where there may be none, over that on demand: first, between, last. Steep from the beginning,
+the pool jams: 7.7 % in place of 1.0 % (pai_1k, R = 18)."""
+FEW = 10
+"""Sweeps of responses to new multipliers, and of later stages at least."""
+SETTLE = 2
+"""Sweeps over the exact load at the end of a round, at no temperature."""
+LAST_ROUND = 3
+MORE = 0.05
+"""First addition to the multipliers of limits that are not kept, in their units."""
+MULTIPLIERS = 14
+"""Trials of multipliers of the limits, at most."""
+
+
+@dataclass(eq=False)
+class Incumbent:
+    """The best schedule so far."""
+
+    plan: Plan | None = None
+    objective: float = np.inf
+
+
+@dataclass(eq=False)
+class Rounds:
+    """Searches for a schedule beside a bound.
+
+    Parameters
+    ----------
+    instance, options
+        See `method.price`.
+    bound
+        Its multipliers are added to the weights; its prices say where the jobs begin.
+    """
+
+    instance: PurchasingInstance
+    options: Options
+    bound: Bound
+    best: Incumbent = field(default_factory=Incumbent)
+
+    def __post_init__(self) -> None:
+        jobs, dual = self.instance.jobs, self.bound.dual
+        self.random = np.random.default_rng(self.options.seed)
+        work = jobs.cpus * jobs.length_hours
+        typical = float(work.mean()) if self.instance.model == "suspend-resume" else _typical(work)
+        self.unit = dual.unit * typical or 1.0
+        self.weights = self.bound.weights
+        self.start, self.on_pool = self._answers()
+        self.reserved = float(self.instance.reserved_cpus or 0)
+        if self.instance.reserved_cpus is None:
+            self.reserved = self._likely_reserved()
+        self.seconds_per_sweep = 0.0
+
+    def _answers(self) -> tuple[FloatArray, BoolArray]:
+        """Return each job's best answer to the prices: its start, and whether on the pool."""
+        return self.bound.dual.start.copy(), self.bound.dual.used_other < 0.5
+
+    def _likely_reserved(self) -> float:
+        """Return the R at which the load of the relaxation is above it for the share of time that pays for it."""
+        dual, prices = self.bound.dual, self.instance.prices
+        _, slope = dual.soft(self.bound.point, 1e-3)
+        unit = dual.split(self.bound.point)[1]
+        cap = dual.weights_at(unit)[1] * dual.on_demand if dual.capped else dual.unit
+        load = slope[: dual.grid.cells] / (cap or 1.0) / dual.grid.hours
+        return float(max(0.0, np.round(np.quantile(load - load.min(), 1.0 - min(1.0, prices.reserved_fraction)))))
+
+    def run(self) -> dict[str, Any]:
+        """Search until the gap is closed, time is out, or the rounds are done; return what to tell of it."""
+        number = 0
+        while number < LAST_ROUND and not self.done():
+            self._round(number)
+            number += 1
+            if self.instance.limits and not self.done():
+                self._keep_limits()
+        return {"rounds": number, "seconds_per_sweep": self.seconds_per_sweep}
+
+    def done(self) -> bool:
+        """Return whether to stop."""
+        return self.options.remaining <= 0 or self.closed()
+
+    def closed(self) -> bool:
+        """Return whether the gap is what was asked for."""
+        gap = self.best.objective - self.bound.value
+        if not np.isfinite(gap):
+            return False
+        asked = max(self.options.mip_abs_gap, self.options.mip_rel_gap * abs(self.best.objective))
+        return bool(gap <= asked)
+
+    def search(self) -> Search | PieceSearch:
+        """Return a search from where the last one ended."""
+        kind = PieceSearch if self.instance.model == "suspend-resume" else Search
+        dual = self.bound.dual
+        other, prices = dual.other_at(self.weights), dual.split(self.bound.point)[0]
+        return kind(self.instance, self.weights, self.reserved, other, self.start, self.on_pool, prices, self.random)
+
+    def _round(self, number: int) -> None:
+        """Anneal from hot, or reheat; the first round is short, and tells how long a sweep takes."""
+        left, model = 0.97 * self.options.remaining, self.instance.model
+        if number == 1:  # prices know better where the jobs belong than a schedule made in haste
+            self.start, self.on_pool = self._answers()
+        search = self.search()
+        stages, sweeps = STAGES[model], SHORT
+        least = FEW if number > 0 or model == "no-split" else 1  # R hardens step by step, or evicts too many
+        if number > 0:
+            stages, sweeps = course(model, len(self.instance.jobs), left, self.seconds_per_sweep)
+        for place, stage in enumerate(stages):
+            count = max(least, round(stage.sweeps * sweeps))
+            reheated = place == 0 and number > 1
+            heated = stage._replace(hot=max(stage.cold, REHEAT * stage.hot)) if reheated else stage
+            seconds = self._sweep(search, heated, count, left, STEEP[:2] if place == 0 else STEEP[1:])
+            if number == 0 and place == 0:
+                self.seconds_per_sweep = seconds
+        self._settle(search, SETTLE if number else 1)
+
+    def _sweep(
+        self, search: Search | PieceSearch, stage: Stage, sweeps: int, left: float, steep: tuple[float, float]
+    ) -> float:
+        """Make the sweeps of a stage; return how long one took [s]."""
+        seconds = stage.share * left
+        cooling = Cooling(sweeps, stage.hot * self.unit, stage.cold * self.unit, seconds, steep, stage.firm)
+        if stage.hours > 0:
+            search.anneal(stage.hours, cooling, stage.reach)
+        else:
+            search.settle(cooling, stage.reach)
+        return cooling.per_sweep
+
+    def _settle(self, search: Search | PieceSearch, sweeps: int) -> Plan:
+        """Respond to the exact load, and offer the schedule."""
+        search.settle(Cooling(sweeps, 0.0, 0.0, max(0.0, self.options.remaining), (STEEP[2], STEEP[2])))
+        self.start, self.on_pool = search.choice.start, search.choice.on_pool
+        plan = search.plan()
+        self.offer(plan)
+        return plan
+
+    def offer(self, plan: Plan) -> bool:
+        """Offer a schedule, with the best reserved CPUs if they are decided; return whether it keeps the limits."""
+        instance = self.instance
+        if instance.reserved_cpus is None:
+            self.reserved = best_reserved(plan, instance, float(self.weights[1]))
+            plan = Plan(plan.job, plan.start, plan.end, plan.option, self.reserved)
+        found = amounts(plan, instance, self.bound.dual.other_at(self.weights))
+        objective = found.objective(instance)
+        self.kept = not (found.excess(instance) > 0).any()
+        if not self.kept or not fits(plan, instance):
+            return False
+        if objective < self.best.objective:
+            self.best.plan, self.best.objective = plan, objective
+            info = {"reserved_cpus": int(plan.reserved)} if instance.reserved_cpus is None else {}
+            self.options.report(
+                objective=objective, bound=self.bound.value, incumbent=lambda: plan.columns(instance), info=info
+            )
+        return True
+
+    def _keep_limits(self) -> None:
+        """Raise the multipliers of the limits until these are kept, lower them as far as that allows, and mix."""
+        low, high, step = 0.0, np.inf, 1.0
+        plans: dict[bool, Plan] = {}
+        for _ in range(MULTIPLIERS):
+            self.weights = self._weights_at(step)
+            search = self.search()
+            self._sweep(search, RESPONSES[self.instance.model], FEW, self.options.remaining, STEEP[1:])
+            plan = self._settle(search, SETTLE)
+            plans[self.kept] = plan
+            if self.kept:
+                high = step
+            else:
+                low = step
+            step = 2 * step if np.isinf(high) else (low + high) / 2
+            if self.done() or high - low < 1e-4 * high:
+                break
+        if len(plans) == 2:
+            self._mix(plans[True], plans[False])
+
+    def _weights_at(self, step: float) -> FloatArray:
+        """Return the weights with the bound's multipliers times `step`, and more of each limit above 1."""
+        dual = self.bound.dual
+        weights = dual.weights + min(step, 1.0) * (self.bound.weights - dual.weights)
+        weights[dual.limited.index] += MORE * max(0.0, step - 1.0) * dual.limited.unit
+        return weights
+
+    def _mix(self, kept: Plan, cheap: Plan) -> None:
+        """Let as many jobs as the limits allow do what they do in a schedule that does not keep them."""
+        jobs = len(self.instance.jobs)
+        order = self.random.permutation(jobs)
+        few, many = 0, jobs
+        while many - few > 1 and self.options.remaining > 0:
+            some = (few + many) // 2
+            of_cheap = np.zeros(jobs, dtype=np.bool_)
+            of_cheap[order[:some]] = True
+            self.offer(mixed(kept, cheap, of_cheap))
+            few, many = (some, many) if self.kept else (few, some)
+
+
+def _typical(work: FloatArray) -> float:
+    """Return the size of job that half of all work is above."""
+    order = np.sort(work)
+    until = np.cumsum(order)
+    return float(order[np.searchsorted(until, until[-1] / 2)])

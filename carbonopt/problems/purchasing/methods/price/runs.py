@@ -1,0 +1,142 @@
+"""Compiled pricing of uninterrupted runs: each job's least, or soft least, over its breakpoints.
+
+The cost of a run from s, n (A(s + L) - A(s)) + m (B(s + L) - B(s)) + g (s - a) with A and B the integrals of
+weighted carbon and of the price, is linear between breakpoints, where s or s + L passes an edge of the grid.
+Two pointers, to the cells of s and of s + L, walk over them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from carbonopt.algorithms.linked import linked
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.purchasing.methods.price.table import Jobs, Rates
+
+LEAST_MASS = 1e-300
+"""Of a soft minimum whose temperature is so low that all terms vanish."""
+NEGLIGIBLE = 25.0
+"""Terms of a soft least that are e^-25 of the largest are left out."""
+
+
+class Walk(NamedTuple):
+    """Scratch of one job's breakpoints: value, start, and the cells of start and end."""
+
+    value: FloatArray
+    start: FloatArray
+    first: IntArray
+    last: IntArray
+
+
+class Found(NamedTuple):
+    """What the pricing fills; arrays of cells add up over the jobs, arrays of jobs are set.
+
+    `whole` and `part` hold the load by its prefix: what is full below each cell, and hours inside it. `whole_all`
+    and `part_all` count all CPUs, `whole` and `part` those that may be reserved.
+    """
+
+    whole: FloatArray
+    part: FloatArray
+    whole_all: FloatArray
+    part_all: FloatArray
+    start: FloatArray
+    other: FloatArray
+    waited: FloatArray
+
+
+@linked
+def walk_starts(
+    j: int, hours: float, carbon: Rates, price: Rates, wait: float, jobs: Jobs, walk: Walk
+) -> tuple[int, int]:
+    """Fill the breakpoints of job `j` into `walk`; return their number, and which is the least."""
+    beyond = len(carbon.rate) - 1
+    a, length, n, m = jobs.arrival[j], jobs.length[j], jobs.cpus[j], jobs.shared[j]
+    latest = a + jobs.wait[j]
+    s, count, best = a, 0, 0
+    i, k = min(int(s / hours), beyond), min(int((s + length) / hours), beyond)
+    while True:
+        before, inside = s - i * hours, s + length - k * hours
+        value = n * (carbon.until[k] + inside * carbon.rate[k] - carbon.until[i] - before * carbon.rate[i])
+        value += m * (price.until[k] + inside * price.rate[k] - price.until[i] - before * price.rate[i])
+        value += wait * (s - a)
+        walk.value[count], walk.start[count], walk.first[count], walk.last[count] = value, s, i, k
+        if value < walk.value[best]:
+            best = count
+        count += 1
+        if s >= latest:
+            return count, best
+        by_start, by_end = (i + 1) * hours, (k + 1) * hours - length
+        if min(by_start, by_end) >= latest:
+            s = latest
+        elif by_start <= by_end:
+            s, i = max(s, by_start), min(i + 1, beyond)
+        else:
+            s, k = max(s, by_end), min(k + 1, beyond)
+
+
+@linked
+def add_run(weight: float, c: int, hours: float, jobs: Jobs, j: int, walk: Walk, found: Found) -> None:
+    """Add a run from breakpoint `c` of job `j` to the loads."""
+    s, i, k = walk.start[c], walk.first[c], walk.last[c]
+    before, inside = s - i * hours, s + jobs.length[j] - k * hours
+    shared, cpus = weight * jobs.shared[j], weight * jobs.cpus[j]
+    found.whole[k] += shared
+    found.whole[i] -= shared
+    found.part[k] += shared * inside
+    found.part[i] -= shared * before
+    found.whole_all[k] += cpus
+    found.whole_all[i] -= cpus
+    found.part_all[k] += cpus * inside
+    found.part_all[i] -= cpus * before
+    found.waited[j] += weight * (s - jobs.arrival[j])
+
+
+@linked
+def price_runs(
+    hours: float,
+    carbon: Rates,
+    price: Rates,
+    wait: float,
+    extra: FloatArray,
+    other: FloatArray,
+    heat: FloatArray,
+    jobs: Jobs,
+    walk: Walk,
+    found: Found,
+) -> float:
+    """Return the sum of the jobs' least costs, soft where `heat` (N,) is above 0, and add up their loads.
+
+    A job pays `extra` (infinite: it cannot) wherever it runs so, or `other` in all if it does something else.
+    """
+    total = 0.0
+    for j in range(len(jobs.arrival)):
+        found.waited[j], found.other[j] = 0.0, 1.0
+        if extra[j] == np.inf:
+            total += other[j]
+            continue
+        count, best = walk_starts(j, hours, carbon, price, wait, jobs, walk)
+        found.start[j] = walk.start[best]
+        least = walk.value[best]
+        rival = other[j] - extra[j]
+        low, tau = min(least, rival), heat[j]
+        if tau <= 0.0:
+            total += extra[j] + low
+            if least <= rival:
+                found.other[j] = 0.0
+                add_run(1.0, best, hours, jobs, j, walk, found)
+            continue
+        mass = np.exp((low - rival) / tau) if rival < np.inf else 0.0
+        found.other[j] = mass
+        for c in range(count):
+            gap = (walk.value[c] - low) / tau
+            walk.value[c] = np.exp(-gap) if gap < NEGLIGIBLE else 0.0
+            mass += walk.value[c]
+        mass = max(mass, LEAST_MASS)
+        total += extra[j] + low - tau * np.log(mass)
+        found.other[j] /= mass
+        for c in range(count):
+            if walk.value[c] > 0.0:
+                add_run(walk.value[c] / mass, c, hours, jobs, j, walk, found)
+    return total

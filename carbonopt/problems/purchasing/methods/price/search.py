@@ -1,0 +1,159 @@
+"""Annealed best responses of uninterrupted jobs: on cells while it is hot, to the exact load at last.
+
+The cost of a schedule is the bound, and what each job pays at the bound's prices lambda beyond its least (its regret),
+and what the load costs beyond the prices: p (load - R)^+ - lambda (load - R) >= 0. Jobs that see only the load settle
+early in places of large regret, which later ones fill up around them. So the load counts little at first: at a
+firmness theta,
+
+    regret + theta (cost of load beyond the prices),
+
+which is what jobs pay at the toll (1 - theta) lambda and the price theta p of load above R. A theta of 0 is the
+relaxation, one of 1 the schedule's true cost. Of a job of n > R CPUs the bound's load is R; at the prices it pays
+(n - R) p L for the rest wherever it runs. Where jobs may not split, p is in the end too dear to be paid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
+from carbonopt.problems.purchasing.methods.price.cells import Choice, Pool, Room, add_loads, sweep
+from carbonopt.problems.purchasing.methods.price.cooling import Cooling, Step
+from carbonopt.problems.purchasing.methods.price.events import Events, Path, Terms, put_all, respond
+from carbonopt.problems.purchasing.methods.price.plan import RESERVED, SHARED, Plan
+from carbonopt.problems.purchasing.methods.price.spot import Other
+from carbonopt.problems.purchasing.methods.price.table import Grid, jobs_of, way
+
+BLOCK = 2_000
+"""Jobs near each other in time that a sweep shuffles: a whole shuffle of a year leaves the cache (half as fast)."""
+BUCKET_EVENTS = 8.0
+"""Changes of the load in a bucket of the exact pool, on average."""
+
+
+@dataclass(eq=False)
+class Search:
+    """Best responses at given weights and reserved CPUs.
+
+    Parameters
+    ----------
+    instance
+        The instance; not of the model ``suspend-resume``.
+    weights
+        Of a kg, a $ and an hour, with multipliers of limits added, shape (3,).
+    reserved
+        R.
+    other
+        What jobs may do beside the pool, at these weights.
+    start
+        To begin with [h], shape (N,).
+    on_pool
+        Whether each job begins on the pool, shape (N,).
+    prices
+        Of reserved CPU-hours, from the bound: of cells that part the slots, shape (G,).
+    random
+        Source of everything drawn.
+    """
+
+    instance: PurchasingInstance
+    weights: FloatArray
+    reserved: float
+    other: Other
+    start: FloatArray
+    on_pool: BoolArray
+    prices: FloatArray
+    random: np.random.Generator
+
+    def __post_init__(self) -> None:
+        self.hard = self.instance.model == "no-split"
+        self.jobs = jobs_of(self.instance, self.reserved)
+        self.by_arrival = np.argsort(self.jobs.arrival, kind="stable")
+        self.price = float(self.weights[1]) * self.instance.prices.on_demand_usd_per_cpu_hour
+        small = np.asarray(self.jobs.cpus <= self.reserved * (1 + ROUNDING))
+        fits = small & (self.price > 0) | (not self.hard)  # where on demand is free, nobody needs the pool
+        self.movable = self.by_arrival[fits[self.by_arrival]]
+        on_pool = np.asarray(self.on_pool, dtype=np.bool_) & fits
+        self.choice = Choice(np.array(self.start), on_pool, np.array(self.other.value))
+        size = 4.0 * float((self.jobs.wait + self.jobs.length).sum()) / self.instance.time.slot_hours
+        self.steps = 1e4 * size
+
+    def order(self) -> IntArray:
+        """Return the jobs in an order that is random among jobs that are near each other in time."""
+        count = len(self.movable)
+        block = (np.arange(count) + self.random.integers(BLOCK)) // BLOCK
+        return self.movable[np.argsort(block + 0.999 * self.random.random(count))]
+
+    def at(self, step: Step) -> tuple[float, Choice]:
+        """Return the price of load above R in a sweep, and the choices with what others cost beside it."""
+        price = self.price * step.firm * (step.steep if self.hard else 1.0)
+        if self.hard or step.firm >= 1.0:
+            return price, self.choice
+        surely = self.price * (self.jobs.cpus - self.jobs.shared) * self.jobs.length  # on demand wherever a job runs
+        return price, self.choice._replace(other=self.choice.other - (1.0 - step.firm) * surely)
+
+    def anneal(self, hours: float, cooling: Cooling, reach: float = np.inf) -> None:
+        """Sweep on cells of about so many hours; jobs move by `reach` hours at most."""
+        grid = Grid.near(self.instance, hours, len(self.prices) // self.instance.time.slots)
+        carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
+        toll, load, prices = np.zeros(grid.cells), np.zeros(grid.cells), grid.spread(self.prices)
+        pool = Pool(grid.hours, carbon, toll, load, self.reserved, self.price, float(self.weights[2]))
+        way(add_loads, self.steps)(self.jobs, self.choice, pool)
+        widest, longest = float(self.jobs.wait.max(initial=0.0)), float(self.jobs.length.max(initial=0.0))
+        room = Room(np.empty(int(widest / grid.hours) + 8), np.empty(int((2 * widest + 1 + longest) / grid.hours) + 16))
+        run = way(sweep, self.steps)
+        for step in cooling:
+            order = self.order()
+            luck = self.random.random(len(order))
+            above, choice = self.at(step)
+            np.multiply(prices, 1.0 - step.firm, out=toll)
+            run(order, luck, step.temperature, reach, self.jobs, pool._replace(price=above), choice, room)
+
+    def settle(self, cooling: Cooling, reach: float = np.inf) -> None:
+        """Respond to the exact load; jobs move by `reach` hours at most."""
+        buckets, size = self._buckets(), 1024
+        events, prices = self._events(buckets, 16), buckets.spread(self.prices)
+        path = _path(size)
+        run = way(respond, self.steps)
+        for step in cooling:
+            above, choice = self.at(step)
+            terms = Terms(self.reserved * (1 + 0.1 * ROUNDING), above, float(self.weights[2]))
+            order, begin = self.order(), 0
+            luck = self.random.random(len(order))
+            while begin < len(order):
+                np.multiply(prices, 1.0 - step.firm, out=events.toll)
+                begin = run(order, begin, luck, step.temperature, reach, self.jobs, choice, events, terms, path)
+                if begin < len(order):
+                    size *= 2
+                    path, events = _path(size), self._events(buckets, 2 * events.moment.shape[1])
+
+    def _buckets(self) -> Grid:
+        """Return the buckets of the exact pool: parts of the cells that the prices are of."""
+        slots = self.instance.time.slots
+        per_slot = 2.0 * len(self.jobs.cpus) / slots / BUCKET_EVENTS
+        hours = self.instance.time.slot_hours / min(64.0, max(1.0, per_slot))
+        return Grid.near(self.instance, hours, len(self.prices) // slots)
+
+    def _events(self, grid: Grid, capacity: int) -> Events:
+        """Return the exact pool in buckets of a grid."""
+        carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
+        while True:
+            shape = (grid.cells, capacity | 1)  # rows a power of two apart would share few places of the cache
+            count = np.zeros(grid.cells, dtype=np.int64)
+            before, toll = np.zeros(grid.cells), np.zeros(grid.cells)
+            events = Events(grid.hours, np.empty(shape), np.empty(shape), count, before, carbon, toll)
+            if way(put_all, self.steps)(self.jobs, self.choice, events):
+                return events
+            capacity *= 2
+
+    def plan(self) -> Plan:
+        """Return what the jobs do."""
+        on_pool, count = self.choice.on_pool, len(self.jobs.cpus)
+        option = np.where(on_pool, RESERVED if self.hard else SHARED, self.other.kind.astype(np.int64))
+        start = np.where(on_pool, self.choice.start, self.other.start)
+        return Plan(np.arange(count), start, start + self.jobs.length, option, self.reserved)
+
+
+def _path(size: int) -> Path:
+    return Path(np.empty(size), np.empty(size), np.empty(size), np.empty(2 * size + 8), np.empty(2 * size + 8))

@@ -1,0 +1,222 @@
+"""What a job may do beside runs on the pool, whatever the prices: a run on spot CPUs, or one wholly on demand.
+
+On spot CPUs with hazard h, carbon c(t) and q = e^-hL, a run from s emits in expectation, a CPU,
+
+    C(s, s + L) + int_0^L (e^-hu - q) c(s + L + u) du
+
+Its slope in s is -c(s) + (1 - ...) terms of the tails E(t) = int_t^T e^-h(u - t) c(u) du, whose own slope is
+h E(t) - c(t). Between breakpoints, where s, s + L or s + 2L passes an edge of a slot, the whole is linear plus a
+multiple of e^hs: its least is at a breakpoint or where the slope is 0, in closed form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from carbonopt.algorithms.linked import linked
+from carbonopt.core.arrays import BoolArray, FloatArray
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.methods.price.table import Grid, Rates, way
+
+NONE, ON_DEMAND, SPOT = 0, 2, 3
+"""Kinds of what else a job does; the numbers are those of `plan.Plan.option`."""
+
+
+class Tail(NamedTuple):
+    """Carbon of a CPU: rates and integrals, the hazard, and E at each edge, shape (G + 1,)."""
+
+    hours: float
+    kg: Rates
+    hazard: float
+    tail: FloatArray
+
+
+@linked
+def tail_at(t: float, signal: Tail) -> tuple[float, float]:
+    """Return E(t) and c(t)."""
+    final = len(signal.tail) - 1
+    i = min(int(t / signal.hours), final)
+    rest = max(0.0, (i + 1) * signal.hours - t)
+    rate, after = signal.kg.rate[i], signal.tail[min(i + 1, final)]
+    if signal.hazard == 0.0:
+        return rate * rest + after, rate
+    kept = np.exp(-signal.hazard * rest)
+    return -rate * np.expm1(-signal.hazard * rest) / signal.hazard + kept * after, rate
+
+
+@linked
+def carbon_until(t: float, signal: Tail) -> float:
+    """Return what a CPU emits from the beginning until t [kg]."""
+    i = min(int(t / signal.hours), len(signal.tail) - 1)
+    return float(signal.kg.until[i] + (t - i * signal.hours) * signal.kg.rate[i])
+
+
+@linked
+def expected_carbon(s: float, length: float, signal: Tail) -> float:
+    """Return what a CPU on spot emits in expectation from start s [kg]."""
+    end = s + length
+    once = carbon_until(end, signal) - carbon_until(s, signal)
+    if signal.hazard == 0.0:
+        return float(once)
+    survives = np.exp(-signal.hazard * length)
+    first, _ = tail_at(end, signal)
+    second, _ = tail_at(end + length, signal)
+    again = carbon_until(end + length, signal) - carbon_until(end, signal)
+    return float(once + first - survives * (second + again))
+
+
+@linked
+def flat_point(s: float, width: float, length: float, weight: float, wait: float, signal: Tail) -> float:
+    """Return where between breakpoints s and s + width the slope rises through 0; s if nowhere."""
+    h, middle = signal.hazard, s + 0.5 * width
+    survives = np.exp(-h * length)
+    _, now = tail_at(middle, signal)
+    _, end = tail_at(middle + length, signal)
+    _, twice = tail_at(middle + 2 * length, signal)
+    first, _ = tail_at(s + length, signal)
+    second, _ = tail_at(s + 2 * length, signal)
+    steady = weight * (end - now - survives * (twice - end)) + wait
+    growing = weight * ((h * first - end) - survives * (h * second - twice))
+    if growing <= 0.0 or steady >= 0.0 or growing + steady >= 0.0:
+        return s
+    return float(s + min(width, np.log(-steady / growing) / h))
+
+
+@linked
+def next_edge(s: float, hours: float) -> float:
+    """Return the first edge that is more than rounding after s."""
+    edge = (int(s / hours) + 1) * hours
+    return edge if edge > s + 1e-12 * hours else edge + hours
+
+
+@linked
+def best_spot_starts(
+    weight: FloatArray,
+    wait: float,
+    arrival: FloatArray,
+    latest: FloatArray,
+    length: FloatArray,
+    signal: Tail,
+    start: FloatArray,
+    value: FloatArray,
+) -> None:
+    """Fill the start of least weighted expected carbon and wait of each job, and the value there."""
+    for j in range(len(arrival)):
+        a, hours = arrival[j], signal.hours
+        s, best = a, 1e300
+        while True:
+            candidate = weight[j] * expected_carbon(s, length[j], signal) + wait * (s - a)
+            if candidate < best:
+                best, start[j] = candidate, s
+            if s >= latest[j]:
+                break
+            ahead = min(next_edge(s, hours), next_edge(s + length[j], hours) - length[j], latest[j])
+            ahead = max(s, min(ahead, next_edge(s + 2 * length[j], hours) - 2 * length[j]))
+            if signal.hazard > 0.0:
+                inside = flat_point(s, ahead - s, length[j], weight[j], wait, signal)
+                candidate = weight[j] * expected_carbon(inside, length[j], signal) + wait * (inside - a)
+                if candidate < best:
+                    best, start[j] = candidate, inside
+            s = ahead if ahead > s else latest[j]
+        value[j] = best
+
+
+@dataclass(frozen=True, eq=False)
+class Other:
+    """The best of each job beside the pool, at given weights; arrays of shape (N,).
+
+    Parameters
+    ----------
+    value
+        Objective, infinite where there is nothing.
+    kind, start
+        What it is, and when it begins [h].
+    carbon_kg, usd, wait_hours
+        What it adds up to, expected.
+    """
+
+    value: FloatArray
+    kind: FloatArray
+    start: FloatArray
+    carbon_kg: FloatArray
+    usd: FloatArray
+    wait_hours: FloatArray
+
+
+class Others:
+    """Makes the jobs' best choices beside the pool, for any weights."""
+
+    def __init__(self, instance: PurchasingInstance) -> None:
+        self.instance = instance
+        grid = Grid.of(instance, 1)
+        kg = grid.rates(instance.kg_per_cpu_hour)
+        hazard = 0.0 if instance.spot is None else instance.spot.evictions_per_hour
+        self.calm = Tail(grid.hours, kg, 0.0, np.zeros(grid.cells + 1))
+        self.signal = Tail(grid.hours, kg, hazard, _tails(grid, instance.kg_per_cpu_hour, hazard))
+
+    def at(self, carbon: float, cost: float, wait: float) -> Other:
+        """Return the best at these weights of a kg, a $ and an hour."""
+        count = len(self.instance.jobs)
+        best = Other(np.full(count, np.inf), *(np.zeros(count) for _ in range(5)))
+        if self.instance.model == "no-split":
+            everyone = np.ones(count, dtype=np.bool_)
+            best = self._better(best, everyone, ON_DEMAND, self.calm, carbon, cost, wait)
+        if self.instance.spot_allowed.any():
+            best = self._better(best, self.instance.spot_allowed, SPOT, self.signal, carbon, cost, wait)
+        return best
+
+    def _better(
+        self, best: Other, among: BoolArray, kind: int, signal: Tail, carbon: float, cost: float, wait: float
+    ) -> Other:
+        """Return the better of `best` and runs of one kind."""
+        jobs = self.instance.jobs
+        some = np.flatnonzero(among)
+        a, length, cpus = (column[some] for column in (jobs.arrival_hours, jobs.length_hours, jobs.cpus))
+        usd, lost = self._paid(kind, length, cpus)
+        start, value = np.empty(len(some)), np.empty(len(some))
+        latest = a + self.instance.max_wait_hours[some]
+        run = way(best_spot_starts, 500.0 * len(some))
+        run(carbon * cpus, wait, a, latest, length, signal, start, value)
+        value += cost * usd + wait * lost
+        kg = cpus * way(emissions, 10.0 * len(some))(start, length, signal)
+        found = Other(*(np.array(column) for column in vars(best).values()))
+        better = value < best.value[some]
+        columns = (value, np.full(len(some), float(kind)), start, kg, usd, start - a + lost)
+        for column, new in zip(vars(found).values(), columns, strict=True):
+            column[some[better]] = new[better]
+        return found
+
+    def _paid(self, kind: int, length: FloatArray, cpus: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the expected cost [$] and the expected time lost [h]."""
+        prices, h = self.instance.prices, self.signal.hazard
+        if kind == ON_DEMAND:
+            return prices.on_demand_usd_per_cpu_hour * cpus * length, np.zeros(len(length))
+        if h == 0:
+            return prices.spot_usd_per_cpu_hour * cpus * length, np.zeros(len(length))
+        chance = -np.expm1(-h * length)
+        run = chance / h
+        usd = cpus * (prices.spot_usd_per_cpu_hour * run + prices.on_demand_usd_per_cpu_hour * length * chance)
+        return usd, np.maximum(0.0, run - length * np.exp(-h * length))
+
+
+@linked
+def emissions(start: FloatArray, length: FloatArray, signal: Tail) -> FloatArray:
+    """Return what a CPU emits in expectation in each run [kg]."""
+    found = np.empty(len(start))
+    for j in range(len(start)):
+        found[j] = expected_carbon(start[j], length[j], signal)
+    return found
+
+
+def _tails(grid: Grid, kg: FloatArray, hazard: float) -> FloatArray:
+    """Return E at each edge."""
+    tails = np.zeros(grid.cells + 1)
+    if hazard == 0:
+        return tails
+    kept, weight = np.exp(-hazard * grid.hours), -np.expm1(-hazard * grid.hours) / hazard
+    for i in range(grid.cells - 1, -1, -1):
+        tails[i] = kg[i] * weight + kept * tails[i + 1]
+    return tails

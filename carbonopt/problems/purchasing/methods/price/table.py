@@ -1,0 +1,103 @@
+"""An instance as flat arrays on a grid of equal cells: what the compiled kernels read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from carbonopt.algorithms.compiled import PLAIN_STEPS
+from carbonopt.core.arrays import FloatArray, prefix_sums
+from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
+
+
+class Rates(NamedTuple):
+    """Something a CPU pays per hour in each cell, and its integral from the beginning to each edge; both (G + 1,).
+
+    The last rate is that beyond the horizon, 0.
+    """
+
+    rate: FloatArray
+    until: FloatArray
+
+
+class Jobs(NamedTuple):
+    """The jobs' columns, each of shape (N,): hours, CPUs, and CPUs that may be on reserved ones."""
+
+    arrival: FloatArray
+    wait: FloatArray
+    length: FloatArray
+    cpus: FloatArray
+    shared: FloatArray
+
+
+MOST_CELLS = 5_000_000
+"""Of a grid: beyond it, slots are not parted further."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Equal cells, `per_slot` a slot.
+
+    Parameters
+    ----------
+    slots
+        Slots of the instance.
+    per_slot
+        Cells a slot.
+    hours
+        Of a cell [h].
+    """
+
+    slots: int
+    per_slot: int
+    hours: float
+
+    @staticmethod
+    def of(instance: PurchasingInstance, per_slot: int) -> Grid:
+        """Return the grid of `per_slot` cells a slot."""
+        return Grid(instance.time.slots, per_slot, instance.time.slot_hours / per_slot)
+
+    @staticmethod
+    def near(instance: PurchasingInstance, hours: float, of: int = 1) -> Grid:
+        """Return the grid whose cells are of about so many hours: a slot at most, and parts of one of `of` a slot."""
+        cells = of * max(1, round(instance.time.slot_hours / hours / of))
+        return Grid.of(instance, cells if cells * instance.time.slots <= MOST_CELLS else of)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells G."""
+        return self.slots * self.per_slot
+
+    def spread(self, per_slot: FloatArray) -> FloatArray:
+        """Return values of slots, or of a coarser grid's cells, as values of the cells, shape (G,)."""
+        return np.repeat(per_slot, self.cells // len(per_slot))
+
+    def rates(self, per_cell: FloatArray) -> Rates:
+        """Return rates with their integrals."""
+        return Rates(np.append(per_cell, 0.0), prefix_sums(per_cell) * self.hours)
+
+
+def jobs_of(instance: PurchasingInstance, most: float) -> Jobs:
+    """Return the jobs' columns where `most` CPUs at most may be reserved."""
+    jobs = instance.jobs
+    cpus = np.array(jobs.cpus)
+    shared = (
+        np.where(cpus <= most * (1 + ROUNDING), cpus, 0.0) if instance.model == "no-split" else np.minimum(cpus, most)
+    )
+    arrival, wait, length = jobs.arrival_hours, instance.max_wait_hours, jobs.length_hours
+    return Jobs(np.array(arrival), np.array(wait), np.array(length), cpus, shared)
+
+
+def largest_load(instance: PurchasingInstance) -> float:
+    """Return the CPUs that all jobs together can need at most at any time, rounded up: more are of no use."""
+    jobs = instance.jobs
+    moment = np.concatenate([jobs.arrival_hours, instance.latest_end_hours])
+    change = np.concatenate([jobs.cpus, -jobs.cpus])[np.argsort(moment, kind="stable")]
+    return float(np.ceil(np.cumsum(change).max(initial=0.0) * (1 + 1e-9)))
+
+
+def way(kernel: Any, steps: float) -> Any:
+    """Return the way to run a linked kernel that ends first: see `Kernel.choose`."""
+    return kernel.interpreted if steps < PLAIN_STEPS else kernel.machine

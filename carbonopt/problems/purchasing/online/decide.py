@@ -1,0 +1,96 @@
+"""What each policy decides, in mode ``paper``: from the forecast at each job's arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.online import pieces, starts
+from carbonopt.problems.purchasing.online.names import PolicyName
+from carbonopt.problems.purchasing.online.online import Conserving, InPieces, Planned
+from carbonopt.simulation import Forecast, StepSignal
+
+ECOVISOR_SHARE = 0.3
+"""Quantile of the coming day's intensity below which Ecovisor runs jobs."""
+ECOVISOR_HOURS = 24.0
+
+
+def paper_policy(instance: PurchasingInstance, name: PolicyName, forecast: Forecast, expected: FloatArray) -> Planned:
+    """Return a policy with its decisions made: each depends on what is known at the job's arrival alone.
+
+    Parameters
+    ----------
+    instance, name, forecast
+        What it decides for, how, and knowing what of the signal.
+    expected
+        What is known of the lengths [h], shape (N,).
+    """
+    spot = instance.spot_allowed if name.spot else np.zeros(len(instance.jobs), dtype=np.bool_)
+    if name.base == "wait-awhile":
+        return InPieces(_wait_awhile(instance, forecast), spot)
+    if name.base == "ecovisor":
+        return InPieces(_ecovisor(instance, forecast), spot)
+    chosen = _start_times(instance, name.base, forecast, expected)
+    waits: BoolArray = chosen > instance.jobs.arrival_hours
+    conserving = name.conserving and bool(instance.reserved_cpus) and bool(waits.any())
+    return Conserving(chosen, spot) if conserving else Planned(chosen, spot)
+
+
+def expected_lengths(instance: PurchasingInstance, lengths: str) -> FloatArray:
+    """Return what is known of the lengths [h], shape (N,): themselves, or the mean of each job's queue.
+
+    The mean is that of the instance's own jobs, as in the authors' simulator: it stands for a history.
+    """
+    jobs, queue = instance.jobs, instance.queue_of_job
+    if lengths == "true" or not len(jobs):
+        return jobs.length_hours
+    count = np.maximum(1, np.bincount(queue, minlength=len(instance.queues)))
+    return np.asarray((np.bincount(queue, jobs.length_hours, len(instance.queues)) / count)[queue])
+
+
+def _start_times(instance: PurchasingInstance, rule: str, forecast: Forecast, expected: FloatArray) -> FloatArray:
+    arrival, wait = instance.jobs.arrival_hours, instance.max_wait_hours
+    if rule == "no-wait":
+        return arrival
+    if rule == "all-wait-threshold":
+        return arrival + wait
+    candidates = starts.slot_edges if rule == "lowest-slot" else starts.breakpoints
+    start = np.empty(arrival.size)
+    for rows, signal in _issues(forecast, arrival):
+        start[rows] = starts.choose(rule, candidates, signal, arrival[rows], expected[rows], wait[rows])
+    return start
+
+
+def _wait_awhile(instance: PurchasingInstance, forecast: Forecast) -> pieces.Pieces:
+    jobs, wait = instance.jobs, instance.max_wait_hours
+    parts = []
+    for rows, signal in _issues(forecast, jobs.arrival_hours):
+        found = pieces.cleanest(signal, jobs.arrival_hours[rows], jobs.length_hours[rows], wait[rows])
+        parts.append(pieces.Pieces(rows[found.job], found.start, found.end))
+    return pieces.joined(parts)
+
+
+def _ecovisor(instance: PurchasingInstance, forecast: Forecast) -> pieces.Pieces:
+    """Compare what is measured at each moment with what was forecast at the arrival."""
+    jobs, until = instance.jobs, instance.jobs.arrival_hours + ECOVISOR_HOURS
+    threshold = np.empty(len(jobs))
+    for rows, signal in _issues(forecast, jobs.arrival_hours):
+        threshold[rows] = pieces.thresholds(signal, jobs.arrival_hours[rows], until[rows], ECOVISOR_SHARE)
+    measured = StepSignal(instance.intensity, instance.time.slot_hours)
+    return pieces.below(measured, jobs.arrival_hours, jobs.length_hours, instance.max_wait_hours, threshold)
+
+
+def _issues(forecast: Forecast, arrival: FloatArray) -> Iterator[tuple[IntArray, StepSignal]]:
+    """Yield the jobs that see the same forecast, with the forecast."""
+    if not arrival.size:
+        return
+    if not forecast.revised:
+        yield np.arange(arrival.size), forecast.view(0)
+        return
+    slot = np.minimum(np.floor(arrival / forecast.slot_hours + 1e-9).astype(np.int64), forecast.slots - 1)
+    order = np.argsort(slot, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(slot[order])) + 1):
+        yield rows, forecast.view(int(slot[rows[0]]))

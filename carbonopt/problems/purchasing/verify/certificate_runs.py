@@ -1,0 +1,133 @@
+"""The least that a job can cost at given prices when it runs without a break: a part of `certificate`.
+
+A run of L hours from s costs n w_c (A(s + L) - A(s)) + m (B(s + L) - B(s)) + w_w (s - a), with A and B the integrals
+of carbon and of the price. Between breakpoints, where s or s + L passes an edge of the grid, that is linear in s: the
+least is at a breakpoint or at an end of the window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray, frozen_float
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+
+EPSILON = float(np.finfo(np.float64).eps)
+CHUNK = 1_000_000
+"""Moments that are looked at together."""
+DIGITS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """Prices of reserved CPUs on a grid, with weights to which the multipliers of limits are added.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    prices
+        lambda of each cell [objective per CPU-hour], shape (G,), G a multiple of the slots.
+    carbon, cost, wait
+        Objective per kg, $ and hour.
+    """
+
+    instance: PurchasingInstance
+    prices: FloatArray
+    carbon: float
+    cost: float
+    wait: float
+
+    @cached_property
+    def edges(self) -> FloatArray:
+        """Edges of the cells [h], shape (G + 1,)."""
+        return np.asarray(np.arange(len(self.prices) + 1) * self.cell_hours)
+
+    @property
+    def cell_hours(self) -> float:
+        """Length of a cell [h]."""
+        return self.instance.time.slot_hours / (len(self.prices) // self.instance.time.slots)
+
+    @cached_property
+    def kg(self) -> FloatArray:
+        """Carbon of a CPU in each cell [kg/h], shape (G,)."""
+        return np.repeat(self.instance.kg_per_cpu_hour, len(self.prices) // self.instance.time.slots)
+
+    @cached_property
+    def kg_until(self) -> FloatArray:
+        """Carbon of a CPU from the beginning to each edge [kg], shape (G + 1,)."""
+        return long_sum(self.kg, self.cell_hours)
+
+    @cached_property
+    def price_until(self) -> FloatArray:
+        """Integral of the price to each edge [objective per CPU], shape (G + 1,)."""
+        return long_sum(self.prices, self.cell_hours)
+
+    def cell(self, moment: FloatArray) -> IntArray:
+        """Return the cell of each moment."""
+        return np.clip(np.floor(moment / self.cell_hours), 0, len(self.prices) - 1).astype(np.int64)
+
+    def rounding(self, cpus: FloatArray, shared: FloatArray) -> FloatArray:
+        """Return by how much doubles may be wrong about the cost of any run, shape (N,).
+
+        Sums to an edge are rounded once, half an epsilon; between edges they are interpolated, with the same error
+        twice more; a run takes two of them, and their multiples are added: 8 of each sum over the horizon. Moments and
+        edges are each wrong by an epsilon of the horizon, at the highest price there is: 6 of these. Rounded up.
+        """
+        sums = self.carbon * cpus * self.kg_until[-1] + shared * self.price_until[-1]
+        highest = self.carbon * cpus * self.kg.max(initial=0.0) + shared * self.prices.max(initial=0.0) + self.wait
+        return np.asarray(EPSILON * (12 * sums + 8 * self.instance.time.hours * highest))
+
+
+def long_sum(values: FloatArray, hours: float) -> FloatArray:
+    """Return ``hours`` times the sums of the first values, each rounded once, one more than there are values."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        step = Decimal(hours)
+        sums: Iterable[Decimal] = accumulate(map(Decimal, values.tolist()), initial=Decimal(0))
+        return frozen_float([float(total * step) for total in sums])
+
+
+def least_of_runs(instance: PurchasingInstance, priced: Priced, shared: FloatArray) -> FloatArray:
+    """Return a lower bound on carbon, wait and the price of `shared` reserved CPUs of each job, shape (N,)."""
+    jobs = instance.jobs
+    least = np.empty(len(jobs))
+    for some, start in starts_of_chunks(instance, priced, (0, 1)):
+        end = start + jobs.length_hours[some, None]
+        value = priced.wait * (start - jobs.arrival_hours[some, None])
+        carbon = np.interp(end, priced.edges, priced.kg_until) - np.interp(start, priced.edges, priced.kg_until)
+        value += (priced.carbon * jobs.cpus[some])[:, None] * carbon
+        if shared[some].any():
+            price = np.interp(end, priced.edges, priced.price_until)
+            price -= np.interp(start, priced.edges, priced.price_until)
+            value += shared[some, None] * price
+        least[some] = value.min(axis=1)
+    return np.asarray(least - priced.rounding(jobs.cpus, shared))
+
+
+def starts_of_chunks(
+    instance: PurchasingInstance, priced: Priced, lengths: tuple[int, ...], among: IntArray | None = None
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Yield groups of jobs and for each job the ends of its window and its breakpoints, in no order, (J, S).
+
+    Breakpoints are starts s at which ``s + k L`` is an edge, for each k in `lengths`.
+    """
+    jobs, step = instance.jobs, priced.cell_hours
+    among = np.arange(len(jobs)) if among is None else among
+    for wait in np.unique(instance.max_wait_hours[among]):
+        alike = among[instance.max_wait_hours[among] == wait]
+        count = int(np.ceil(wait / step)) + 2
+        size = max(1, CHUNK // (count * len(lengths)))
+        for first in range(0, len(alike), size):
+            some = alike[first : first + size]
+            earliest = jobs.arrival_hours[some, None]
+            offset = [k * jobs.length_hours[some, None] for k in lengths]
+            edge = [(np.floor((earliest + part) / step) + np.arange(count)) * step - part for part in offset]
+            start = np.concatenate([earliest, *edge, earliest + wait], axis=1)
+            yield some, np.clip(start, earliest, earliest + wait)

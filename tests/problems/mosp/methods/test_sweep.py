@@ -1,0 +1,192 @@
+"""Sweeps over slots: exact where no state is lost, and a bound where some are."""
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.algorithms.prices import Ascent
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.places import make_places
+from carbonopt.problems.mosp.methods.price.state import at_places, new_state
+from carbonopt.problems.mosp.methods.price.sweep.choose import choose
+from carbonopt.problems.mosp.methods.price.sweep.improve import LARGE, Improver, is_small
+from carbonopt.problems.mosp.methods.price.sweep.part import whole_room, whole_units
+from carbonopt.problems.mosp.methods.price.sweep.profiles import are_few, make_profiles
+from carbonopt.problems.mosp.methods.price.sweep.sweep import Sweep
+
+BARS = (2.0, 3.0, 0.5)
+
+
+def test_profiles_of_two_units_over_two_slots():
+    profiles = make_profiles(2, 2)
+    assert profiles.units.tolist() == [[0, 0], [1, 0], [1, 1], [2, 0], [2, 1], [2, 2]]
+    assert profiles.later.tolist() == [0, 0, 1, 0, 1, 3]
+    assert profiles.after_start(1, 1).tolist() == [1, 3, 4, -1, -1, -1]
+    assert profiles.after_start(2, 1).tolist() == [2, 4, 5, -1, -1, -1]
+
+
+def test_whole_units_of_demands():
+    units, unit = whole_units(np.array([[1.0], [3.0]]))
+    assert (units.tolist(), unit) == ([1, 3], 1.0)
+    units, unit = whole_units(np.array([[0.25], [0.75]]))
+    assert (units.tolist(), unit) == ([1, 3], 0.25)
+    assert whole_units(np.array([[0.3], [0.7]])) is None
+    assert whole_units(np.array([[1.0, 1.0]])) is None
+    assert whole_room(np.array([2.0, 2.999999, 3 * (1 + 1e-9), 1e30]), 1.0, 5).tolist() == [2, 2, 3, 5]
+
+
+def started(instance, prices=None):
+    """Return the dual function, an improver and an empty schedule of an instance."""
+    dual = Dual(instance, placement_value(instance, BARS))
+    prices = np.zeros(dual.limit.size) if prices is None else prices
+    places = make_places(dual, prices)
+    empty = new_state(instance, dual, places, 1e-3, 1e-3)
+    return dual, Improver(instance, dual, prices, empty), empty, dual.safe(prices)
+
+
+def given(instance, empty, dual, improver):
+    """Return the schedule of a greedy, as a state."""
+    place = np.full(len(instance.jobs), -1)
+    return at_places(empty, place, dual, improver.prices, fill=True)
+
+
+@pytest.mark.parametrize(("load", "objective"), [(0.7, "carbon"), (1.3, "carbon"), (0.7, "caspian"), (1.3, "caspian")])
+def test_a_proof_ends_at_the_optimum(load, objective):
+    proven = 0
+    for seed in range(12):
+        instance = co.generate(
+            "mosp", preset="bench", jobs=11, clusters=2, slots=12, seed=seed, load=load, objective=objective
+        )
+        dual, improver, empty, bound = started(instance)
+        state, sign = given(instance, empty, dual, improver), 1 if objective == "carbon" else -1
+        assert is_small(instance, dual)
+        optimum = sign * optimum_of(instance, objective)
+        if instance.objective.absence_price == np.inf and (state.place < 0).any():
+            continue
+        for found, new in improver.prove(state, Options(seed=seed, mip_rel_gap=1e-6)):
+            assert new <= optimum + 1e-9 * abs(optimum)
+            assert found.best_total >= optimum - 1e-9 * abs(optimum)
+            assert (found.free >= 0).all()
+            state, bound = found, max(bound, new)
+        assert state.best_total == pytest.approx(optimum, rel=2e-6)
+        assert state.best_total - bound <= 1e-6 * abs(state.best_total)
+        proven += 1
+    assert proven >= 8
+
+
+def optimum_of(instance, objective):
+    """Return the optimum by HiGHS, of caspian's objective with the normalizers of this file."""
+    if objective == "carbon":
+        return co.solve(instance, "milp", mip_rel_gap=0).objective
+    fixed = from_dict(with_bars(instance.to_dict()))
+    return co.solve(fixed, "milp", mip_rel_gap=0).objective
+
+
+def with_bars(raw):
+    raw["objective"]["normalizers"] = dict(zip(("z1", "z2", "z3"), BARS, strict=True))
+    return raw
+
+
+@pytest.mark.parametrize("width", [1, 3, 20])
+def test_what_is_dropped_bounds_what_is_lost(width):
+    swept_instances = 0
+    for seed in range(8):
+        instance = co.generate("mosp", preset="bench", jobs=14, clusters=2, slots=16, seed=seed, load=0.6)
+        dual, improver, empty, bound = started(instance)
+        state = given(instance, empty, dual, improver)
+        if (state.place < 0).any():
+            continue
+        optimum = co.solve(instance, "milp", mip_rel_gap=0).objective
+        for batch in (None, 5):
+            sweep = Sweep(improver._all(state.best_total - bound), state.best_total + 1e-9, improver.run, Options())
+            assert sweep.root(50) <= optimum + 1e-9
+            swept = sweep.go(width, 3, batch)
+            assert swept.bound <= optimum + 1e-9
+        swept_instances += 1
+    assert swept_instances >= 3
+
+
+def test_interpreted_and_compiled_kernels_agree():
+    instance = small_instance()
+    ways = (lambda kernel: kernel.interpreted), (lambda kernel: kernel.machine)
+    found = []
+    for run in ways:
+        dual, improver, empty, _ = started(instance)
+        improver.run = run
+        state = given(instance, empty, dual, improver)
+        found.append([(new.best_total, proven) for new, proven in improver.prove(state, Options(mip_rel_gap=1e-9))])
+    assert found[0] == found[1]
+
+
+def small_instance():
+    """Return six jobs of one or two slots on one cluster of three units."""
+    raw = co.generate("mosp", preset="bench", jobs=6, clusters=1, slots=10, seed=1, load=0.7).to_dict()
+    for table, field, values in (("jobs", "demand", [1, 2, 1, 3, 2, 1]), ("clusters", "capacity", [3])):
+        name = next(iter(raw[table][field]))
+        raw[table][field][name] = [float(x) for x in values]
+    raw["jobs"]["duration"] = [1, 2, 2, 1, 1, 2]
+    return from_dict(raw)
+
+
+def test_a_part_keeps_the_room_of_all_other_jobs():
+    instance = co.generate("mosp", preset="bench", jobs=150, clusters=4, slots=24, seed=3)
+    dual = Dual(instance, placement_value(instance, BARS))
+    ascent = Ascent(dual.hard, dual.soft, np.zeros(dual.limit.size), scale=0.05)
+    ascent.smooth([0.01, 0.001, 1e-4], 150)
+    dual, improver, empty, _ = started(instance, ascent.prices)
+    state, rng = given(instance, empty, dual, improver), np.random.default_rng(0)
+    total = state.best_total
+    for _ in range(20):
+        choice = choose(state, improver.units, improver.unit, dual.shape, LARGE, rng)
+        assert len(choice.cluster) <= 3
+        assert (choice.idle >= 0).all()
+        assert (choice.room >= choice.idle).all()
+    for found in improver.parts(state, rng, Options(time_limit=4)):
+        assert (found.free >= 0).all()
+        assert found.best_total <= total * (1 + 1e-8)
+        total = found.best_total
+    assert total < state.best_total
+
+
+def test_equal_jobs_of_caspian_start_together():
+    for seed in range(8):
+        raw = co.generate(
+            "mosp", preset="bench", jobs=8, clusters=2, slots=12, seed=seed, objective="caspian"
+        ).to_dict()
+        for field in ("arrival", "duration", "deadline"):
+            raw["jobs"][field] = [raw["jobs"][field][i // 4] for i in range(8)]
+        raw["jobs"]["demand"]["gpu"] = [1 + i // 4 for i in range(8)]
+        instance = from_dict(with_bars(raw))
+        dual, improver, empty, bound = started(instance)
+        state, optimum = given(instance, empty, dual, improver), -co.solve(instance, "milp", mip_rel_gap=0).objective
+        for found, new in improver.prove(state, Options(mip_rel_gap=1e-8)):
+            state, bound = found, max(bound, new)
+        assert bound <= optimum + 1e-9
+        assert state.best_total == pytest.approx(optimum, abs=1e-6)
+
+
+def test_profiles_that_no_number_stands_for_are_refused():
+    assert are_few(9, 5, 2002)
+    assert not are_few(9, 5, 2001)
+    assert not are_few(2, 40, 50_000)
+    instance = co.generate("mosp", preset="bench", jobs=8, clusters=1, slots=80, seed=1)
+    raw = instance.to_dict()
+    raw["jobs"]["duration"][0], raw["jobs"]["arrival"][0], raw["jobs"]["deadline"][0] = 64, 0, 80.0
+    instance = from_dict(raw)
+    assert not is_small(instance, Dual(instance, placement_value(instance, BARS)))
+
+
+def test_without_time_nothing_is_claimed():
+    instance = co.generate("mosp", preset="bench", jobs=11, clusters=2, slots=12, seed=1, objective="caspian")
+    dual, improver, empty, bound = started(instance)
+    state = given(instance, empty, dual, improver)
+    options = Options()
+    sweep = Sweep(improver._all(state.best_total - bound), state.best_total, improver.run, options)
+    sweep.root(5)
+    sweep.options = Options(time_limit=0.0)
+    swept = sweep.go(100)
+    assert swept.start is None
+    assert swept.bound == -np.inf
