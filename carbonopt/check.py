@@ -29,7 +29,7 @@ CERTIFICATE_SLACK = 1e-9
 
 def evaluate(instance: Instance, schedule: Schedule, info: dict[str, Any] | None = None) -> Report:
     """Return the checker's report on a bare schedule."""
-    report: Report = problem_of(instance.problem).function("check")(instance, schedule, info)
+    report: Report = problem_of(instance.problem).role("check")(instance, schedule, info)
     return report
 
 
@@ -69,7 +69,7 @@ def _recheck_certificate(
     """Recompute the bound that the certificate proves, and compare it with the claimed one."""
     if solution.certificate is None or solution.instance_sha256 != instance.sha256:
         return None, (), []
-    verify = problem_of(instance.problem).function("proven_bound")
+    verify = problem_of(instance.problem).role("proven_bound")
     try:
         proven, assumes = verify(instance, solution.certificate, solution.info)
     except InputError as error:

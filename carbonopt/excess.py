@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from carbonopt.check import evaluate
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
-from carbonopt.core.registry import PROBLEMS, problem_of
+from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.simulate import policies_of, simulate
@@ -77,7 +77,7 @@ def least(
     """
     if quantity.startswith("mean_"):
         raise UnsupportedError(f"quantity {quantity!r}: must be a sum over jobs, such as carbon_kg")
-    target, metric = problem_of(instance.problem).function("at_equal")(instance, metrics, quantity, model)
+    target, metric = problem_of(instance.problem).role("at_equal")(instance, metrics, quantity, model)
     constant = metrics[quantity] - metrics[metric]
     known = None if start is None else _moved(start, target)
     found = solve(target, initial_solution=known, **options)
@@ -130,13 +130,13 @@ def excess_table(
     import pandas as pd
 
     problem = problem_of(instance.problem)
-    if "quantities" not in problem.functions:
-        having = [name for name in PROBLEMS if "quantities" in problem_of(name).functions]
+    if "quantities" not in problem.roles:
+        having = [name for name in problem_names() if "quantities" in problem_of(name).roles]
         raise UnsupportedError(
             f"excess over equal amounts: problem {problem.name!r} has no limits on amounts; those of"
             f" {' and '.join(having)} have. Simulate its policies, and compare its methods"
         )
-    baseline, known = problem.baseline, problem.function("quantities")()
+    baseline, known = problem.baseline, problem.role("quantities")()
     compared = [name for name in known if name.endswith(EMITTED_OR_PAID)] if quantities is None else quantities
     study = _Study(instance, {"lengths": lengths, "forecast": forecast, "seed": seed}, options, before)
     carbon_kg = study.run(baseline).metrics["carbon_kg"]
@@ -196,7 +196,7 @@ class _Study:
 
     def split(self, policy: str, solution: Solution) -> dict[str, Any]:
         """Return the parts of the excess carbon over the loosest model."""
-        steps = problem_of(self.instance.problem).function("commitments")(solution)
+        steps = problem_of(self.instance.problem).role("commitments")(solution)
         loosest = steps[-1][1]
         forecast = self.simulation["forecast"]
         runs = [solution]
@@ -224,9 +224,9 @@ class _Study:
 def _expected(instance: Instance, solution: Solution) -> Solution:
     """Return what a policy decided with its expected amounts, where chance had a part in what came of it."""
     problem = problem_of(instance.problem)
-    if "expected" not in problem.functions:
+    if "expected" not in problem.roles:
         return solution
-    columns, info = problem.function("expected")(instance, solution)
+    columns, info = problem.role("expected")(instance, solution)
     return replace(solution, columns=columns, info=info, metrics=evaluate(instance, columns, info).metrics)
 
 

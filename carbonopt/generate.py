@@ -31,5 +31,5 @@ def generate(problem: str, **parameters: Any) -> Instance:
     >>> instance.name, instance.reserved_cpus
     ('purchasing-synthetic-j0100-t058-AU-SA-s01', 5)
     """
-    instance: Instance = problem_of(problem).function("generate")(**parameters)
+    instance: Instance = problem_of(problem).role("generate")(**parameters)
     return instance

@@ -86,8 +86,8 @@ def pareto(
 
     if levels < 2:
         raise UnsupportedError(f"levels = {levels}: must be at least 2")
-    limited = problem_of(instance.problem).function("limited")
-    objectives = problem_of(instance.problem).function("quantities")()
+    limited = problem_of(instance.problem).role("limited")
+    objectives = problem_of(instance.problem).role("quantities")()
     first, *others = quantities or objectives
 
     def run(quantity: str, limits: Mapping[str, float]) -> Solution:

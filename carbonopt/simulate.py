@@ -13,7 +13,7 @@ from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.instance import Instance
 from carbonopt.core.ranges import require_number
-from carbonopt.core.registry import problem_of
+from carbonopt.core.registry import Problem, problem_of
 from carbonopt.core.solution import Outcome, Solution
 from carbonopt.core.status import Status
 from carbonopt.core.versions import installed_versions
@@ -26,6 +26,7 @@ from carbonopt.simulation import (
     SimulationProgress,
     TableForecast,
     load_policy,
+    make_policy,
     parse_forecast,
 )
 from carbonopt.simulation.load import is_file_reference
@@ -91,11 +92,11 @@ def simulate(
     """
     began = time.perf_counter()
     problem = problem_of(instance.problem)
-    run = problem.function("simulate")
+    run = problem.role("simulate")
     require_number("seed", seed, least=0, whole=True)
     if changes:
         instance = _changed(instance, changes)
-    chosen, label = _policy(policy)
+    chosen, label = _policy(problem, policy)
     forecasts = _forecasts(instance, forecast, seed)
     options = SimulationOptions(next(iter(forecasts.values())), mode, lengths, seed, callback, forecasts)
     return _judged(instance, label, options, run(instance, chosen, options), began)
@@ -104,15 +105,16 @@ def simulate(
 def policies_of(instance: Instance) -> tuple[str, ...]:
     """Return the problem's policies that the instance has what they need for, e.g. spot CPUs."""
     problem = problem_of(instance.problem)
-    if "applicable" not in problem.functions:
+    if "applicable" not in problem.roles:
         return tuple(problem.policies)
-    return tuple(name for name in problem.policies if problem.function("applicable")(instance, name))
+    applies = problem.role("applicable")
+    return tuple(name for name in problem.policies if applies(instance, make_policy(problem, name)))
 
 
-def _policy(policy: str | Policy | type[Policy]) -> tuple[str | Policy, str]:
-    """Return the policy, or its name in the problem, and what the solution calls it."""
+def _policy(problem: Problem, policy: str | Policy | type[Policy]) -> tuple[Any, str]:
+    """Return the policy, and what the solution calls it."""
     if isinstance(policy, str):
-        return (load_policy(policy), policy) if is_file_reference(policy) else (policy, policy)
+        return load_policy(policy) if is_file_reference(policy) else make_policy(problem, policy), policy
     made = policy() if isinstance(policy, type) else policy
     if not isinstance(made, Policy):
         raise UnsupportedError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from carbonopt.check import PROVABLE_GAP, check, evaluate, on_its_side
@@ -11,7 +12,8 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.options import Options, Progress, Schedule
-from carbonopt.core.registry import load, problem_of
+from carbonopt.core.parameters import Parameters
+from carbonopt.core.registry import problem_of
 from carbonopt.core.report import Diagnosis
 from carbonopt.core.solution import Outcome, Solution, relative_gap
 from carbonopt.core.status import Status
@@ -35,6 +37,7 @@ def solve(
     initial_solution: Solution | None = None,
     callback: Callable[[Progress], None] | None = None,
     checkpoint: Callable[[Solution], None] | None = None,
+    params: Parameters | Mapping[str, Any] | None = None,
 ) -> Solution:
     """Solve an instance.
 
@@ -62,6 +65,8 @@ def solve(
     checkpoint
         Called with every new incumbent as a checked solution (status ``interrupted``), at most once
         a second: what to write to disk so that not even a kill loses it.
+    params
+        Of the method, as its class of parameters or as a mapping: ``{"search": {"moves_per_job": 100}}``.
 
     Returns
     -------
@@ -85,12 +90,12 @@ def solve(
     keeper = _Keeper(callback, instance.sense)
     start = None if initial_solution is None else _checked_start(instance, initial_solution)
     options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
-    name = problem.function("choose")(instance) if method == "auto" else method
-    run = load(problem.method(name).function)
+    name = problem.role("choose")(instance) if method == "auto" else method
+    options = replace(options, params=problem.parameters(name, params))
     if checkpoint is not None:
         keeper.save = lambda outcome: checkpoint(_judged(instance, name, options, outcome))
     try:
-        outcome = run(instance, options)
+        outcome = problem.run(name, instance, options)
     except KeyboardInterrupt:
         outcome = keeper.outcome(start)
     return _judged(instance, name, options, outcome)
@@ -192,7 +197,7 @@ def formulate(instance: Instance, form: str = "milp") -> Any:
         With named blocks, ``add_variables`` and ``add_rows`` for rows of your own, ``to_lp`` and
         ``to_mps``.
     """
-    return problem_of(instance.problem).function("formulate")(instance, form)
+    return problem_of(instance.problem).role("formulate")(instance, form)
 
 
 def diagnose(instance: Instance, *, time_limit: float | None = 60.0, threads: int | None = None) -> Diagnosis:
@@ -211,7 +216,7 @@ def diagnose(instance: Instance, *, time_limit: float | None = 60.0, threads: in
         With findings in terms of the problem: jobs, clusters, slots and amounts.
     """
     options = Options(time_limit=time_limit, threads=threads)
-    found: Diagnosis = problem_of(instance.problem).function("diagnose")(instance, options)
+    found: Diagnosis = problem_of(instance.problem).role("diagnose")(instance, options)
     return found
 
 

@@ -7,8 +7,8 @@ one of two ways:
     recompute   each time from the schedule: the work of the job over its slots, the servers of all jobs in the slot
     otherwise   kept as running sums
 
-What the paper leaves open is settled as in `carbonopt.problems.elastic.methods.greedy`, so that both give the same schedule:
-entries of equal ratio go by slot, unit, profile and job; a unit never comes before the one below it, also where its
+What the paper leaves open is settled as in `carbonopt.problems.elastic.methods.greedy`, so that both give the same
+schedule: entries of equal ratio go by slot, unit, profile and job; a unit never comes before the one below it, also where its
 own ratio is better. `printed` tests the capacity by `sum + k >= M` and lets jobs run one slot longer; otherwise the
 load may reach M, and servers that a job's last slot does not need are given up.
 """

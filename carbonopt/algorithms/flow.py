@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.algorithms.network import Network
 from carbonopt.core.arrays import BoolArray, IntArray
 
@@ -63,7 +63,7 @@ def empty_flow(network: Network) -> Flow:
     return Flow(units, load, lacking, *dead, *work)
 
 
-@compiled
+@kernel
 def find_levels(slot: int, base: int, net: Network, flow: Flow) -> int:
     """Give slots and jobs their distance from `slot`, up to the nearest job that lacks units.
 
@@ -107,7 +107,7 @@ def find_levels(slot: int, base: int, net: Network, flow: Flow) -> int:
     return -1
 
 
-@compiled
+@kernel
 def fill_levels(slot: int, last: int, most: int, net: Network, flow: Flow) -> int:
     """Send up to `most` units from `slot` along all shortest paths, which end at level `last`.
 

@@ -77,7 +77,7 @@ class TransversalOracle:
         self._flow = empty_flow(network)
         self._base = 0
         steps = len(network.edge_job) * len(network.capacity)
-        self._find, self._fill = find_levels.choose(steps), fill_levels.choose(steps)
+        self._find, self._fill = find_levels, fill_levels
 
     @property
     def x(self) -> IntArray:

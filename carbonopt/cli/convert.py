@@ -122,7 +122,7 @@ def mlcluster(
 
 def _convert(problem: str, arguments: dict[str, Any]) -> None:
     output, json_output = arguments.pop("output"), arguments.pop("json_output")
-    instance = problem_of(problem).function("convert")(**arguments)
+    instance = problem_of(problem).role("convert")(**arguments)
     target = make.write(instance, output)
     counts = {key: instance.provenance.get(key, 0) for key in ("dropped_jobs", "short_jobs_left_out")}
     note = f"{len(instance.jobs)} jobs"

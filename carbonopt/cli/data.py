@@ -34,7 +34,7 @@ def info(files: console.Files, json_output: console.Json = False) -> None:
             **instance.features(),
         }
         try:
-            content |= problem.function("inspect")(instance) if "inspect" in problem.functions else {}
+            content |= problem.role("inspect")(instance) if "inspect" in problem.roles else {}
         except TooLargeError as error:
             content["warnings"] = [str(error)]
         if json_output:

@@ -39,7 +39,7 @@ def extend(
 
     def work(path: Path) -> int:
         instance = co.read(path)
-        found = problem_of(instance.problem).function("extend")(instance, Options(time_limit=time_limit), step_slots)
+        found = problem_of(instance.problem).role("extend")(instance, Options(time_limit=time_limit), step_slots)
         target = console.output_for(output, files, path, "extended.json") or Path(f"{instance.name}-extended.json")
         if not found.job:
             target = path

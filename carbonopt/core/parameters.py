@@ -104,7 +104,8 @@ class Parameters:
 
     def changes(self) -> dict[str, Any]:
         """Return what differs from the defaults, nested as `of` takes it."""
-        default, told = type(self)(), {}
+        default = type(self)()
+        told: dict[str, Any] = {}
         for part in fields(self):
             value, usual = getattr(self, part.name), getattr(default, part.name)
             if isinstance(value, Parameters):

@@ -155,4 +155,4 @@ class Solution:
         """Draw the schedule on `instance` and return the matplotlib axes."""
         from carbonopt.core.registry import problem_of
 
-        return problem_of(self.problem).function("plot")(instance, self, ax=ax)
+        return problem_of(self.problem).role("plot")(instance, self, ax=ax)

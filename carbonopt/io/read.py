@@ -8,7 +8,7 @@ from typing import Any
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.instance import Instance
 from carbonopt.core.jsonfile import read_json
-from carbonopt.core.registry import PROBLEMS, problem_of
+from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.core.solution import Solution
 
 
@@ -33,7 +33,7 @@ def read(path: str | os.PathLike[str]) -> Instance:
     raw = read_json(path)
     try:
         _require_kind(raw, "an instance", "jobs", "a solution", "schedule")
-        instance: Instance = _problem(raw).function("read")(raw)
+        instance: Instance = _problem(raw).role("read")(raw)
     except InputError as error:
         raise error.in_file(path) from None
     return instance
@@ -65,10 +65,10 @@ def _require_kind(raw: dict[str, Any], wanted: str, field: str, other: str, fiel
 
 
 def _problem(raw: dict[str, Any]) -> Any:
-    known = f"must be {one_of(tuple(PROBLEMS))}"
+    known = f"must be {one_of(problem_names())}"
     if "problem" not in raw:
         raise InputError(Fault("problem", f"is missing: {known}"))
     name = raw["problem"]
-    if not isinstance(name, str) or name not in PROBLEMS:
+    if not isinstance(name, str) or name not in problem_names():
         raise InputError(Fault("problem", f"is unknown: {known}", shown(name)))
     return problem_of(name)

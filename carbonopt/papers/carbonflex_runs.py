@@ -14,15 +14,16 @@ import pandas as pd
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options
 from carbonopt.papers.figure import Run
+from carbonopt.problems.elastic import PROBLEM
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.methods.extend import extend
 from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
 from carbonopt.problems.elastic.online.learn import learned
-from carbonopt.problems.elastic.online.run import named
 from carbonopt.problems.elastic.verify.late_windows import extended, with_slots
 from carbonopt.simulate import simulate
+from carbonopt.simulation import make_policy
 from carbonopt.solve import solve
 
 BASELINE = "carbon-agnostic"
@@ -88,7 +89,7 @@ class Policies:
         """Return a new policy."""
         if name == "carbonflex":
             return CarbonFlex(self.knowledge, habits=self.habits)
-        policy = named(name)
+        policy = make_policy(PROBLEM, name)
         assert isinstance(policy, HourlyPolicy)
         policy.habits = self.habits
         return policy

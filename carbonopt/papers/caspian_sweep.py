@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.solution import Solution
+from carbonopt.problems.mosp import PROBLEM
 from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance, Objective
 from carbonopt.problems.mosp.online.bound import pieces_bound
-from carbonopt.problems.mosp.online.names import make_policy
 from carbonopt.simulate import simulate
+from carbonopt.simulation import make_policy
 from carbonopt.solve import solve
 
 BASELINES = ("earliest-random", "earliest-clean")
@@ -52,7 +53,7 @@ class Case:
     Parameters
     ----------
     policy
-        A name of `carbonopt.problems.mosp.online.names.POLICIES`.
+        A name of `carbonopt.problems.mosp.PROBLEM.policies`.
     objective
         That it optimises.
     omega
@@ -140,7 +141,7 @@ def simulated(instance: MospInstance, case: Case, settings: Mapping[str, Any]) -
     RuntimeError
         If it did not complete the jobs.
     """
-    policy = make_policy(case.policy, **case.changes) if case.changes else case.policy
+    policy = make_policy(PROBLEM, case.policy, **case.changes) if case.changes else case.policy
     found = simulate(instance.with_objective(case.objective), policy, **settings)
     if not found.has_solution:
         raise RuntimeError(f"{case.label} on {instance.name} ended {found.status}: {found.info}")

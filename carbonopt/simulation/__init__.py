@@ -6,6 +6,7 @@ from carbonopt.simulation.forecast_error import ErrorForecast
 from carbonopt.simulation.forecast_table import TableForecast
 from carbonopt.simulation.load import load_policy
 from carbonopt.simulation.log import ENDED, Log
+from carbonopt.simulation.named import make_policy
 from carbonopt.simulation.policy import Policy
 from carbonopt.simulation.signal import StepSignal
 from carbonopt.simulation.state import ActionError, State
@@ -27,6 +28,7 @@ __all__ = [
     "TableForecast",
     "Workload",
     "load_policy",
+    "make_policy",
     "parse_forecast",
     "run",
 ]

@@ -211,5 +211,5 @@ class TestReproduce:
 
 @pytest.mark.parametrize("problem", ["mosp", "elastic"])
 def test_a_problem_without_limits_on_amounts_says_what_to_do_instead(problem):
-    with pytest.raises(co.UnsupportedError, match=r"those of purchasing and mlcluster have\. Simulate its policies"):
+    with pytest.raises(co.UnsupportedError, match=r"those of mlcluster and purchasing have\. Simulate its policies"):
         excess_table(co.generate(problem, jobs=5, seed=1))

@@ -10,7 +10,7 @@ from conftest import ROOT, load_module
 
 import carbonopt as co
 from carbonopt.core.options import Options
-from carbonopt.core.registry import PROBLEMS, Method, problem_of
+from carbonopt.core.registry import Method, problem_names, problem_of
 from carbonopt.milp import highs
 from carbonopt.problems.elastic.data.file import from_dict as elastic_from_dict
 from carbonopt.problems.mlcluster.data.file import from_dict as mlcluster_from_dict
@@ -22,7 +22,7 @@ elastic_reference = load_module(ROOT / "tests/reference/brute_force_elastic.py")
 purchasing_reference = load_module(ROOT / "tests/reference/brute_force_purchasing.py")
 mlcluster_reference = load_module(ROOT / "tests/reference/brute_force_mlcluster.py")
 
-ALL = [(problem, method) for problem in PROBLEMS for method in problem_of(problem).methods]
+ALL = [(problem, method) for problem in problem_names() for method in problem_of(problem).methods]
 KINDS = {
     "mosp": ("carbon", "caspian"),
     "elastic": ("unit", "decreasing", "general", "switching", "fluid"),
@@ -85,7 +85,7 @@ def method(request: pytest.FixtureRequest) -> tuple[str, str, Method]:
     return problem, name, problem_of(problem).methods[name]
 
 
-@pytest.fixture(scope="module", params=PROBLEMS)
+@pytest.fixture(scope="module", params=problem_names())
 def cases(request: pytest.FixtureRequest) -> tuple[str, list[tuple[co.Instance, float | None]]]:
     """Return a problem and small instances of it with their optima."""
     problem = request.param

@@ -71,15 +71,15 @@ class TestFile:
     @pytest.mark.parametrize(
         ("raw", "line"),
         [
-            ({}, "problem: is missing: must be 'mosp', 'elastic', 'purchasing' or 'mlcluster'"),
+            ({}, "problem: is missing: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'"),
             (
                 {"problem": "elastik"},
-                "problem = 'elastik': is unknown: must be 'mosp', 'elastic', 'purchasing' or 'mlcluster'",
+                "problem = 'elastik': is unknown: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'",
             ),
-            ({"problem": None}, "problem = null: is unknown: must be 'mosp', 'elastic', 'purchasing' or 'mlcluster'"),
+            ({"problem": None}, "problem = null: is unknown: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'"),
             (
                 {"problem": ["mosp"]},
-                "problem = ['mosp']: is unknown: must be 'mosp', 'elastic', 'purchasing' or 'mlcluster'",
+                "problem = ['mosp']: is unknown: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'",
             ),
             ({"problem": "mosp", "schedule": {}}, "is a solution file, must be an instance file"),
         ],

@@ -15,7 +15,7 @@ from purchasing_support import RAW, change, lines
 
 import carbonopt as co
 from carbonopt.core.errors import InputError
-from carbonopt.core.registry import PROBLEMS
+from carbonopt.core.registry import problem_names
 from carbonopt.problems.purchasing.data.file import PurchasingFile, from_dict
 from carbonopt.problems.purchasing.data.instance import (
     GAIA_QUEUES,
@@ -231,7 +231,7 @@ class TestSeveral:
         other = json.dumps(change({("problem",): "buying"})).encode()
         [line] = told(tmp_path / "a.json", other)
         assert line.startswith("problem = 'buying': is unknown: must be 'mosp'")
-        assert all(repr(name) in line for name in PROBLEMS)
+        assert all(repr(name) in line for name in problem_names())
 
 
 class TestBuiltInAProgram:

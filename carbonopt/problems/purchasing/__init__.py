@@ -1,66 +1,85 @@
 """GAIA's purchasing: when each job starts, and on reserved, on-demand or spot CPUs."""
 
-from carbonopt.core.registry import Method, PolicyEntry, Problem
+from typing import Any
 
-_PACKAGE = "carbonopt.problems.purchasing"
+from carbonopt.core.registry import Method, PolicyEntry, Problem
 
 _RULES = {
     "lowest-slot": "at the cleanest moment of the waiting time",
     "lowest-window": "where a run of the expected length emits least",
     "carbon-time": "where most carbon is saved for each hour until the completion",
 }
-_FORMS = {
-    "res-first": "at once on free reserved CPUs, else {}",
-    "spot-first": "{}, short jobs on spot CPUs",
-    "spot-res": "short jobs on spot CPUs {}, others at once on free reserved CPUs, else so",
+_FORMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "res-first": ("at once on free reserved CPUs, else {}", {"conserving": True}),
+    "spot-first": ("{}, short jobs on spot CPUs", {"spot": True}),
+    "spot-res": (
+        "short jobs on spot CPUs {}, others at once on free reserved CPUs, else so",
+        {"spot": True, "conserving": True},
+    ),
 }
+
+
+def _entry(rule: str, summary: str, **settings: Any) -> PolicyEntry:
+    return PolicyEntry(".online.names:PurchaseRule", summary, {"start": rule, **settings})
+
+
 _POLICIES = {
-    "no-wait": "at the arrival",
-    "all-wait-threshold": "on free reserved CPUs, or when the waiting limit is reached",
-    **_RULES,
-    "wait-awhile": "suspended and resumed: in the cleanest hours until the deadline",
-    "ecovisor": "suspended and resumed: in the cleanest 30 % of the coming day, until the waiting limit is used up",
-    **{f"{form}-{rule}": words.format(_RULES[rule]) for form, words in _FORMS.items() for rule in _RULES},
-    "spot-first-no-wait": "at the arrival, short jobs on spot CPUs",
-    "spot-first-wait-awhile": "as wait-awhile, short jobs on spot CPUs",
-    "spot-first-ecovisor": "as ecovisor, short jobs on spot CPUs",
+    "no-wait": _entry("no-wait", "at the arrival"),
+    "all-wait-threshold": _entry(
+        "all-wait-threshold", "on free reserved CPUs, or when the waiting limit is reached", conserving=True
+    ),
+    **{rule: _entry(rule, summary) for rule, summary in _RULES.items()},
+    "wait-awhile": _entry("wait-awhile", "suspended and resumed: in the cleanest hours until the deadline"),
+    "ecovisor": _entry(
+        "ecovisor",
+        "suspended and resumed: in the cleanest 30 % of the coming day, until the waiting limit is used up",
+    ),
+    **{
+        f"{form}-{rule}": _entry(rule, words.format(_RULES[rule]), **settings)
+        for form, (words, settings) in _FORMS.items()
+        for rule in _RULES
+    },
+    "spot-first-no-wait": _entry("no-wait", "at the arrival, short jobs on spot CPUs", spot=True),
+    "spot-first-wait-awhile": _entry("wait-awhile", "as wait-awhile, short jobs on spot CPUs", spot=True),
+    "spot-first-ecovisor": _entry("ecovisor", "as ecovisor, short jobs on spot CPUs", spot=True),
 }
 
 PROBLEM = Problem(
     name="purchasing",
+    package=__name__,
     title="start times and purchase options of cloud jobs (GAIA)",
     methods={
         "price": Method(
-            f"{_PACKAGE}.methods.price.method:price",
+            ".methods.price.method:price",
             "slot prices of the reserved CPUs, and a search by best responses to the load",
         ),
-        "milp": Method(f"{_PACKAGE}.methods.milp:milp", "the whole program with HiGHS", exact=True),
-        "lp": Method(f"{_PACKAGE}.methods.milp:lp", "LP relaxation with HiGHS: a bound", bound_only=True),
-        "no-wait": Method(f"{_PACKAGE}.methods.milp:no_wait", "every job at its arrival: the baseline without carbon"),
+        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True),
+        "lp": Method(".methods.milp:lp", "LP relaxation with HiGHS: a bound", bound_only=True),
+        "no-wait": Method(".methods.milp:no_wait", "every job at its arrival: the baseline without carbon"),
     },
-    functions={
-        "read": f"{_PACKAGE}.data.file:from_dict",
-        "schema": f"{_PACKAGE}.data.file:PurchasingFile",
-        "choose": f"{_PACKAGE}.methods.milp:choose",
-        "check": f"{_PACKAGE}.verify.check:check",
-        "proven_bound": f"{_PACKAGE}.verify.certificate:proven_bound",
-        "formulate": f"{_PACKAGE}.methods.milp:formulate",
-        "diagnose": f"{_PACKAGE}.methods.diagnose:diagnose",
-        "inspect": f"{_PACKAGE}.methods.diagnose:inspect",
-        "generate": f"{_PACKAGE}.data.generate:generate",
-        "convert": f"{_PACKAGE}.data.convert:convert",
-        "limited": f"{_PACKAGE}.methods.limited:limited",
-        "quantities": f"{_PACKAGE}.methods.limited:quantities",
-        "at_equal": f"{_PACKAGE}.methods.limited:at_equal",
-        "commitments": f"{_PACKAGE}.methods.limited:commitments",
-        "expected": f"{_PACKAGE}.methods.limited:expected",
-        "simulate": f"{_PACKAGE}.online.run:simulate",
-        "applicable": f"{_PACKAGE}.online.names:applicable",
+    roles={
+        "read": ".data.file:from_dict",
+        "schema": ".data.file:PurchasingFile",
+        "choose": ".methods.milp:choose",
+        "check": ".verify.check:check",
+        "proven_bound": ".verify.certificate:proven_bound",
+        "formulate": ".methods.milp:formulate",
+        "diagnose": ".methods.diagnose:diagnose",
+        "inspect": ".methods.diagnose:inspect",
+        "generate": ".data.generate:generate",
+        "convert": ".data.convert:convert",
+        "limited": ".methods.limited:limited",
+        "quantities": ".methods.limited:quantities",
+        "at_equal": ".methods.limited:at_equal",
+        "commitments": ".methods.limited:commitments",
+        "expected": ".methods.limited:expected",
+        "simulate": ".online.run:simulate",
+        "applicable": ".online.names:applicable",
         "plot": "carbonopt.plotting.purchasing_load:plot_purchasing_load",
     },
     compared=("price", "milp", "lp", "no-wait"),
     shown={"carbon_kg": "carbon kg", "cost_usd": "cost $", "mean_wait_hours": "mean wait h", "churn": "churn"},
     quick="no-wait",
-    policies={name: PolicyEntry(summary) for name, summary in _POLICIES.items()},
+    policies=_POLICIES,
     baseline="no-wait",
 )

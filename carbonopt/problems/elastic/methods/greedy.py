@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.problems.elastic.data.instance import ElasticInstance
@@ -91,7 +91,7 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
     width = end - jobs.arrival
     level, rest = np.zeros(int(width.sum()), dtype=np.int64), np.zeros(int(width.sum()))
     offset = np.asarray(np.cumsum(width) - width - jobs.arrival, dtype=np.int64)
-    loop = _take.choose(STEPS_PER_UNIT * size)
+    loop = _take
     loop(
         order, first, member, instance.units.gain, instance.units.servers, VARIANTS.index(variant),
         offset, level, rest, left, free,
@@ -140,7 +140,7 @@ def _members(instance: ElasticInstance, end: IntArray) -> tuple[IntArray, IntArr
     return first, job[np.argsort(key, kind="stable")]
 
 
-@compiled
+@kernel
 def _take(
     order: IntArray,
     first: IntArray,

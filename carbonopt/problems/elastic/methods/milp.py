@@ -114,24 +114,19 @@ def price(instance: ElasticInstance, options: Options) -> Outcome:
     return outcome
 
 
-def carbonflex_greedy(instance: ElasticInstance, options: Options) -> Outcome:  # noqa: ARG001
-    """Run Algorithm 1, corrected: load at most M, half-open windows, the last slot trimmed."""
-    return _greedy(instance, "corrected")
+def carbonflex_greedy(instance: ElasticInstance, options: Options, variant: str) -> Outcome:  # noqa: ARG001
+    """Run Algorithm 1.
 
-
-def carbonflex_greedy_printed(instance: ElasticInstance, options: Options) -> Outcome:  # noqa: ARG001
-    """Run Algorithm 1 as the paper prints it."""
-    return _greedy(instance, "printed")
-
-
-def carbonflex_greedy_fluid(instance: ElasticInstance, options: Options) -> Outcome:  # noqa: ARG001
-    """Run Algorithm 1 with units taken pro rata, for the fluid model."""
-    if instance.model != "fluid":
+    Parameters
+    ----------
+    instance, options
+        As for every method.
+    variant
+        ``printed``: as in the paper. ``corrected``: load at most M, half-open windows, the last slot trimmed.
+        ``fluid``: with units pro rata, for the fluid model.
+    """
+    if variant == "fluid" and instance.model != "fluid":
         raise UnsupportedError("carbonflex-greedy-fluid takes parts of slots: it needs an instance of model 'fluid'")
-    return _greedy(instance, "fluid")
-
-
-def _greedy(instance: ElasticInstance, variant: str) -> Outcome:
     found = greedy.allocate(instance, variant)
     names = instance.jobs.name
     if not len(found.unfinished) and not len(found.late):

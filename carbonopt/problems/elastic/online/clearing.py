@@ -106,12 +106,12 @@ class _Dual:
     def __call__(self, prices: FloatArray, curvature: FloatArray) -> tuple[float, FloatArray]:
         """Return the dual's value, and load less capacity, its gradient."""
         demand = self.demand
-        ladders.choose(self.work)(
+        ladders(
             demand.cost, demand.gain, demand.servers, prices, demand.count,
             self.ratio, self.gain, self.servers, self.steps, self.step_of,
         )  # fmt: skip
         load = np.zeros(len(prices))
-        value = respond.choose(self.work)(
+        value = respond(
             demand.start, demand.end, demand.need, demand.profile, demand.weight,
             self.ratio, self.gain, self.servers, self.steps, self.delta, self.ceiling, self.mu, load, curvature,
         )  # fmt: skip

@@ -8,14 +8,14 @@ work is done: the share of the slot in which the unit is wanted.
 
 from __future__ import annotations
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 
 ROUNDS = 60
 """Newton steps for a job's mu, at most; the bracket halves where one would leave it."""
 
 
-@compiled
+@kernel
 def ladders(
     cost: FloatArray, gain: FloatArray, servers: FloatArray, prices: FloatArray, count: IntArray,
     ratio: FloatArray, step_gain: FloatArray, step_servers: FloatArray, steps: IntArray, step_of: IntArray,
@@ -45,7 +45,7 @@ def ladders(
             steps[p, t] = n
 
 
-@compiled
+@kernel
 def respond(
     start: IntArray, end: IntArray, need: FloatArray, profile: IntArray, weight: FloatArray,
     ratio: FloatArray, gain: FloatArray, servers: FloatArray, steps: IntArray, delta: float,

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import IntArray
-from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Schedule
-from carbonopt.core.registry import load
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.elastic import PROBLEM
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
@@ -28,7 +26,7 @@ SPARE_SLOTS = 48
 """Slots that a simulation may last after all work could have been done one job after the other."""
 
 
-def simulate(instance: ElasticInstance, policy: str | Policy, options: SimulationOptions) -> Outcome:
+def simulate(instance: ElasticInstance, policy: Policy, options: SimulationOptions) -> Outcome:
     """Simulate a policy.
 
     Decisions are made at the beginning of each slot. In the fluid model a job that completes within a slot
@@ -39,7 +37,7 @@ def simulate(instance: ElasticInstance, policy: str | Policy, options: Simulatio
     instance
         N jobs, T slots.
     policy
-        A name, or a policy of the user's own, on the pool ``cluster``.
+        On the pool ``cluster``.
     options
         Of the simulation. ``lengths``: policies know the mean length of a job's queue, or its true one.
 
@@ -52,7 +50,6 @@ def simulate(instance: ElasticInstance, policy: str | Policy, options: Simulatio
     """
     if options.mode != "paper":
         raise UnsupportedError(f"mode {options.mode!r}: CarbonFlex has no public artifact: use mode 'paper'")
-    chosen = named(policy) if isinstance(policy, str) else policy
     _require_zone(instance)
     longest = with_slots(instance, instance.time.slots + _spare(instance))
     if not len(instance.jobs):
@@ -60,9 +57,9 @@ def simulate(instance: ElasticInstance, policy: str | Policy, options: Simulatio
             Status.FEASIBLE, _columns(instance, _none(), _none(), _none(), np.zeros(0)), info={"late_slots": {}}
         )
     log = run(
-        _workload(instance, chosen, options.lengths),
+        _workload(instance, policy, options.lengths),
         [Pool(POOL, np.floor(longest.cluster.limit))],
-        chosen,
+        policy,
         instance=longest,
         forecast=options.forecast,
         horizon=float(longest.time.slots),
@@ -70,22 +67,6 @@ def simulate(instance: ElasticInstance, policy: str | Policy, options: Simulatio
         callback=options.callback,
     )
     return _outcome(instance, log)
-
-
-def named(name: str) -> Policy:
-    """Return a new policy of the registry.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is none; the message lists those there are.
-    """
-    if name not in PROBLEM.policies:
-        known = one_of(tuple(PROBLEM.policies), limit=len(PROBLEM.policies))
-        words = f"must be {known}, or a file's own: my_policy.py:MyPolicy"
-        raise UnsupportedError(f"unknown policy {name!r} for problem 'elastic': {words}")
-    policy: Policy = load(PROBLEM.policies[name].reference)()
-    return policy
 
 
 def _require_zone(instance: ElasticInstance) -> None:

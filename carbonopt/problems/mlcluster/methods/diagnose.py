@@ -9,10 +9,9 @@ import numpy as np
 from carbonopt.core.options import Options
 from carbonopt.core.report import Diagnosis, Finding
 from carbonopt.core.status import Status
+from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.formulation.program import estimate_size
-from carbonopt.problems.mlcluster.methods.milp import fixed_1, tiresias
-from carbonopt.problems.mlcluster.methods.price.method import price
 
 
 def diagnose(instance: MlClusterInstance, options: Options) -> Diagnosis:
@@ -20,8 +19,8 @@ def diagnose(instance: MlClusterInstance, options: Options) -> Diagnosis:
 
     That jobs fit alone, and all together from the first arrival on, is checked when an instance is made.
     """
-    for method in (tiresias, fixed_1, price):
-        outcome = method(instance, options)
+    for method in ("tiresias", "fixed-1", "price"):
+        outcome = PROBLEM.run(method, instance, options)
         if outcome.schedule is not None:
             return Diagnosis(True, "a schedule in which every job ends in time")
     if outcome.status is Status.INFEASIBLE:

@@ -18,10 +18,6 @@ from carbonopt.problems.mlcluster.formulation.program import build, estimate_siz
 from carbonopt.problems.mlcluster.methods.price.bound import Priced, cells_of
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.method import Incumbent, follow, price
-from carbonopt.problems.mlcluster.online.run import simulate
-from carbonopt.problems.mlcluster.verify.check import check
-from carbonopt.simulation import ForecastModel
-from carbonopt.simulation.options import SimulationOptions
 
 MOST_COLUMNS = 1_000_000
 """Beyond which cells are no finer than slots: 791 jobs at 4 cells a slot, 2 million, had no result after 240 s."""
@@ -70,61 +66,3 @@ def lp(instance: MlClusterInstance, options: Options) -> Outcome:
     if result.values is not None:
         incumbent.offer(form.schedule(result.values, instance, cells))
     return follow(instance, options, priced, incumbent)
-
-
-def _online(instance: MlClusterInstance, options: Options, policy: str) -> Outcome:
-    """Run a policy as a method: what it cannot end by the horizon, or within the budget, is no schedule."""
-    forecast = ForecastModel().of(instance.intensity, instance.time.slot_hours)
-    outcome = simulate(instance, policy, SimulationOptions(forecast, seed=options.seed))
-    if outcome.schedule is None:
-        return outcome
-    violations = check(instance, outcome.schedule).violations
-    if violations:
-        info = {"left_out": [str(violation) for violation in violations], "simulated": outcome.schedule}
-        return Outcome(Status.UNKNOWN, info=info)
-    return outcome
-
-
-def green(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Run GREEN's scheduler."""
-    return _online(instance, options, "green")
-
-
-def green_no_shifting(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Run GREEN's scheduler with mu = 1."""
-    return _online(instance, options, "green-no-shifting")
-
-
-def tiresias(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Run Tiresias by continuous attained service."""
-    return _online(instance, options, "tiresias")
-
-
-def tiresias_2(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Run Tiresias with two queues."""
-    return _online(instance, options, "tiresias-2")
-
-
-def carbon_time(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Run GAIA's Carbon-Time."""
-    return _online(instance, options, "carbon-time")
-
-
-def ecovisor(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Run Ecovisor's gate."""
-    return _online(instance, options, "ecovisor")
-
-
-def fixed_1(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Run every job on one GPU."""
-    return _online(instance, options, "fixed-1")
-
-
-def fixed_2(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Run every job on two GPUs."""
-    return _online(instance, options, "fixed-2")
-
-
-def fcfs(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Run jobs strictly in their order."""
-    return _online(instance, options, "fcfs")

@@ -16,6 +16,8 @@ The paper leaves points open; each is a field of `GreenOptions`, with what was d
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from carbonopt.problems.mlcluster.online.base import ClusterPolicy
@@ -32,8 +34,10 @@ class Green(ClusterPolicy):
         Of `GreenOptions`.
     """
 
-    def __init__(self, **options: object) -> None:
-        self.options = GreenOptions(**options)  # type: ignore[arg-type]
+    Options = GreenOptions
+
+    def __init__(self, **options: Any) -> None:
+        self.options = GreenOptions(**options)
         self.epoch = self.options.scale_minutes
         self.upper: dict[int, None] = {}
         self.lower: dict[int, None] = {}

@@ -2,80 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any
-
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
-from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
-from carbonopt.problems.mlcluster.online.base import FirstCome
-from carbonopt.problems.mlcluster.online.gates import CarbonTime, Ecovisor
-from carbonopt.problems.mlcluster.online.green import Green
-from carbonopt.problems.mlcluster.online.green_options import GreenOptions
-from carbonopt.problems.mlcluster.online.option import read_option
-from carbonopt.problems.mlcluster.online.tiresias import Tiresias
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
 from carbonopt.simulation.options import SimulationOptions
 
-POLICIES: Mapping[str, tuple[Callable[..., Policy], dict[str, Any]]] = MappingProxyType(
-    {
-        "green": (Green, {}),
-        "green-no-shifting": (Green, {"mu": 1.0}),
-        "green-gpu-hours": (Green, {"footprint": "gpu-hours"}),
-        "green-gpu-hours-no-shifting": (Green, {"footprint": "gpu-hours", "mu": 1.0}),
-        "tiresias": (Tiresias, {}),
-        "tiresias-2": (Tiresias, {"threshold_gpu_hours": 1.0}),
-        "carbon-time": (CarbonTime, {}),
-        "ecovisor": (Ecovisor, {}),
-        "fixed-1": (FirstCome, {"gpus": 1, "backfill": True}),
-        "fixed-2": (FirstCome, {"gpus": 2, "backfill": True}),
-        "fcfs": (FirstCome, {}),
-    }
-)
-"""What makes each policy, and the options that its name stands for."""
 
-
-def make_policy(text: str) -> Policy:
-    """Return the policy that a text names.
-
-    Parameters
-    ----------
-    text
-        A name of `POLICIES`, then where they differ from its own any options: ``green:mu=1,theta=0.5``.
-
-    Raises
-    ------
-    UnsupportedError
-        For an unknown name or option, or a value that is none or out of range.
-
-    Examples
-    --------
-    >>> make_policy("green:mu=1.5,upper=degradation").options.mu
-    1.5
-    """
-    name, _, settings = text.partition(":")
-    if name not in POLICIES:
-        raise UnsupportedError(f"unknown policy {name!r}: must be {one_of(tuple(POLICIES), limit=len(POLICIES))}")
-    kind, options = POLICIES[name]
-    given = dict(options)
-    try:
-        for item in filter(None, settings.split(",")):
-            key, equals, value = item.partition("=")
-            if not equals:
-                raise UnsupportedError(f"{item!r} must be option=value")
-            given |= read_option(GreenOptions if kind is Green else kind, key.strip(), value.strip())
-        return kind(**given)
-    except UnsupportedError as error:
-        raise UnsupportedError(f"policy {text!r}: {error}") from None
-
-
-def simulate(instance: MlClusterInstance, policy: str | Policy, options: SimulationOptions) -> Outcome:
+def simulate(instance: MlClusterInstance, policy: Policy, options: SimulationOptions) -> Outcome:
     """Simulate a policy.
 
     Parameters
@@ -83,7 +22,7 @@ def simulate(instance: MlClusterInstance, policy: str | Policy, options: Simulat
     instance
         The instance.
     policy
-        A text as in `make_policy`, or a policy of the user's own, on the one pool ``gpus``, in minutes.
+        On the one pool ``gpus``, in minutes.
     options
         Of the simulation; with lengths ``mean`` a job's work is known as the mean of its profile's jobs.
 
@@ -94,11 +33,10 @@ def simulate(instance: MlClusterInstance, policy: str | Policy, options: Simulat
     """
     if options.mode != "paper":
         raise UnsupportedError(f"mode {options.mode!r}: mlcluster has mode 'paper' alone")
-    chosen = make_policy(policy) if isinstance(policy, str) else policy
     log = run(
         workload_of(instance, None if options.lengths == "true" else _mean_work(instance)),
         [Pool("gpus", instance.cluster.gpus)],
-        chosen,
+        policy,
         instance=instance,
         forecast=options.forecast,
         seed=options.seed,

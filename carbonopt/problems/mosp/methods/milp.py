@@ -158,17 +158,8 @@ def caspian_rounding(instance: MospInstance, options: Options) -> Outcome:
     return _rounded(instance, options, rounded)
 
 
-def greedy_random(instance: MospInstance, options: Options) -> Outcome:
-    """Start every job as early as possible; among equally early clusters, at random."""
-    return _earliest(instance, options, clean_ties=False)
-
-
-def greedy_clean(instance: MospInstance, options: Options) -> Outcome:
-    """Start every job as early as possible; among equally early clusters, on the cleanest."""
-    return _earliest(instance, options, clean_ties=True)
-
-
-def _earliest(instance: MospInstance, options: Options, clean_ties: bool) -> Outcome:
+def greedy(instance: MospInstance, options: Options, clean_ties: bool) -> Outcome:
+    """Start every job as early as possible; among equally early clusters, on the cleanest, or at random."""
     value, info = value_of(instance, options)
     if value is None:
         return out_of_time(info)

@@ -14,7 +14,6 @@ import numpy as np
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.ranges import require_number, require_one_of
-from carbonopt.core.registry import load
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp import PROBLEM
@@ -175,14 +174,14 @@ class Rolling(Policy):
 
     def _optimized(self, window: Window, options: Options) -> Schedule:
         name = choose(window.instance) if self.method == AUTO else self.method
-        outcome: Outcome = load(PROBLEM.method(name).function)(window.instance, options)
+        outcome: Outcome = PROBLEM.run(name, window.instance, options)
         if outcome.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if outcome.schedule is not None:
             return outcome.schedule
         self.fallbacks += 1
         blind = window.instance.with_objective(CarbonObjective(rejection_price=1.0))
-        again: Outcome = load(PROBLEM.method("greedy-clean").function)(blind, Options(time_limit=None))
+        again: Outcome = PROBLEM.run("greedy-clean", blind, Options(time_limit=None))
         assert again.schedule is not None
         return again.schedule
 

@@ -14,7 +14,6 @@ from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
 from carbonopt.problems.mosp.methods.milp import normalizers
 from carbonopt.problems.mosp.online.forecasts import ZoneForecasts
-from carbonopt.problems.mosp.online.names import make_policy
 from carbonopt.problems.mosp.online.rolling import Rolling
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
 from carbonopt.simulation.options import SimulationOptions
@@ -22,7 +21,7 @@ from carbonopt.simulation.options import SimulationOptions
 ROUNDING = 1e-9
 
 
-def simulate(instance: MospInstance, policy: str | Policy, options: SimulationOptions) -> Outcome:
+def simulate(instance: MospInstance, policy: Policy, options: SimulationOptions) -> Outcome:
     """Simulate a policy.
 
     Parameters
@@ -30,9 +29,9 @@ def simulate(instance: MospInstance, policy: str | Policy, options: SimulationOp
     instance
         N jobs, M clusters, T slots.
     policy
-        A name of `carbonopt.problems.mosp.online.names.POLICIES`, or a policy of the user's own on pools with the
-        clusters' names. Units of the pools are those of the resource; where there are several resources, or jobs
-        that need none of it, a job takes one unit of a pool without end, and the checker alone judges capacity.
+        On pools with the clusters' names. Units of the pools are those of the resource; where there are several
+        resources, or jobs that need none of it, a job takes one unit of a pool without end, and the checker alone
+        judges capacity.
     options
         Of the simulation. Run times are known, whatever ``lengths`` says: mosp has no classes of jobs.
 
@@ -45,8 +44,7 @@ def simulate(instance: MospInstance, policy: str | Policy, options: SimulationOp
     """
     if options.mode != "paper":
         raise UnsupportedError(f"mode {options.mode!r}: mosp follows the text of Caspian: use mode 'paper'")
-    chosen = make_policy(policy) if isinstance(policy, str) else policy
-    info: dict[str, Any] = {"pieces": getattr(chosen, "pieces", "migrate")}
+    info: dict[str, Any] = {"pieces": getattr(policy, "pieces", "migrate")}
     if isinstance(instance.objective, CaspianObjective) and instance.objective.normalizers is None:
         bars = normalizers(instance, Options(time_limit=None))
         assert bars is not None
@@ -56,15 +54,15 @@ def simulate(instance: MospInstance, policy: str | Policy, options: SimulationOp
     log = run(
         _workload(instance),
         _pools(instance),
-        chosen,
+        policy,
         instance=instance,
         forecast=ZoneForecasts(options.forecasts or {instance.carbon.zones[0]: options.forecast}),
         horizon=float(instance.time.slots),
         seed=options.seed,
         callback=options.callback,
     )
-    if isinstance(chosen, Rolling) and chosen.fallbacks:
-        info["fallbacks"] = chosen.fallbacks
+    if isinstance(policy, Rolling) and policy.fallbacks:
+        info["fallbacks"] = policy.fallbacks
     return _outcome(instance, log, info)
 
 

@@ -16,7 +16,7 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.online import pieces, starts
 from carbonopt.problems.purchasing.online.decide import ECOVISOR_HOURS, ECOVISOR_SHARE
-from carbonopt.problems.purchasing.online.names import PolicyName
+from carbonopt.problems.purchasing.online.names import PurchaseRule
 from carbonopt.simulation import StepSignal
 
 TICKS_PER_HOUR = 720
@@ -100,23 +100,23 @@ def ticked(instance: PurchasingInstance) -> TickedJobs:
     return TickedJobs(arrival, length, limits[queue], means[queue], exact, signal)
 
 
-def tasks_of(instance: PurchasingInstance, name: PolicyName, lengths: str) -> Tasks:
+def tasks_of(instance: PurchasingInstance, rule: PurchaseRule, lengths: str) -> Tasks:
     """Return what a policy plans at each job's arrival."""
     jobs = ticked(instance)
-    limit = -1.0 if instance.spot is None or not name.spot else instance.spot.max_length_hours * TICKS_PER_HOUR
+    limit = -1.0 if instance.spot is None or not rule.spot else instance.spot.max_length_hours * TICKS_PER_HOUR
     spot = jobs.exact <= limit + ALLOWANCE
-    if name.base == "wait-awhile":
+    if rule.start == "wait-awhile":
         planned = pieces.cleanest(jobs.signal, jobs.arrival, jobs.length, jobs.deadline - jobs.arrival - jobs.length)
         # each piece is classed by its own length, so that pieces of a long job run on spot CPUs
         alone = np.bincount(planned.job, minlength=jobs.arrival.size)[planned.job] == 1
         return _tasks(planned, np.where(alone, spot[planned.job], planned.end - planned.start <= limit))
-    if name.base == "ecovisor":
+    if rule.start == "ecovisor":
         until = np.minimum(jobs.arrival + ECOVISOR_HOURS * TICKS_PER_HOUR, jobs.signal.end)
         threshold = pieces.ticked_thresholds(jobs.signal, jobs.arrival, until, ECOVISOR_SHARE)
         planned = pieces.below(jobs.signal, jobs.arrival, jobs.length, jobs.wait, threshold)
         return _tasks(planned, spot[planned.job])
     job = np.arange(jobs.arrival.size)
-    return Tasks(job, _due(jobs, name.base, lengths), np.full(job.size, inf), spot)
+    return Tasks(job, _due(jobs, rule.start, lengths), np.full(job.size, inf), spot)
 
 
 def _due(jobs: TickedJobs, rule: str, lengths: str) -> FloatArray:

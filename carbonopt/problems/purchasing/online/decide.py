@@ -9,7 +9,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.online import pieces, starts
-from carbonopt.problems.purchasing.online.names import PolicyName
+from carbonopt.problems.purchasing.online.names import PurchaseRule
 from carbonopt.problems.purchasing.online.online import Conserving, InPieces, Planned
 from carbonopt.simulation import Forecast, StepSignal
 
@@ -18,7 +18,7 @@ ECOVISOR_SHARE = 0.3
 ECOVISOR_HOURS = 24.0
 
 
-def paper_policy(instance: PurchasingInstance, name: PolicyName, forecast: Forecast, expected: FloatArray) -> Planned:
+def paper_policy(instance: PurchasingInstance, rule: PurchaseRule, forecast: Forecast, expected: FloatArray) -> Planned:
     """Return a policy with its decisions made: each depends on what is known at the job's arrival alone.
 
     Parameters
@@ -28,14 +28,14 @@ def paper_policy(instance: PurchasingInstance, name: PolicyName, forecast: Forec
     expected
         What is known of the lengths [h], shape (N,).
     """
-    spot = instance.spot_allowed if name.spot else np.zeros(len(instance.jobs), dtype=np.bool_)
-    if name.base == "wait-awhile":
+    spot = instance.spot_allowed if rule.spot else np.zeros(len(instance.jobs), dtype=np.bool_)
+    if rule.start == "wait-awhile":
         return InPieces(_wait_awhile(instance, forecast), spot)
-    if name.base == "ecovisor":
+    if rule.start == "ecovisor":
         return InPieces(_ecovisor(instance, forecast), spot)
-    chosen = _start_times(instance, name.base, forecast, expected)
+    chosen = _start_times(instance, rule.start, forecast, expected)
     waits: BoolArray = chosen > instance.jobs.arrival_hours
-    conserving = name.conserving and bool(instance.reserved_cpus) and bool(waits.any())
+    conserving = rule.conserving and bool(instance.reserved_cpus) and bool(waits.any())
     return Conserving(chosen, spot) if conserving else Planned(chosen, spot)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import IntArray
 
 
-@compiled
+@kernel
 def refilled(priority: IntArray, rounds: int) -> IntArray:
     """Return the order of a queue after it was emptied and refilled several times.
 

@@ -13,7 +13,7 @@ from carbonopt.core.status import Status
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.online.artifact import TICKS_PER_HOUR, tasks_of, ticked
 from carbonopt.problems.purchasing.online.decide import expected_lengths, paper_policy
-from carbonopt.problems.purchasing.online.names import parse_name
+from carbonopt.problems.purchasing.online.names import PurchaseRule
 from carbonopt.problems.purchasing.online.online import POOLS
 from carbonopt.problems.purchasing.online.ticked import TickedQueue
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
@@ -21,7 +21,7 @@ from carbonopt.simulation.log import SUSPENDED
 from carbonopt.simulation.options import SimulationOptions
 
 
-def simulate(instance: PurchasingInstance, policy: str | Policy, options: SimulationOptions) -> Outcome:
+def simulate(instance: PurchasingInstance, policy: PurchaseRule | Policy, options: SimulationOptions) -> Outcome:
     """Simulate a policy.
 
     Parameters
@@ -29,7 +29,7 @@ def simulate(instance: PurchasingInstance, policy: str | Policy, options: Simula
     instance
         With the number of its reserved CPUs.
     policy
-        A name, or a policy of the user's own, on the pools ``reserved``, ``on-demand``, and where the
+        A rule of GAIA, or a policy of the user's own on the pools ``reserved``, ``on-demand``, and where the
         instance has them ``spot`` and ``shared`` (a CPU reserved where one is free, else on demand).
     options
         Of the simulation.
@@ -37,7 +37,7 @@ def simulate(instance: PurchasingInstance, policy: str | Policy, options: Simula
     Raises
     ------
     UnsupportedError
-        For an unknown policy, reserved CPUs that are still to be decided, or a policy of the user's own in
+        For reserved CPUs that are still to be decided, or a policy of the user's own in
         mode ``artifact``.
     """
     if instance.reserved_cpus is None:
@@ -46,8 +46,8 @@ def simulate(instance: PurchasingInstance, policy: str | Policy, options: Simula
         return _artifact(instance, policy, options)
     info: dict[str, Any] = {"accounting": "paper", "evictions": "realised"}
     expected = expected_lengths(instance, options.lengths)
-    if isinstance(policy, str):
-        policy = paper_policy(instance, parse_name(policy), options.forecast, expected)
+    if isinstance(policy, PurchaseRule):
+        policy = paper_policy(instance, policy, options.forecast, expected)
     jobs = instance.jobs
     workload = Workload(jobs.arrival_hours, jobs.length_hours, jobs.cpus, jobs.name, expected)
     log = run(
@@ -62,16 +62,16 @@ def simulate(instance: PurchasingInstance, policy: str | Policy, options: Simula
     return _outcome(instance, log, info)
 
 
-def _artifact(instance: PurchasingInstance, policy: str | Policy, options: SimulationOptions) -> Outcome:
-    if not isinstance(policy, str):
+def _artifact(instance: PurchasingInstance, policy: PurchaseRule | Policy, options: SimulationOptions) -> Outcome:
+    if not isinstance(policy, PurchaseRule):
         raise UnsupportedError("mode 'artifact' has the policies of GAIA alone: use mode 'paper'")
     if options.forecast.revised:
         raise UnsupportedError("mode 'artifact' has perfect forecasts alone: use mode 'paper'")
-    name, jobs = parse_name(policy), ticked(instance)
-    tasks = tasks_of(instance, name, options.lengths)
+    jobs = ticked(instance)
+    tasks = tasks_of(instance, policy, options.lengths)
     workload = Workload(jobs.arrival, jobs.length, instance.jobs.cpus, instance.jobs.name)
     pools = [Pool(pool.name, pool.capacity) for pool in _pools(instance)]
-    queue = TickedQueue(tasks, name.conserving)
+    queue = TickedQueue(tasks, policy.conserving)
     log = run(workload, pools, queue, instance=instance, seed=options.seed, callback=options.callback)
     info: dict[str, Any] = {"accounting": "artifact"}
     return _outcome(instance, log, info, 1 / TICKS_PER_HOUR)

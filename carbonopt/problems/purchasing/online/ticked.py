@@ -52,7 +52,7 @@ class TickedQueue(Policy):
         self.offset: list[int] = np.searchsorted(self.tasks.job, np.arange(jobs + 1)).tolist()
         self.cpus: list[float] = state.workload.units.tolist()
         self.arrival: IntArray = state.workload.arrival.astype(np.int64)[self.tasks.job]
-        self.order = refilled.choose(STEPS_A_TASK * len(self.job) if self.ordered else 0)
+        self.order = refilled
         for at in np.unique(self.tasks.due).tolist():
             state.wake(at)
 

@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from carbonopt.problems.mosp.online.names import POLICIES
 
 import carbonopt as co
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective
 from carbonopt.problems.mosp.online.bound import pieces_bound
-from carbonopt.problems.mosp.online.names import POLICIES
 from carbonopt.problems.mosp.online.rolling import Rolling
 from carbonopt.problems.mosp.online.steady import Plan
 from carbonopt.simulate import simulate

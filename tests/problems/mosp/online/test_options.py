@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from carbonopt.problems.mosp.online.names import make_policy
 
 import carbonopt as co
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.problems.mosp.online.names import make_policy
 from carbonopt.problems.mosp.online.rolling import Rolling
 
 NAN, INF = float("nan"), float("inf")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from carbonopt.problems.mosp.online.names import POLICIES
 
 import carbonopt as co
 from carbonopt.core.carbon import CarbonSignal
@@ -11,7 +12,6 @@ from carbonopt.core.errors import PolicyError, UnsupportedError
 from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.mosp.data.instance import CarbonObjective, Clusters, MospInstance, MospJobs
-from carbonopt.problems.mosp.online.names import POLICIES
 from carbonopt.problems.mosp.online.rolling import Rolling
 from carbonopt.simulate import simulate
 from carbonopt.simulation import Policy

@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def convert(**options: Any) -> Any:
     given = {"jobs": Path("jobs.csv"), "carbon": [Path("carbon.csv")], "time_unit": "hours", "zone": "A"} | options
-    return problem_of("purchasing").function("convert")(**given)
+    return problem_of("purchasing").role("convert")(**given)
 
 
 class TestWhole:

@@ -69,7 +69,7 @@ def test_evictions_on_the_average_are_what_is_expected() -> None:
         "end_hours": [first[job][0] + length[job] for job in names],
         "option": [first[job][1] for job in names],
     }
-    expected = PROBLEM.function("check")(instance, schedule, {})
+    expected = PROBLEM.role("check")(instance, schedule, {})
     assert not expected.violations
     for metric in ("carbon_kg", "usage_usd", "wait_hours", "evictions"):
         drawn = np.array([run.metrics[metric] for run in runs])

@@ -97,11 +97,9 @@ class Dual:
         cell_prices, mu = self.split(np.asarray(prices))
         weight = (instance.weights.jct_hours + mu) / 60
         ladder = (self._ratio, self._gain, self._gpus, self._steps, self._least)
-        kernels.ladders.choose(self._loops)(
-            program.carbon, np.ascontiguousarray(cell_prices), program.speed, program.watts, *ladder
-        )
+        kernels.ladders(program.carbon, np.ascontiguousarray(cell_prices), program.speed, program.watts, *ladder)
         load = np.zeros(program.count)
-        cost, moments = kernel.choose(self._loops)(  # type: ignore[attr-defined]
+        cost, moments = kernel(  # type: ignore[attr-defined]
             program.first_cell, instance.jobs.arrival_minutes, program.kind, program.required, weight,
             self.shortage_price, program.minutes, *ladder, self.mu, load, *own,
         )  # fmt: skip

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 
 
-@compiled
+@kernel
 def ladders(
     carbon: FloatArray,
     prices: FloatArray,
@@ -52,7 +52,7 @@ def ladders(
             least[k, t] = smallest
 
 
-@compiled
+@kernel
 def cover(
     first: IntArray,
     arrival: FloatArray,
@@ -148,7 +148,7 @@ def cover(
     return total, moments
 
 
-@compiled
+@kernel
 def soft_cover(
     first: IntArray,
     arrival: FloatArray,

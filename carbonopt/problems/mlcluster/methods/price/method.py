@@ -13,12 +13,14 @@ from typing import Self
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
+from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits
 from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling
 from carbonopt.problems.mlcluster.methods.price.rounding import rounded
-from carbonopt.problems.mlcluster.online.run import make_policy, schedule_in_time
+from carbonopt.problems.mlcluster.online.run import schedule_in_time
 from carbonopt.problems.mlcluster.verify.check import check
+from carbonopt.simulation import make_policy
 
 PREMIUMS = (1.0, 2.0, 0.5)
 """Worth of restarts that are tried, over the work they would take."""
@@ -118,4 +120,4 @@ class Incumbent:
         """Offer what simple policies do, as long as there is time and nothing to keep."""
         for rule in rules:
             if self.schedule is None and self.options.remaining > 0:
-                self.offer(schedule_in_time(self.instance, make_policy(rule), self.options))
+                self.offer(schedule_in_time(self.instance, make_policy(PROBLEM, rule), self.options))

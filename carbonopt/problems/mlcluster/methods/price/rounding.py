@@ -13,7 +13,7 @@ from collections import deque
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options, Schedule
 from carbonopt.problems.mlcluster.methods.price import kernels
@@ -68,7 +68,7 @@ class PricePolicy(ClusterPolicy):
         self.ratio, self.gain, self.gpus = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.steps, self.first = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape[:2])
         self.loops = float(len(program.required)) * program.count**2
-        kernels.ladders.choose(self.loops)(
+        kernels.ladders(
             program.carbon, priced.prices, program.speed, program.watts,
             self.ratio, self.gain, self.gpus, self.steps, self.first,
         )  # fmt: skip
@@ -132,7 +132,7 @@ class PricePolicy(ClusterPolicy):
         for job in state.running:
             self.left[job] = state.remaining(job)
         cell, needed = self._cell(state), self.haste * self.left[jobs] + self.began[jobs] * self.restart[jobs]
-        _raise.choose(self.loops)(
+        _raise(
             jobs, needed, self.program.kind, self.slope, cell, state.now, self.program.minutes,
             self.ratio, self.gain, self.steps, self.mu, self.highest,
         )  # fmt: skip
@@ -173,7 +173,7 @@ class PricePolicy(ClusterPolicy):
         return target, [(int(jobs[r]), int(gpus[r, 0])) for r in wanting.tolist()]
 
 
-@compiled
+@kernel
 def _raise(
     jobs: IntArray,
     needed: FloatArray,

@@ -65,12 +65,12 @@ class Dual:
         self.absent: FloatArray = np.zeros(len(self.table.group))
         self.steps = groups * float(self.limit.size) + 20.0 * len(self.table.jobs) + len(self.table.group) * slots
         run = self.steps * EVALUATIONS
-        self._over_clusters = kernels.least_over_clusters.choose(run)
-        self._soft_clusters = kernels.soft_over_clusters.choose(run)
-        self._hard_classes = kernels.hard_classes.choose(run)
-        self._soft_classes = kernels.soft_classes.choose(run)
-        self._hard_loads = kernels.hard_loads.choose(run)
-        self._soft_loads = kernels.soft_loads.choose(run)
+        self._over_clusters = kernels.least_over_clusters
+        self._soft_clusters = kernels.soft_over_clusters
+        self._hard_classes = kernels.hard_classes
+        self._soft_classes = kernels.soft_classes
+        self._hard_loads = kernels.hard_loads
+        self._soft_loads = kernels.soft_loads
 
     def hard(self, prices: FloatArray, absence: FloatArray | None = None) -> tuple[float, FloatArray]:
         """Return value and a subgradient at flat `prices`; the value is infinite if a job can run nowhere.

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.packing import has_room, is_open, put
 
 
-@linked
+@kernel
 def snug_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place: int, length: int) -> int:
     """Return in how many slots of a run a demand would leave less room than any job needs."""
     slots = 0
@@ -23,7 +23,7 @@ def snug_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place: i
     return slots
 
 
-@linked
+@kernel
 def listed_cost(i: int, entry: Any, places: Any, st: Any) -> float:
     """Return what job i costs at a place of its list."""
     job, demand, price = st.jobs[i], st.demand[i], places.price
@@ -34,7 +34,7 @@ def listed_cost(i: int, entry: Any, places: Any, st: Any) -> float:
     return float(cost)
 
 
-@linked
+@kernel
 def insert(
     i: int, most: float, most_excess: float, skipped: float, rng: np.random.Generator, places: Any, st: Any
 ) -> bool:
@@ -67,7 +67,7 @@ def insert(
     return found >= 0
 
 
-@linked
+@kernel
 def insert_all(order: IntArray, rng: np.random.Generator, places: Any, st: Any) -> int:
     """Insert jobs one after the other; return how many find no room."""
     failed = 0

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 
 FAR = 36.0
 """Temperatures above the least at which a term of a soft minimum is below rounding."""
 
 
-@compiled
+@kernel
 def least_over_clusters(prefix: FloatArray, tab: Any, least: FloatArray, best: IntArray) -> None:
     """Fill the least cost of a unit of each group by start, and its cluster: shapes (G, T); infinite and -1 for none.
 
@@ -35,7 +35,7 @@ def least_over_clusters(prefix: FloatArray, tab: Any, least: FloatArray, best: I
                     least[g, t], best[g, t] = cost, j
 
 
-@compiled
+@kernel
 def soft_over_clusters(prefix: FloatArray, tau: float, tab: Any, least: FloatArray, soft: FloatArray) -> None:
     """Fill the soft minimum over clusters of what `least_over_clusters` takes the minimum of, shape (G, T)."""
     clusters, resources, slots = prefix.shape[0], prefix.shape[1], prefix.shape[2] - 1
@@ -55,7 +55,7 @@ def soft_over_clusters(prefix: FloatArray, tau: float, tab: Any, least: FloatArr
             soft[g, t] = least[g, t] - tau * np.log(soft[g, t]) if soft[g, t] > 0.0 else np.inf
 
 
-@compiled
+@kernel
 def hard_loads(units: FloatArray, best: IntArray, tab: Any, load: FloatArray) -> None:
     """Add to `load`, shape (M, R, T + 1), the differences that `units` started by group and slot make."""
     slots = units.shape[1]
@@ -68,7 +68,7 @@ def hard_loads(units: FloatArray, best: IntArray, tab: Any, load: FloatArray) ->
                     load[j, r, t + tab.length[g]] -= units[g, t] * tab.mix[g, r]
 
 
-@compiled
+@kernel
 def soft_loads(units: FloatArray, prefix: FloatArray, tau: float, soft: FloatArray, tab: Any, load: FloatArray) -> None:
     """Do the same for a soft minimum, which spreads `units` over the clusters."""
     clusters, resources, slots = prefix.shape[0], prefix.shape[1], prefix.shape[2] - 1
@@ -88,7 +88,7 @@ def soft_loads(units: FloatArray, prefix: FloatArray, tau: float, soft: FloatArr
                         load[j, r, t + length] -= here * tab.mix[g, r]
 
 
-@compiled
+@kernel
 def hard_classes(
     unit_cost: FloatArray, absence: FloatArray, tab: Any, units: FloatArray, absent: FloatArray, least: FloatArray
 ) -> None:
@@ -139,7 +139,7 @@ def hard_classes(
                     units[g, best_at] += tab.jobs[m] * scale
 
 
-@compiled
+@kernel
 def soft_classes(
     unit_cost: FloatArray, absence: FloatArray, tau: float, tab: Any, units: FloatArray, absent: FloatArray
 ) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 
 LEVELS = 24
@@ -18,7 +18,7 @@ WORD, SHIFT = 32, 5
 """Slots a word of 64 bits, 2^SHIFT: two of them side by side still fit into one."""
 
 
-@linked
+@kernel
 def is_open(room: Any, level: int, place: int, length: int) -> bool:
     """Return whether a run of slots has room for a level."""
     at, end = place, place + length
@@ -32,7 +32,7 @@ def is_open(room: Any, level: int, place: int, length: int) -> bool:
     return True
 
 
-@linked
+@kernel
 def has_room(free: FloatArray, demand: FloatArray, place: int, length: int) -> bool:
     """Return whether a run of slots has room for a demand, slot by slot."""
     for r in range(len(demand)):
@@ -42,7 +42,7 @@ def has_room(free: FloatArray, demand: FloatArray, place: int, length: int) -> b
     return True
 
 
-@linked
+@kernel
 def fits(i: int, place: int, st: Any) -> bool:
     """Return whether job i has room there."""
     job = st.jobs[i]
@@ -51,7 +51,7 @@ def fits(i: int, place: int, st: Any) -> bool:
     return job.is_level or has_room(st.free, st.demand[i], place, job.length)
 
 
-@linked
+@kernel
 def add(sign: float, demand: FloatArray, place: int, length: int, free: FloatArray, levels: Any, room: Any) -> None:
     """Add a demand, times a sign, to what is free in a run of slots."""
     for s in range(place, place + length):
@@ -65,7 +65,7 @@ def add(sign: float, demand: FloatArray, place: int, length: int, free: FloatArr
             room[v, word] = room[v, word] | bit if enough else room[v, word] & ~bit
 
 
-@linked
+@kernel
 def settle(i: int, place: int, cost: float, excess: float, jobs: Any, dear: IntArray, now: Any) -> None:
     """Write where job i is, and whether it is a dear one."""
     job, one = jobs[i], now[0]
@@ -81,7 +81,7 @@ def settle(i: int, place: int, cost: float, excess: float, jobs: Any, dear: IntA
         dear[at], jobs[other].dear_at, job.dear_at = other, at, -1
 
 
-@linked
+@kernel
 def join(i: int, st: Any) -> None:
     """Take job i from the list of absent jobs."""
     jobs, absent, one = st.jobs, st.absent, st.now[0]
@@ -91,7 +91,7 @@ def join(i: int, st: Any) -> None:
     absent[at], jobs[other].absent_at, jobs[i].absent_at = other, at, -1
 
 
-@linked
+@kernel
 def put(i: int, place: int, cost: float, excess: float, st: Any) -> None:
     """Run job i there."""
     jobs, head = st.jobs, st.head
@@ -104,7 +104,7 @@ def put(i: int, place: int, cost: float, excess: float, st: Any) -> None:
         jobs[first].before = i
 
 
-@linked
+@kernel
 def take(i: int, st: Any) -> None:
     """Take job i out of the schedule."""
     jobs, now = st.jobs, st.now

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import PLAIN_STEPS
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.problems.mosp.methods.price.dual import Dual
 
@@ -53,7 +52,7 @@ class Places(NamedTuple):
         return np.asarray(self.entry["excess"])
 
 
-@linked
+@kernel
 def sift_down(excess: FloatArray, place: Any, at: int, size: int) -> None:
     """Restore the heap with the largest excess on top."""
     while True:
@@ -69,7 +68,7 @@ def sift_down(excess: FloatArray, place: Any, at: int, size: int) -> None:
         at = child
 
 
-@linked
+@kernel
 def offer(priced: float, where: int, count: int, most: int, excess: FloatArray, place: Any) -> int:
     """Put a place into the heap of at most `most`; return the heap's size."""
     if count < most:
@@ -87,7 +86,7 @@ def offer(priced: float, where: int, count: int, most: int, excess: FloatArray, 
     return count
 
 
-@linked
+@kernel
 def time_cost(completion: int, deadline: float, tab: Any) -> float:
     """Return the cost of completion at a slot."""
     cost = tab.on_time[completion]
@@ -97,7 +96,7 @@ def time_cost(completion: int, deadline: float, tab: Any) -> float:
     return float(cost)
 
 
-@linked
+@kernel
 def run_cost(prefix: FloatArray, j: int, t: int, g: int, tab: Any) -> float:
     """Return what a unit of group g costs on cluster j from slot t, by prefix sums."""
     cost = 0.0
@@ -106,7 +105,7 @@ def run_cost(prefix: FloatArray, j: int, t: int, g: int, tab: Any) -> float:
     return cost
 
 
-@linked
+@kernel
 def sort_clusters(prefix: FloatArray, g: int, tab: Any, order: IntArray, unit: FloatArray) -> None:
     """Fill the clusters of a group by start, cheapest first, and what a unit costs there, shape (T, M); -1 ends it."""
     clusters, slots = prefix.shape[0], prefix.shape[2] - 1
@@ -125,7 +124,7 @@ def sort_clusters(prefix: FloatArray, g: int, tab: Any, order: IntArray, unit: F
             count += 1
 
 
-@linked
+@kernel
 def fill_places(priced: FloatArray, base: FloatArray, tab: Any, excess: FloatArray, place: Any, out: Any) -> None:
     """Fill `out`: for each member the places of least priced cost.
 
@@ -166,7 +165,7 @@ def fill_places(priced: FloatArray, base: FloatArray, tab: Any, excess: FloatArr
 
 def way(kernel: Any, steps: float) -> Any:
     """Return the way to run a linked kernel that ends first: see `Kernel.choose`."""
-    return kernel.interpreted if steps < PLAIN_STEPS else kernel.machine
+    return kernel
 
 
 def make_places(dual: Dual, prices: FloatArray) -> Places:

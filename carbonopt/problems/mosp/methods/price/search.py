@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.problems.mosp.methods.price.insertion import insert
 from carbonopt.problems.mosp.methods.price.packing import put, take
 
@@ -58,13 +58,13 @@ class Goal(NamedTuple):
     mip_abs_gap: float
 
 
-@linked
+@kernel
 def below(n: int, rng: np.random.Generator) -> int:
     """Draw a whole number from 0 to n - 1, faster than numba's `integers`."""
     return int(rng.random() * n)
 
 
-@linked
+@kernel
 def draw_job(rng: np.random.Generator, st: Any) -> int:
     """Draw a job, often one of large excess."""
     jobs, dear, count = st.jobs, st.dear, st.now[0].dear_count
@@ -78,7 +78,7 @@ def draw_job(rng: np.random.Generator, st: Any) -> int:
     return int(i)
 
 
-@linked
+@kernel
 def draw_place(i: int, rng: np.random.Generator, places: Any, st: Any) -> int:
     """Draw another place for job i, of low excess; -1 if it has none."""
     m, was, k = st.jobs[i].member, st.jobs[i].place, 0
@@ -90,7 +90,7 @@ def draw_place(i: int, rng: np.random.Generator, places: Any, st: Any) -> int:
     return int(entries[k].place)
 
 
-@linked
+@kernel
 def note(i: int, count: int, st: Any) -> int:
     """Note where job i is; return how many jobs are noted."""
     job, kept = st.jobs[i], st.moved[count]
@@ -98,7 +98,7 @@ def note(i: int, count: int, st: Any) -> int:
     return count + 1
 
 
-@linked
+@kernel
 def take_out(i: int, count: int, st: Any) -> int:
     """Note where job i is and take it out; return how many jobs are noted."""
     count = note(i, count, st)
@@ -107,7 +107,7 @@ def take_out(i: int, count: int, st: Any) -> int:
     return count
 
 
-@linked
+@kernel
 def call_absent(i: int, rng: np.random.Generator, st: Any) -> int:
     """Note some absent jobs other than i, so that they come where others were; return how many."""
     absent, moved, there, count = st.absent, st.moved, st.now[0].absent_count, 0
@@ -122,7 +122,7 @@ def call_absent(i: int, rng: np.random.Generator, st: Any) -> int:
     return count
 
 
-@linked
+@kernel
 def ruin(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> int:
     """Take out job i and some of those that start around a place; return how many."""
     jobs, head = st.jobs, st.head
@@ -146,7 +146,7 @@ def ruin(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> i
     return count
 
 
-@linked
+@kernel
 def draw_order(count: int, rng: np.random.Generator, st: Any) -> None:
     """Sort the jobs that were taken out by a key drawn at random."""
     jobs, moved, order, kind = st.jobs, st.moved, st.order, rng.random()
@@ -167,7 +167,7 @@ def draw_order(count: int, rng: np.random.Generator, st: Any) -> None:
         moved[a].key, order[b] = key, a
 
 
-@linked
+@kernel
 def idle_around(place: int, length: int, places: Any, st: Any) -> float:
     """Return what the idle room of all clusters around a run is worth: what a move can gain beside excess."""
     free, price = st.free, places.price
@@ -183,7 +183,7 @@ def idle_around(place: int, length: int, places: Any, st: Any) -> float:
     return worth
 
 
-@linked
+@kernel
 def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any) -> tuple[int, float]:
     """Change the schedule at random; return how many jobs moved, and what it costs more.
 
@@ -212,7 +212,7 @@ def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any)
     return count, change if change <= limit else np.inf
 
 
-@linked
+@kernel
 def undo(count: int, st: Any) -> None:
     """Put the jobs that moved back to where they were."""
     jobs, moved = st.jobs, st.moved
@@ -225,7 +225,7 @@ def undo(count: int, st: Any) -> None:
             put(note.job, note.place, note.cost, note.excess, st)
 
 
-@linked
+@kernel
 def anneal(
     begin: int, end: int, rng: np.random.Generator, hot: float, pace: float, goal: Any, tab: Any, places: Any, st: Any
 ) -> int:

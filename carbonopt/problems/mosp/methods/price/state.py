@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Schedule
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
@@ -100,7 +100,7 @@ def list_jobs(state: State) -> None:
     now.dear_count, now.absent_count = (jobs.dear_at >= 0).sum(), (jobs.place < 0).sum()
 
 
-@linked
+@kernel
 def charge_absence(most: float, st: Any) -> None:
     """Let absent jobs count no more than `most` for each of their units x slots, beyond their least reduced costs.
 
@@ -142,7 +142,7 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table,
     list_jobs(st)
 
 
-@linked
+@kernel
 def put_left(base: FloatArray, priced: FloatArray, tab: Any, least: FloatArray, st: Any) -> None:
     """Run each absent job where it costs least of all places with room, also those that no list of places holds."""
     slots = len(tab.on_time) - 1

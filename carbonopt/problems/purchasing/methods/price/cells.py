@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.purchasing.methods.price.table import Jobs
 
@@ -47,7 +47,7 @@ class Room(NamedTuple):
     rate: FloatArray
 
 
-@linked
+@kernel
 def add_load(cpus: float, start: float, length: float, pool: Pool) -> None:
     """Add a run to the load."""
     hours, end, final = pool.hours, start + length, len(pool.load) - 1
@@ -61,7 +61,7 @@ def add_load(cpus: float, start: float, length: float, pool: Pool) -> None:
     pool.load[k] += cpus * (end - k * hours) / hours
 
 
-@linked
+@kernel
 def add_loads(jobs: Jobs, choice: Choice, pool: Pool) -> None:
     """Add the runs of all jobs on the pool to the load."""
     for j in range(len(jobs.cpus)):
@@ -69,7 +69,7 @@ def add_loads(jobs: Jobs, choice: Choice, pool: Pool) -> None:
             add_load(jobs.cpus[j], choice.start[j], jobs.length[j], pool)
 
 
-@linked
+@kernel
 def fill_rates(first: int, last: int, origin: int, cpus: float, shared: float, pool: Pool, room: Room) -> None:
     """Fill the cost rate of a job of so many CPUs in cells `first` to `last`, cell `origin` at 0."""
     free = pool.reserved - cpus
@@ -80,7 +80,7 @@ def fill_rates(first: int, last: int, origin: int, cpus: float, shared: float, p
         room.rate[c - origin] = 0.0
 
 
-@linked
+@kernel
 def fill_values(
     earliest: float, latest: float, length: float, cpus: float, shared: float, pool: Pool, room: Room
 ) -> tuple[int, int]:
@@ -116,7 +116,7 @@ def fill_values(
     return inner + 2, (inner + 1 if value[inner + 1] < least else best)
 
 
-@linked
+@kernel
 def base_value(earliest: float, arrival: float, length: float, cpus: float, shared: float, pool: Pool) -> float:
     """Return the cost of a run from the edge below `earliest`: what the values of starts are relative to."""
     hours, free = pool.hours, pool.reserved - cpus
@@ -131,7 +131,7 @@ def base_value(earliest: float, arrival: float, length: float, cpus: float, shar
     return total
 
 
-@linked
+@kernel
 def draw(count: int, least: float, temperature: float, luck: float, value: FloatArray) -> int:
     """Return one of the first values, with a chance proportional to (1 - value / 64 T)^64, almost exp(-value / T)."""
     scale = 1.0 / (64.0 * temperature)
@@ -157,7 +157,7 @@ def draw(count: int, least: float, temperature: float, luck: float, value: Float
     return low
 
 
-@linked
+@kernel
 def sweep(
     order: IntArray,
     luck: FloatArray,

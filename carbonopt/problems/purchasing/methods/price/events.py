@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.purchasing.methods.price.cells import Choice, draw
 from carbonopt.problems.purchasing.methods.price.table import Jobs
@@ -53,7 +53,7 @@ class Path(NamedTuple):
     start: FloatArray
 
 
-@linked
+@kernel
 def insert(moment: float, change: float, events: Events) -> bool:
     """Insert a change of the load; return False where the bucket is full."""
     final = len(events.number) - 1
@@ -69,7 +69,7 @@ def insert(moment: float, change: float, events: Events) -> bool:
     return True
 
 
-@linked
+@kernel
 def remove(moment: float, change: float, events: Events) -> None:
     """Take out a change of the load."""
     b = min(int(moment / events.hours), len(events.number) - 1)
@@ -81,7 +81,7 @@ def remove(moment: float, change: float, events: Events) -> None:
         events.moment[b, e], events.change[b, e] = events.moment[b, e + 1], events.change[b, e + 1]
 
 
-@linked
+@kernel
 def shift(cpus: float, start: float, end: float, events: Events) -> None:
     """Add to the load at the beginnings of the buckets within a run."""
     final = len(events.number) - 1
@@ -89,7 +89,7 @@ def shift(cpus: float, start: float, end: float, events: Events) -> None:
         events.before[b] += cpus
 
 
-@linked
+@kernel
 def put(cpus: float, start: float, end: float, events: Events) -> bool:
     """Put in a run; return False, with nothing changed, where a bucket is full."""
     if not insert(start, cpus, events):
@@ -101,7 +101,7 @@ def put(cpus: float, start: float, end: float, events: Events) -> bool:
     return True
 
 
-@linked
+@kernel
 def put_all(jobs: Jobs, choice: Choice, events: Events) -> bool:
     """Put in the runs of all jobs on the pool; return False where a bucket is full."""
     for j in range(len(jobs.cpus)):
@@ -111,7 +111,7 @@ def put_all(jobs: Jobs, choice: Choice, events: Events) -> bool:
     return True
 
 
-@linked
+@kernel
 def take(cpus: float, start: float, end: float, events: Events) -> None:
     """Take out a run."""
     remove(start, cpus, events)
@@ -119,7 +119,7 @@ def take(cpus: float, start: float, end: float, events: Events) -> None:
     shift(-cpus, start, end, events)
 
 
-@linked
+@kernel
 def fill_path(begin: float, end: float, cpus: float, shared: float, events: Events, terms: Terms, path: Path) -> int:
     """Fill the moments from `begin` to `end`, and the job's cost until and rate after each; return their number."""
     final, free = len(events.number) - 1, terms.reserved - cpus
@@ -150,7 +150,7 @@ def fill_path(begin: float, end: float, cpus: float, shared: float, events: Even
             load = events.before[b]
 
 
-@linked
+@kernel
 def fill_candidates(earliest: float, latest: float, length: float, count: int, wait: float, path: Path) -> int:
     """Fill the costs of the starts that may be best; return their number."""
     i, k, found, s = 0, 0, 0, earliest
@@ -171,7 +171,7 @@ def fill_candidates(earliest: float, latest: float, length: float, count: int, w
         s = min(max(min(by_start, by_end), s + SAME_HOURS), latest)
 
 
-@linked
+@kernel
 def respond(
     order: IntArray,
     begin: int,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.purchasing.methods.price.table import Jobs
 
@@ -30,7 +30,7 @@ class Kept(NamedTuple):
     chosen: FloatArray
 
 
-@linked
+@kernel
 def fill_window(j: int, hours: float, jobs: Jobs, kept: Kept, cells: int) -> tuple[int, int]:
     """Fill the hours of each cell of the window of job `j`; return its first cell and the number of cells."""
     begin = jobs.arrival[j]
@@ -42,7 +42,7 @@ def fill_window(j: int, hours: float, jobs: Jobs, kept: Kept, cells: int) -> tup
     return first, last - first + 1
 
 
-@linked
+@kernel
 def keep(rate: float, hours: float, cell: int, size: int, total: float, length: float, kept: Kept) -> tuple[int, float]:
     """Take in hours, and drop the dearest above `length`; return the number of entries and the hours kept."""
     if hours <= 0.0 or (total >= length and rate >= kept.rate[size - 1]):
@@ -62,7 +62,7 @@ def keep(rate: float, hours: float, cell: int, size: int, total: float, length: 
     return size, total
 
 
-@linked
+@kernel
 def complete_within(
     rate: float, hours: float, wait: float, size: int, total: float, length: float, kept: Kept
 ) -> tuple[float, float]:
@@ -81,7 +81,7 @@ def complete_within(
     return change, used
 
 
-@linked
+@kernel
 def best_completion(
     j: int, first: int, count: int, hours: float, wait: float, jobs: Jobs, kept: Kept
 ) -> tuple[float, int, float]:
@@ -106,7 +106,7 @@ def best_completion(
     return least, cell, inside
 
 
-@linked
+@kernel
 def choose_hours(j: int, cell: int, inside: float, jobs: Jobs, kept: Kept) -> None:
     """Fill `chosen` with the cheapest hours of job `j` up to `inside` hours of `cell`."""
     size, total, length = 0, 0.0, jobs.length[j]
@@ -118,7 +118,7 @@ def choose_hours(j: int, cell: int, inside: float, jobs: Jobs, kept: Kept) -> No
         kept.chosen[kept.cell[e]] += kept.hours[e]
 
 
-@linked
+@kernel
 def soften(j: int, cell: int, inside: float, heat: float, jobs: Jobs, kept: Kept) -> float:
     """Fill `chosen` with a soft choice of the hours of job `j`, and return its cost less than the hard one's.
 
@@ -157,7 +157,7 @@ def soften(j: int, cell: int, inside: float, heat: float, jobs: Jobs, kept: Kept
     return cost
 
 
-@linked
+@kernel
 def price_pieces(
     hours: float,
     carbon: FloatArray,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.cells import Choice, Pool
@@ -26,7 +26,7 @@ TINY_HOURS = 1e-9
 """Pieces shorter than this go to the job's longest piece."""
 
 
-@linked
+@kernel
 def respond_pieces(
     order: IntArray,
     noise: FloatArray,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.purchasing.methods.price.table import Jobs, Rates
 
@@ -46,7 +46,7 @@ class Found(NamedTuple):
     waited: FloatArray
 
 
-@linked
+@kernel
 def walk_starts(
     j: int, hours: float, carbon: Rates, price: Rates, wait: float, jobs: Jobs, walk: Walk
 ) -> tuple[int, int]:
@@ -76,7 +76,7 @@ def walk_starts(
             s, k = max(s, by_end), min(k + 1, beyond)
 
 
-@linked
+@kernel
 def add_run(weight: float, c: int, hours: float, jobs: Jobs, j: int, walk: Walk, found: Found) -> None:
     """Add a run from breakpoint `c` of job `j` to the loads."""
     s, i, k = walk.start[c], walk.first[c], walk.last[c]
@@ -93,7 +93,7 @@ def add_run(weight: float, c: int, hours: float, jobs: Jobs, j: int, walk: Walk,
     found.waited[j] += weight * (s - jobs.arrival[j])
 
 
-@linked
+@kernel
 def price_runs(
     hours: float,
     carbon: Rates,

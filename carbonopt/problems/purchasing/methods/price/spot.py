@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.table import Grid, Rates, way
@@ -34,7 +34,7 @@ class Tail(NamedTuple):
     tail: FloatArray
 
 
-@linked
+@kernel
 def tail_at(t: float, signal: Tail) -> tuple[float, float]:
     """Return E(t) and c(t)."""
     final = len(signal.tail) - 1
@@ -47,14 +47,14 @@ def tail_at(t: float, signal: Tail) -> tuple[float, float]:
     return -rate * np.expm1(-signal.hazard * rest) / signal.hazard + kept * after, rate
 
 
-@linked
+@kernel
 def carbon_until(t: float, signal: Tail) -> float:
     """Return what a CPU emits from the beginning until t [kg]."""
     i = min(int(t / signal.hours), len(signal.tail) - 1)
     return float(signal.kg.until[i] + (t - i * signal.hours) * signal.kg.rate[i])
 
 
-@linked
+@kernel
 def expected_carbon(s: float, length: float, signal: Tail) -> float:
     """Return what a CPU on spot emits in expectation from start s [kg]."""
     end = s + length
@@ -68,7 +68,7 @@ def expected_carbon(s: float, length: float, signal: Tail) -> float:
     return float(once + first - survives * (second + again))
 
 
-@linked
+@kernel
 def flat_point(s: float, width: float, length: float, weight: float, wait: float, signal: Tail) -> float:
     """Return where between breakpoints s and s + width the slope rises through 0; s if nowhere."""
     h, middle = signal.hazard, s + 0.5 * width
@@ -85,14 +85,14 @@ def flat_point(s: float, width: float, length: float, weight: float, wait: float
     return float(s + min(width, np.log(-steady / growing) / h))
 
 
-@linked
+@kernel
 def next_edge(s: float, hours: float) -> float:
     """Return the first edge that is more than rounding after s."""
     edge = (int(s / hours) + 1) * hours
     return edge if edge > s + 1e-12 * hours else edge + hours
 
 
-@linked
+@kernel
 def best_spot_starts(
     weight: FloatArray,
     wait: float,
@@ -202,7 +202,7 @@ class Others:
         return usd, np.maximum(0.0, run - length * np.exp(-h * length))
 
 
-@linked
+@kernel
 def emissions(start: FloatArray, length: FloatArray, signal: Tail) -> FloatArray:
     """Return what a CPU emits in expectation in each run [kg]."""
     found = np.empty(len(start))

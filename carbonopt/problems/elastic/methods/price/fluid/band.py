@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.memory import require_bytes
 from carbonopt.core.options import Schedule
@@ -161,7 +161,7 @@ class FluidProgram:
 
     def _select(self, *where: Any) -> tuple[int, int]:
         data = (self.arrival, self.end, self.profile, self.units.count, self.capacity > 0)
-        return _select.choose(100 * float(self.width.sum()))(*data, *self.levels, *where)
+        return _select(*data, *self.levels, *where)
 
     def job_of_pair(self, band: Band) -> IntArray:
         """Return the job of each pair, shape (Q,)."""
@@ -180,7 +180,7 @@ class FluidProgram:
         return float(self.levels.carbon[profile, allocation.slot, allocation.level] @ allocation.share)
 
 
-@compiled
+@kernel
 def _select(
     arrival: IntArray,
     end: IntArray,

@@ -144,7 +144,7 @@ class InteriorPoint:
             self.surplus = np.maximum(self.work - self.length, 0.05)
 
     def _run(self, kernel: Any, *args: Any) -> Any:
-        return kernel.choose(self.fast)(*args)
+        return kernel(*args)
 
     def _residuals(self) -> float:
         point = (self.share, self.reduced, self.idle, self.convexity, self.mu, self.prices)

@@ -7,12 +7,12 @@ convexity row, and `open_share` is 1 - kap weight.
 
 from __future__ import annotations
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.fluid.band import Band, Levels
 
 
-@compiled
+@kernel
 def residuals(
     band: Band,
     levels: Levels,
@@ -50,7 +50,7 @@ def residuals(
     return carbon
 
 
-@compiled
+@kernel
 def assemble(
     band: Band,
     levels: Levels,
@@ -108,7 +108,7 @@ def assemble(
                 schur[band.slot[q], band.slot[r] - band.slot[q]] -= factor * couple[r]
 
 
-@compiled
+@kernel
 def factorise(schur: FloatArray) -> bool:
     """Replace a band matrix (T, width) by its Cholesky factor; False where it is not positive definite."""
     slots, width = schur.shape
@@ -128,7 +128,7 @@ def factorise(schur: FloatArray) -> bool:
     return True
 
 
-@compiled
+@kernel
 def solve_band(factor: FloatArray, right: FloatArray) -> None:
     """Solve with a band's Cholesky factor, in place."""
     slots, width = factor.shape
@@ -143,7 +143,7 @@ def solve_band(factor: FloatArray, right: FloatArray) -> None:
         right[t] = total / factor[t, 0]
 
 
-@compiled
+@kernel
 def right_hand_side(
     band: Band,
     levels: Levels,
@@ -189,7 +189,7 @@ def right_hand_side(
             slot_right[band.slot[q]] += couple[q] * right / pivot[j]
 
 
-@compiled
+@kernel
 def back_substitute(
     band: Band,
     levels: Levels,
@@ -237,7 +237,7 @@ def back_substitute(
             d_idle[q] = idle_gap[q] - filled
 
 
-@compiled
+@kernel
 def longest_step(values: FloatArray, change: FloatArray) -> float:
     """Return the largest factor of `change` that keeps `values` at least 0; at most 1e30."""
     longest = 1e30
@@ -247,7 +247,7 @@ def longest_step(values: FloatArray, change: FloatArray) -> float:
     return longest
 
 
-@compiled
+@kernel
 def product(values: FloatArray, others: FloatArray) -> float:
     """Return the scalar product, in one thread and always in the same order."""
     total = 0.0

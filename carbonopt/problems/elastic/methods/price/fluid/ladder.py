@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.data.instance import Units
 
@@ -50,10 +50,10 @@ class Ladder(NamedTuple):
             Loop steps of all that is done with the ladder: what to compile for.
         """
         cost = carbon + prices[None, :, None] * units.servers[:, None, :]
-        _merge.choose(fast)(cost, units.gain, units.servers, units.count, self)
+        _merge(cost, units.gain, units.servers, units.count, self)
 
 
-@compiled
+@kernel
 def _merge(cost: FloatArray, gain: FloatArray, servers: FloatArray, count: IntArray, ladder: Ladder) -> None:
     """Merge units into the lower hull of (work, cost) of each profile and slot."""
     for p in range(cost.shape[0]):

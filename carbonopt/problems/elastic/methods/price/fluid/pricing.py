@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.compiled import compiled
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
@@ -78,7 +78,7 @@ class Pricer:
         program = self.program
         self._ladder.set(self.carbon, prices, program.units, self._steps)
         load = np.zeros(len(prices))
-        value = _cover.choose(self._steps)(
+        value = _cover(
             program.arrival, program.end, program.profile, program.required, self.shortage_price,
             self._ladder, self.mu, load, self._room, self._places,
             LEAST_BRACKET * float(self.mu.max(initial=0.0)) + 1e-9,
@@ -91,7 +91,7 @@ class Pricer:
         return value - paid - rounding - overfull, load - self.limit
 
 
-@compiled
+@kernel
 def _cover(
     arrival: IntArray,
     end: IntArray,

@@ -9,12 +9,12 @@ so steps within half a spread of the break price are taken in part, all others w
 
 from __future__ import annotations
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
 
 
-@linked
+@kernel
 def collect(
     p: int, first: int, last: int, low: float, high: float, ladder: Ladder, near: FloatArray, gain: FloatArray
 ) -> tuple[float, int]:
@@ -33,7 +33,7 @@ def collect(
     return below, n
 
 
-@linked
+@kernel
 def taken(price: float, spread: float, near: FloatArray, gain: FloatArray, n: int) -> tuple[float, float]:
     """Return the work that is taken of n steps at a break price, and by how much it grows with the price."""
     work, slope, scale = 0.0, 0.0, 1.0 / spread
@@ -44,7 +44,7 @@ def taken(price: float, spread: float, near: FloatArray, gain: FloatArray, n: in
     return work, slope * scale
 
 
-@linked
+@kernel
 def find_break(
     p: int,
     first: int,
@@ -94,7 +94,7 @@ def find_break(
     return price
 
 
-@linked
+@kernel
 def cover(
     arrival: IntArray,
     end: IntArray,
@@ -136,7 +136,7 @@ def cover(
     return value, cost
 
 
-@linked
+@kernel
 def curvature(
     arrival: IntArray,
     end: IntArray,
@@ -175,7 +175,7 @@ def curvature(
                     hessian[t, slots[r] - t] -= factor * drawn[r]
 
 
-@linked
+@kernel
 def damp(hessian: FloatArray, fixed: BoolArray, damping: FloatArray) -> None:
     """Add `damping` to the diagonal, and take the slots that are fixed out of the system."""
     slots, width = hessian.shape
@@ -186,7 +186,7 @@ def damp(hessian: FloatArray, fixed: BoolArray, damping: FloatArray) -> None:
         hessian[t, 0] = 1.0 if fixed[t] else hessian[t, 0] * (1 + 1e-10) + damping[t]
 
 
-@linked
+@kernel
 def list_shares(
     arrival: IntArray,
     end: IntArray,

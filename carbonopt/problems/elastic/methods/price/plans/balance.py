@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 
 SWAPS = 0.8
@@ -80,14 +80,14 @@ def cheapest(pool: Pool, room: IntArray, price: FloatArray, least_price: float, 
     return Balance(level, excess, load, room, price, price > least_price)
 
 
-@linked
+@kernel
 def imbalance(t: int, load: int, bal: Any) -> float:
     """Return the squared deviation of a load from the capacity where it counts."""
     over = load - bal.room[t]
     return float(over * over) if over > 0 or bal.priced[t] else 0.0
 
 
-@linked
+@kernel
 def anneal(steps: int, rng: np.random.Generator, heat: float, weight: float, pool: Any, bal: Any, tab: Any) -> None:
     """Run `steps` moves at temperature `heat` [g] and `weight` [g per squared server]."""
     jobs = len(tab.first)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 
 LEAST_PRICE = 1e-20
 """Prices and costs below this count as none [g]."""
 
 
-@linked
+@kernel
 def sort_slots(value: FloatArray, place: IntArray, size: int) -> None:
     """Sort `value[:size]` and with it `place[:size]`; Shell's sort, quick for a hundred."""
     for gap in (57, 23, 10, 4, 1):
@@ -23,7 +23,7 @@ def sort_slots(value: FloatArray, place: IntArray, size: int) -> None:
             value[k], place[k] = v, p
 
 
-@linked
+@kernel
 def count_below(value: FloatArray, size: int, limit: float) -> int:
     """Return how many of the sorted `value[:size]` are below `limit`."""
     low, high = 0, size
@@ -36,7 +36,7 @@ def count_below(value: FloatArray, size: int, limit: float) -> int:
     return low
 
 
-@linked
+@kernel
 def fill_values(j: int, price: FloatArray, theta: float, tab: Any, scr: Any) -> float:
     """Fill the costs of the job's choices at CI_t kWh + theta price_t servers; return all work they allow.
 
@@ -73,7 +73,7 @@ def fill_values(j: int, price: FloatArray, theta: float, tab: Any, scr: Any) -> 
     return total
 
 
-@linked
+@kernel
 def set_base(mu: float, classes: int, p: int, tab: Any, scr: Any) -> float:
     """Set the best choice of each class at the price `mu` of work; return the work done."""
     done = 0.0
@@ -93,7 +93,7 @@ def set_base(mu: float, classes: int, p: int, tab: Any, scr: Any) -> float:
     return done
 
 
-@linked
+@kernel
 def break_price(guess: float, classes: int, p: int, work: float, tab: Any, scr: Any) -> float:
     """Return a price of work, at or just above the break price, at which the base does all the work."""
     high = guess if guess > 0 else 1.0
@@ -121,7 +121,7 @@ def break_price(guess: float, classes: int, p: int, work: float, tab: Any, scr: 
     return high
 
 
-@linked
+@kernel
 def add_choice(m: int, c: int, tag: int, gain: float, penalty: float, scr: Any) -> int:
     """Add the choice `tag` of class `c` as number `m`; return the next number."""
     scr.choice_class[m], scr.choice_tag[m] = c, tag
@@ -129,7 +129,7 @@ def add_choice(m: int, c: int, tag: int, gain: float, penalty: float, scr: Any) 
     return m + 1
 
 
-@linked
+@kernel
 def fill_choices(mu: float, upper: float, classes: int, p: int, tab: Any, scr: Any) -> int:
     """Fill the choices other than the base whose penalty is below `upper`, class by class; return how many."""
     m = 0

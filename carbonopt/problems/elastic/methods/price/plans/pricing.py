@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.plans.choices import (
     LEAST_PRICE,
@@ -24,7 +24,7 @@ WORK_ERROR = 1e-14
 """Of a sum of gains, relative; a thousandth of the allowance that the required work contains."""
 
 
-@linked
+@kernel
 def fill_ratios(mu: float, classes: int, scr: Any) -> None:
     """Fill the least penalty per work gained, and given back, over the classes from each one on."""
     scr.ratio_up[classes], scr.ratio_down[classes] = np.inf, mu
@@ -39,7 +39,7 @@ def fill_ratios(mu: float, classes: int, scr: Any) -> None:
         scr.ratio_up[c], scr.ratio_down[c] = up, down
 
 
-@linked
+@kernel
 def least_excess(slack: float, penalty: float, c: int, scr: Any) -> float:
     """Return a bound on the excess of a label that may still use the classes from `c` on."""
     if slack >= 0:
@@ -49,7 +49,7 @@ def least_excess(slack: float, penalty: float, c: int, scr: Any) -> float:
     return float(penalty - scr.ratio_up[c] * slack)
 
 
-@linked
+@kernel
 def best_pair(mu: float, slack: float, choices: int, scr: Any) -> tuple[float, int, int]:
     """Return the least excess of at most two choices, and these (-1: none)."""
     best, one, two = mu * slack, -1, -1
@@ -72,7 +72,7 @@ def best_pair(mu: float, slack: float, choices: int, scr: Any) -> tuple[float, i
     return best, one, two
 
 
-@linked
+@kernel
 def merge_shifted(
     mu: float, upper: float, lists: tuple[int, int, int], size: int, count: int, m: int, pool: int, scr: Any
 ) -> tuple[int, int, float]:
@@ -112,7 +112,7 @@ def merge_shifted(
     return used, pool, dropped
 
 
-@linked
+@kernel
 def run_labels(mu: float, slack: float, upper: float, classes: int, scr: Any) -> tuple[float, int, float]:
     """Return the least excess below `upper` found by labels, its label (-1: none), and the least dropped."""
     source, into, out = 0, 1, 2
@@ -139,7 +139,7 @@ def run_labels(mu: float, slack: float, upper: float, classes: int, scr: Any) ->
     return upper, found, dropped
 
 
-@linked
+@kernel
 def write_plan(j: int, classes: int, out: IntArray, tab: Any, scr: Any) -> None:
     """Write the levels that the base stands for."""
     n, p = tab.width[j], tab.profile[j]
@@ -154,7 +154,7 @@ def write_plan(j: int, classes: int, out: IntArray, tab: Any, scr: Any) -> None:
             out[scr.place[u, k]] += 1
 
 
-@linked
+@kernel
 def price_job(
     j: int, price: FloatArray, theta: float, room: IntArray, guess: float, out: IntArray, tab: Any, scr: Any
 ) -> tuple[float, float, float]:
@@ -210,7 +210,7 @@ def price_job(
     return cost, min(lower, cost), mu
 
 
-@linked
+@kernel
 def price_jobs(
     begin: int,
     end: int,

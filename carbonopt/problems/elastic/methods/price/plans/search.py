@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.plans.pricing import price_job
 
@@ -65,7 +65,7 @@ class State(NamedTuple):
     kept: IntArray
 
 
-@linked
+@kernel
 def lift(j: int, sign: int, tab: Any, state: Any) -> None:
     """Give the servers of job j's plan back to the slots (`sign` 1), or take them (-1)."""
     at, first, p = tab.offset[j], tab.first[j], tab.profile[j]
@@ -73,7 +73,7 @@ def lift(j: int, sign: int, tab: Any, state: Any) -> None:
         state.room[first + i] += sign * tab.servers[p, state.level[at + i]]
 
 
-@linked
+@kernel
 def settle(j: int, tab: Any, state: Any) -> None:
     """Set carbon and excess of job j from its levels."""
     at, first, p = tab.offset[j], tab.first[j], tab.profile[j]
@@ -90,7 +90,7 @@ def settle(j: int, tab: Any, state: Any) -> None:
     state.excess[j] = carbon + paid - state.least[j]
 
 
-@linked
+@kernel
 def insert(j: int, theta: float, tab: Any, scr: Any, state: Any) -> bool:
     """Put job j in at CI + theta x price where there is room; return whether it fits."""
     at, n = tab.offset[j], tab.width[j]
@@ -106,7 +106,7 @@ def insert(j: int, theta: float, tab: Any, scr: Any, state: Any) -> bool:
     return bool(fits)
 
 
-@linked
+@kernel
 def insert_all(order: IntArray, theta: float, tab: Any, scr: Any, state: Any) -> int:
     """Insert jobs one after the other; return how many do not fit."""
     failed = 0
@@ -116,7 +116,7 @@ def insert_all(order: IntArray, theta: float, tab: Any, scr: Any, state: Any) ->
     return failed
 
 
-@linked
+@kernel
 def draw_job(rng: np.random.Generator, tab: Any, state: Any) -> tuple[int, int]:
     """Draw a job and a slot of its window: by the job's excess, or by priced room that is left unused."""
     jobs, slots = len(tab.first), len(state.room)
@@ -137,7 +137,7 @@ def draw_job(rng: np.random.Generator, tab: Any, state: Any) -> tuple[int, int]:
     return int(j), int(tab.first[j] + rng.integers(0, tab.width[j]))
 
 
-@linked
+@kernel
 def draw_others(j: int, t: int, taken: IntArray, rng: np.random.Generator, tab: Any, state: Any) -> int:
     """Fill `taken` with job j and up to three others that run in slot t; return how many."""
     taken[0], count = j, 1
@@ -158,7 +158,7 @@ def draw_others(j: int, t: int, taken: IntArray, rng: np.random.Generator, tab: 
     return count
 
 
-@linked
+@kernel
 def search(steps: int, rng: np.random.Generator, hot: float, cold: float, tab: Any, scr: Any, state: Any) -> None:
     """Run `steps` moves, accepted by Metropolis's rule at temperatures from `hot` to `cold` [g]."""
     taken = np.zeros(MOST_REMOVED, dtype=np.int64)

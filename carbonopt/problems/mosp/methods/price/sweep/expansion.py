@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.sweep.states import copy_state, keep_below, keep_best
 
 
-@linked
+@kernel
 def find_candidates(j: int, t: int, a: int, price: FloatArray, part: Any, paths: Any, candidate: IntArray) -> int:
     """List the waiting jobs of a type in the order in which they start: by deadline, else cheapest first."""
     cost, reduced, some = part.cost[j, t], paths.reduced, 0
@@ -35,7 +35,7 @@ def find_candidates(j: int, t: int, a: int, price: FloatArray, part: Any, paths:
     return some
 
 
-@linked
+@kernel
 def pass_over(s: int, i: int, t: int, price: FloatArray, part: Any, marks: IntArray, st: Any) -> None:
     """Let job i of a state never run."""
     st.start[s, i] = part.cost.shape[0] * part.cost.shape[1]
@@ -45,7 +45,7 @@ def pass_over(s: int, i: int, t: int, price: FloatArray, part: Any, marks: IntAr
     st.hope[s] -= part.hope[i, t]
 
 
-@linked
+@kernel
 def start_type(
     j: int, t: int, a: int, count: int, most: float, price: FloatArray, part: Any, paths: Any, marks: IntArray, st: Any
 ) -> tuple[int, float]:
@@ -94,7 +94,7 @@ def start_type(
     return count, dropped
 
 
-@linked
+@kernel
 def expand(
     j: int, t: int, count: int, most: float, price: FloatArray, part: Any, paths: Any, marks: IntArray, st: Any
 ) -> tuple[int, float]:

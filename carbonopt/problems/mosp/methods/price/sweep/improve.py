@@ -65,7 +65,7 @@ class Improver:
 
     def __init__(self, instance: MospInstance, dual: Dual, prices: FloatArray, empty: State, run: Any = None) -> None:
         self.instance, self.dual, self.prices, self.empty = instance, dual, prices, empty
-        self.run = run or (lambda kernel: kernel.machine)
+        self.run = run or (lambda kernel: kernel)
         self.prefix = prefix_sums(dual.base), prefix_sums(dual.base + prices.reshape(dual.shape))
         whole = whole_units(instance.jobs.demand)
         assert whole is not None, "demands have no common unit"

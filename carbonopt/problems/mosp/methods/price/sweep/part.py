@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.places import run_cost, time_cost
 from carbonopt.problems.mosp.methods.price.sweep.profiles import make_profiles
@@ -129,7 +129,7 @@ def whole_room(free: FloatArray, unit: float, most: int) -> IntArray:
     return np.floor(np.minimum(free / unit * (1 + ROOM_WHOLE) + ROOM_WHOLE, most)).astype(np.int64)
 
 
-@linked
+@kernel
 def fill_costs(job: IntArray, where: Any, most: float, prefix: Any, tab: Any, st: Any, out: Any) -> None:
     """Fill costs and excesses, both of shape (M, T, n), of all starts of excess at most `most`.
 

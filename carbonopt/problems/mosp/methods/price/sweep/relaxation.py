@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -65,7 +65,7 @@ def make_paths(program: Any) -> Paths:
     )
 
 
-@linked
+@kernel
 def rank(j: int, t: int, price: FloatArray, part: Any, paths: Any) -> None:
     """Sort the waiting jobs of each type that are worth starting by reduced cost."""
     reduced, ranked, cost = paths.reduced, paths.ranked[j, t], part.cost[j, t]
@@ -84,7 +84,7 @@ def rank(j: int, t: int, price: FloatArray, part: Any, paths: Any) -> None:
         paths.ready[j, t, a] = end - begin
 
 
-@linked
+@kernel
 def find_paths(begin: int, price: FloatArray, part: Any, paths: Any) -> None:
     """Fill the shortest paths from each slot from `begin` on."""
     step, later, reduced = part.step, part.later, paths.reduced
@@ -110,7 +110,7 @@ def find_paths(begin: int, price: FloatArray, part: Any, paths: Any) -> None:
                     value[k], best[k] = least, count
 
 
-@linked
+@kernel
 def find_stages(j: int, t: int, price: FloatArray, part: Any, paths: Any) -> None:
     """Fill the values within a slot: before the starts of each type."""
     step, reduced, opened, stage = part.step, paths.reduced, part.open[j, t], paths.stage
@@ -131,7 +131,7 @@ def find_stages(j: int, t: int, price: FloatArray, part: Any, paths: Any) -> Non
             stage[a, k] = least
 
 
-@linked
+@kernel
 def follow(j: int, begin: int, profile: int, part: Any, paths: Any, slope: FloatArray) -> None:
     """Subtract from `slope` how often the shortest path from a profile starts each job."""
     k = profile
@@ -144,7 +144,7 @@ def follow(j: int, begin: int, profile: int, part: Any, paths: Any, slope: Float
         k = part.later[k]
 
 
-@linked
+@kernel
 def evaluate(
     t: int, passed: int, price: FloatArray, sample: IntArray, part: Any, paths: Any, st: Any, slope: FloatArray
 ) -> float:

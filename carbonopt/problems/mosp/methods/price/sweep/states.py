@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.linked import linked
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 
 COMPARED = 1000
@@ -52,7 +52,7 @@ def make_states(width: int, program: Any) -> States:
     return States(least, cost, hope, tag, following, profile, np.full((width, jobs), -1, dtype=np.int16))
 
 
-@linked
+@kernel
 def copy_state(to: int, s: int, st: Any) -> None:
     """Overwrite one state by another."""
     st.least[to], st.cost[to], st.hope[to], st.tag[to] = st.least[s], st.cost[s], st.hope[s], st.tag[s]
@@ -62,7 +62,7 @@ def copy_state(to: int, s: int, st: Any) -> None:
         st.start[to, i] = st.start[s, i]
 
 
-@linked
+@kernel
 def keep(keeps: BoolArray, st: Any) -> tuple[int, float]:
     """Keep some of the first states; return how many, and the least bound of the others."""
     kept, dropped = 0, np.inf
@@ -76,7 +76,7 @@ def keep(keeps: BoolArray, st: Any) -> tuple[int, float]:
     return kept, dropped
 
 
-@linked
+@kernel
 def keep_below(count: int, most: float, st: Any) -> tuple[int, float]:
     """Drop the states whose bound is above `most`; return as `keep`."""
     keeps = np.empty(count, np.bool_)
@@ -85,7 +85,7 @@ def keep_below(count: int, most: float, st: Any) -> tuple[int, float]:
     return keep(keeps, st)
 
 
-@linked
+@kernel
 def nth_least(values: FloatArray, n: int) -> float:
     """Return the n-th least value, from 0, of an array whose order may change; faster to compile than numpy's."""
     low, high = 0, len(values) - 1
@@ -109,7 +109,7 @@ def nth_least(values: FloatArray, n: int) -> float:
     return float(values[n])
 
 
-@linked
+@kernel
 def keep_best(count: int, width: int, st: Any) -> tuple[int, float]:
     """Keep `width` states of least bound plus hope; return as `keep`."""
     if count <= width:
@@ -124,7 +124,7 @@ def keep_best(count: int, width: int, st: Any) -> tuple[int, float]:
     return keep(keeps, st)
 
 
-@linked
+@kernel
 def is_dominated(s: int, by: int, part: Any, st: Any) -> bool:
     """Return whether another state has the same jobs started and holds no more units anywhere in the slots to come."""
     units = part.units
@@ -140,7 +140,7 @@ def is_dominated(s: int, by: int, part: Any, st: Any) -> bool:
     return alike
 
 
-@linked
+@kernel
 def keep_undominated(order: IntArray, part: Any, st: Any) -> int:
     """Drop states that another one dominates at no more cost; `order` is by tag and cost. Return how many stay."""
     count, begin, end = len(order), 0, 0
@@ -159,7 +159,7 @@ def keep_undominated(order: IntArray, part: Any, st: Any) -> int:
     return keep(keeps, st)[0]
 
 
-@linked
+@kernel
 def wait_anywhere(count: int, waits: Any, st: Any) -> None:
     """Fill whether each job waits in some state."""
     waits[:] = False
@@ -169,7 +169,7 @@ def wait_anywhere(count: int, waits: Any, st: Any) -> None:
                 waits[i] = True
 
 
-@linked
+@kernel
 def value_states(t: int, passed: int, count: int, price: FloatArray, part: Any, paths: Any, st: Any) -> None:
     """Fill bounds and hopes in a slot in which some of the clusters have started what they will."""
     for s in range(count):
@@ -189,7 +189,7 @@ def value_states(t: int, passed: int, count: int, price: FloatArray, part: Any, 
         st.least[s], st.hope[s] = least, hope
 
 
-@linked
+@kernel
 def to_next_slot(t: int, count: int, part: Any, st: Any) -> int:
     """Let slot t pass; drop states in which a job that must run no longer can, and return how many stay."""
     keeps = np.ones(count, np.bool_)
