@@ -8,16 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from carbonopt.check import evaluate
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.instance import Instance
 from carbonopt.core.ranges import require_number
 from carbonopt.core.registry import Problem, problem_of
-from carbonopt.core.solution import Outcome, Solution
-from carbonopt.core.status import Status
-from carbonopt.core.versions import installed_versions
+from carbonopt.core.solution import Solution
 from carbonopt.io.forecast import read_forecast
+from carbonopt.judge import Run, judged
 from carbonopt.simulation import (
     Forecast,
     ForecastModel,
@@ -99,7 +97,10 @@ def simulate(
     chosen, label = _policy(problem, policy)
     forecasts = _forecasts(instance, forecast, seed)
     options = SimulationOptions(next(iter(forecasts.values())), mode, lengths, seed, callback, forecasts)
-    return _judged(instance, label, options, run(instance, chosen, options), began)
+    outcome = run(instance, chosen, options)
+    told = {**outcome.info, "policy": label, **options.to_dict()}
+    made = Run(f"simulate:{label}", options.to_dict(), time.perf_counter() - began)
+    return judged(instance, replace(outcome, info=told), made)
 
 
 def policies_of(instance: Instance) -> tuple[str, ...]:
@@ -161,31 +162,3 @@ def _forecast(instance: Instance, forecast: Any, zone: str, seed: int) -> Foreca
         issues = read_forecast(model.file, grid, zone)
         return TableForecast(issues, grid.slots, grid.slot_hours, model.window_hours, model.file)
     return model.of(instance.carbon.g_per_kwh[number], grid.slot_hours, (seed, number))
-
-
-def _judged(instance: Instance, policy: str, options: SimulationOptions, outcome: Outcome, began: float) -> Solution:
-    """Let the checker evaluate the schedule, and keep it only if it survives."""
-    status, columns, objective = outcome.status, outcome.schedule, None
-    metrics: dict[str, Any] = {}
-    info = {**outcome.info, "policy": policy, **options.to_dict()}
-    if columns is not None:
-        report = evaluate(instance, columns, info)
-        objective, metrics = report.objective, report.metrics
-        if report.violations or objective is None:
-            info["violations"] = [str(violation) for violation in report.violations]
-            status, columns, objective, metrics = Status.ERROR, None, None, {}
-    return Solution(
-        problem=instance.problem,
-        instance=instance.name,
-        instance_sha256=instance.sha256,
-        method=f"simulate:{policy}",
-        status=status,
-        sense=instance.sense,
-        objective=objective,
-        metrics=metrics,
-        columns=columns,
-        info=info,
-        options=dict(options.to_dict()),
-        versions=installed_versions(),
-        wall_seconds=time.perf_counter() - began,
-    )

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from carbonopt.check import PROVABLE_GAP, check, evaluate, on_its_side
+from carbonopt.check import check
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.options import Options, Progress, Schedule
-from carbonopt.core.parameters import Parameters
-from carbonopt.core.registry import problem_of
+from carbonopt.core.registry import GivenParameters, problem_of
 from carbonopt.core.report import Diagnosis
-from carbonopt.core.solution import Outcome, Solution, relative_gap
+from carbonopt.core.solution import Outcome, Solution
 from carbonopt.core.status import Status
-from carbonopt.core.versions import installed_versions
+from carbonopt.judge import Run, judged
 
 CHECKPOINT_SECONDS = 1.0
 """Least time between two checkpoints."""
@@ -37,7 +36,7 @@ def solve(
     initial_solution: Solution | None = None,
     callback: Callable[[Progress], None] | None = None,
     checkpoint: Callable[[Solution], None] | None = None,
-    params: Parameters | Mapping[str, Any] | None = None,
+    params: GivenParameters = None,
 ) -> Solution:
     """Solve an instance.
 
@@ -66,7 +65,8 @@ def solve(
         Called with every new incumbent as a checked solution (status ``interrupted``), at most once
         a second: what to write to disk so that not even a kill loses it.
     params
-        Of the method, as its class of parameters or as a mapping: ``{"search": {"moves_per_job": 100}}``.
+        Of the method: an object of its class of parameters, a mapping such as ``{"search": {"moves": 100}}``, or
+        the path of a TOML file. What is not named is as by default.
 
     Returns
     -------
@@ -93,12 +93,12 @@ def solve(
     name = problem.role("choose")(instance) if method == "auto" else method
     options = replace(options, params=problem.parameters(name, params))
     if checkpoint is not None:
-        keeper.save = lambda outcome: checkpoint(_judged(instance, name, options, outcome))
+        keeper.save = lambda outcome: checkpoint(_solution(instance, name, options, outcome))
     try:
         outcome = problem.run(name, instance, options)
     except KeyboardInterrupt:
         outcome = keeper.outcome(start)
-    return _judged(instance, name, options, outcome)
+    return _solution(instance, name, options, outcome)
 
 
 class _Keeper:
@@ -140,45 +140,9 @@ def _checked_start(instance: Instance, initial: Solution) -> Schedule:
     return initial.columns
 
 
-def _judged(instance: Instance, method: str, options: Options, outcome: Outcome) -> Solution:
-    """Let the checker evaluate what a method claims, and keep only what survives."""
-    objective, metrics, info, status = None, {}, dict(outcome.info), outcome.status
-    schedule, bound, certificate = outcome.schedule, outcome.bound, outcome.certificate
-    sense = instance.sense
-    if schedule is not None:
-        report = evaluate(instance, schedule, info)
-        objective, metrics = report.objective, report.metrics
-        if report.violations or objective is None:
-            info["violations"] = [str(violation) for violation in report.violations]
-            status, schedule, objective, metrics = Status.ERROR, None, None, {}
-    if objective is not None and bound is not None:
-        if not on_its_side(sense, bound, objective):
-            info["refuted_bound"] = bound
-            status, bound, certificate = Status.ERROR, None, None
-        elif on_its_side(sense, objective, bound):  # equal but for rounding
-            bound = min(bound, objective) if sense == "min" else max(bound, objective)
-    if schedule is not None and status in (Status.OPTIMAL, Status.FEASIBLE, Status.TIME_LIMIT):
-        if _is_closed(objective, bound, options):
-            status = Status.OPTIMAL
-        elif status is Status.OPTIMAL:
-            status = Status.FEASIBLE
-    return Solution(
-        problem=instance.problem,
-        instance=instance.name,
-        instance_sha256=instance.sha256,
-        method=method,
-        status=status,
-        sense=sense,
-        objective=objective,
-        bound=bound,
-        certificate=certificate,
-        metrics=metrics,
-        columns=schedule,
-        info=info,
-        options=dict(options.to_dict()),
-        versions=installed_versions(),
-        wall_seconds=options.elapsed,
-    )
+def _solution(instance: Instance, method: str, options: Options, outcome: Outcome) -> Solution:
+    run = Run(method, options.to_dict(), options.elapsed, options.mip_rel_gap, options.mip_abs_gap)
+    return judged(instance, outcome, run)
 
 
 def formulate(instance: Instance, form: str = "milp") -> Any:
@@ -218,11 +182,3 @@ def diagnose(instance: Instance, *, time_limit: float | None = 60.0, threads: in
     options = Options(time_limit=time_limit, threads=threads)
     found: Diagnosis = problem_of(instance.problem).role("diagnose")(instance, options)
     return found
-
-
-def _is_closed(objective: float | None, bound: float | None, options: Options) -> bool:
-    gap = relative_gap(objective, bound)
-    if objective is None or bound is None:
-        return False
-    closed = gap is not None and gap <= max(options.mip_rel_gap, PROVABLE_GAP)
-    return closed or abs(objective - bound) <= options.mip_abs_gap

@@ -49,6 +49,9 @@ TimeLimit = Annotated[
 RelGap = Annotated[float, typer.Option("--mip-rel-gap", min=0.0, help="Stop at this relative gap.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Of the solver.")]
+Params = Annotated[
+    Path | None, typer.Option("--params", help="TOML file with parameters of the method, in place of its defaults.")
+]
 Forecast = Annotated[
     str | None,
     typer.Option("--forecast", help="What policies see of the signal ahead: a CSV file, or errors, e.g. error=0.1."),

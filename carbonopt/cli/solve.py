@@ -29,6 +29,7 @@ def solve(
     threads: console.Threads = None,
     output: console.Output = None,
     start: Annotated[Path | None, typer.Option("--start", help="Solution file to start from.")] = None,
+    params: console.Params = None,
     log_file: Annotated[Path | None, typer.Option("--log-file", help="Keep the solver's log.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the solver's log.")] = False,
     json_output: console.Json = False,
@@ -41,6 +42,7 @@ def solve(
         "threads": threads,
         "log_file": log_file,
         "verbose": verbose,
+        "params": params,
     }
 
     if log_file is not None:

@@ -18,7 +18,7 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_of, shown
 from carbonopt.core.ranges import require_number, require_one_of
 
-_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "none"}
+_WORDS = {bool: "true or false", str: "a text"}
 
 
 def number(default: Any, **limits: Any) -> Any:
@@ -47,21 +47,18 @@ class Parameters:
     --------
     >>> @dataclass(frozen=True)
     ... class Annealing(Parameters):
-    ...     start_temperature: float = number(0.1, above=0)
-    >>> @dataclass(frozen=True)
-    ... class Search(Parameters):
     ...     moves: int = number(100, least=1)
-    ...     annealing: Annealing = field(default_factory=Annealing)
-    >>> Search.of({"annealing": {"start_temperature": 0.2}}).annealing
-    Annealing(start_temperature=0.2)
-    >>> Search(moves=0)
+    ...     start_temperature: float = number(0.1, above=0)
+    >>> Annealing.of({"start_temperature": 0.2})
+    Annealing(moves=100, start_temperature=0.2)
+    >>> Annealing(moves=0)
     Traceback (most recent call last):
     carbonopt.core.errors.UnsupportedError: moves = 0: must be a whole number, at least 1
     """
 
     def __post_init__(self) -> None:
         for name, fault in _faults(self):
-            raise UnsupportedError(f"{name} {fault}" if fault.startswith("=") else f"{name}: {fault}")
+            raise UnsupportedError(f"{name} {fault}")
 
     @classmethod
     def of(cls, content: Mapping[str, Any], path: str = "") -> Self:
@@ -88,8 +85,7 @@ class Parameters:
                 if name not in known:
                     raise InputError(Fault(where, f"is unknown: must be {one_of(tuple(known), limit=len(known))}"))
                 values[name] = _read(hints[name], value, where)
-                if not is_dataclass(hints[name]):
-                    cls(**{name: values[name]})
+                cls(**{name: values[name]})
             except InputError as error:
                 values.pop(name, None)
                 faults += error.faults
@@ -145,26 +141,21 @@ def _faults(parameters: Parameters) -> Iterator[tuple[str, str]]:
     """Yield name and fault of each field of a wrong type or out of its range."""
     hints = get_type_hints(type(parameters))
     for part in fields(parameters):
-        value, hint = getattr(parameters, part.name), hints[part.name]
-        kinds = get_args(hint) if get_origin(hint) is not tuple and get_args(hint) else (hint,)
-        if get_origin(hint) is tuple:
-            sizes = get_args(hint)
-            free = sizes[-1] is Ellipsis
-            if not isinstance(value, tuple) or not (free or len(value) == len(sizes)):
-                count = "some" if free else str(len(sizes))
-                yield part.name, f"= {shown(value)}: must be {count} numbers"
-                continue
-            entries, kinds = value, (sizes[0],)
-        else:
-            entries = (value,)
-        for entry in entries:
-            fault = _fault(part.name, entry, kinds, part.metadata)
-            if fault:
-                yield part.name, fault
+        fault = _fault(part.name, getattr(parameters, part.name), hints[part.name], part.metadata)
+        if fault:
+            yield part.name, fault
 
 
-def _fault(name: str, value: Any, kinds: tuple[Any, ...], metadata: Mapping[str, Any]) -> str:
-    """Return what is wrong with one value; an empty text where nothing is."""
+def _fault(name: str, value: Any, hint: Any, metadata: Mapping[str, Any]) -> str:
+    """Return what is wrong with the value of a field; an empty text where nothing is."""
+    kinds = get_args(hint) or (hint,)
+    if get_origin(hint) is tuple:
+        free = kinds[-1] is Ellipsis
+        if not isinstance(value, tuple) or not (free or len(value) == len(kinds)):
+            return f"= {shown(value)}: must be {'some' if free else len(kinds)} numbers"
+        words = (_fault(name, entry, kinds[0], metadata).rpartition(": ")[2] for entry in value)
+        wrong = next(filter(None, words), "")
+        return f"= {shown(value)}: {wrong}" if wrong else ""
     if value is None and NoneType in kinds:
         return ""
     kind = next(kind for kind in kinds if kind is not NoneType)
@@ -174,7 +165,7 @@ def _fault(name: str, value: Any, kinds: tuple[Any, ...], metadata: Mapping[str,
         elif "known" in metadata:
             require_one_of(name, value, metadata["known"])
         elif not isinstance(value, kind):
-            return f"= {shown(value)}: must be {_WORDS.get(kind, kind.__name__)}"
+            return f"= {shown(value)}: must be {_WORDS.get(kind, f'a table of {kind.__name__}')}"
     except UnsupportedError as error:
         return str(error).removeprefix(f"{name} ")
     return ""

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from carbonopt.core.errors import UnsupportedError, one_of
-from carbonopt.core.parameters import Parameters
+from carbonopt.core.errors import InputError, UnsupportedError, one_of
+from carbonopt.core.parameters import Parameters, read_parameters
 
+GivenParameters = Parameters | Mapping[str, Any] | str | PathLike[str] | None
+"""What `carbonopt.solve` takes as parameters: an object, a mapping, a TOML file, or None for the defaults."""
 GROUP = "carbonopt.problems"
 """Entry-point group of problems, and the package that holds carbonopt's own."""
 
@@ -74,6 +77,26 @@ class PolicyEntry:
 
 
 @dataclass(frozen=True)
+class Warmup:
+    """A small instance and what runs on it, so that every loop of the problem is compiled once.
+
+    Parameters
+    ----------
+    parameters
+        Of the problem's ``generate``.
+    methods, policies
+        That run on it.
+    mip_rel_gap
+        At which methods end.
+    """
+
+    parameters: Mapping[str, Any]
+    methods: tuple[str, ...] = ("price",)
+    policies: tuple[str, ...] = ()
+    mip_rel_gap: float = 0.05
+
+
+@dataclass(frozen=True)
 class Problem:
     """A problem's card: what its folder offers to the rest of the package.
 
@@ -102,6 +125,8 @@ class Problem:
         Online policies that ``simulate`` runs, by name, in the order in which tables show them.
     baseline
         The policy that savings are over.
+    warmups
+        What `carbonopt compile` runs.
     """
 
     name: str
@@ -114,6 +139,7 @@ class Problem:
     quick: str
     policies: Mapping[str, PolicyEntry] = field(default_factory=dict)
     baseline: str = ""
+    warmups: tuple[Warmup, ...] = ()
 
     def load(self, reference: str) -> Any:
         """Return what a reference of the card names."""
@@ -150,15 +176,15 @@ class Problem:
         entry = self.method(method)
         return self.load(entry.reference)(instance, options, **entry.settings)
 
-    def parameters(self, method: str, given: Parameters | Mapping[str, Any] | None) -> Parameters | None:
-        """Return the parameters of a method, those that `given` sets changed; None where it has none.
+    def parameters(self, method: str, given: GivenParameters) -> Parameters | None:
+        """Return the parameters of a method, changed as `given` says; None where the method has none.
 
         Raises
         ------
         UnsupportedError
             If `given` are parameters of another method, or the method has none.
         InputError
-            With every unknown name and wrong value of a mapping.
+            With every unknown name and wrong value of a mapping or a file.
         """
         reference = self.method(method).parameters
         if not reference:
@@ -166,6 +192,11 @@ class Problem:
                 raise UnsupportedError(f"method {method!r} of problem {self.name!r} takes no params")
             return None
         kind: type[Parameters] = self.load(reference)
+        if isinstance(given, (str, PathLike)):
+            try:
+                return kind.of(read_parameters(given))
+            except InputError as error:
+                raise error.in_file(given) from None
         if given is None or isinstance(given, Mapping):
             return kind.of(given or {}, "params")
         if not isinstance(given, kind):

@@ -1,6 +1,6 @@
 """CarbonFlex's elastic allocation: how many servers each elastic job gets in each slot."""
 
-from carbonopt.core.registry import Method, PolicyEntry, Problem
+from carbonopt.core.registry import Method, PolicyEntry, Problem, Warmup
 
 PROBLEM = Problem(
     name="elastic",
@@ -78,4 +78,13 @@ PROBLEM = Problem(
         ),
         "replan": PolicyEntry(".online.replan:Replan", "plans all jobs anew each slot, at slot prices"),
     },
+    warmups=(
+        Warmup({"model": "fluid"}, methods=("price", "carbonflex-greedy-fluid", "lp-rounding")),
+        Warmup(
+            {"model": "integer", "jobs": 200, "capacity": 40},
+            methods=("price", "carbonflex-greedy"),
+            policies=("replan",),
+        ),
+        Warmup({"model": "integer", "jobs": 20, "profiles": "no-scaling"}, methods=("polymatroid-greedy",)),
+    ),
 )

@@ -1,6 +1,6 @@
 """GREEN's ML cluster: how many GPUs each training job has at each moment."""
 
-from carbonopt.core.registry import Method, PolicyEntry, Problem
+from carbonopt.core.registry import Method, PolicyEntry, Problem, Warmup
 
 _POLICIES = {
     "green": PolicyEntry(".online.green:Green", "GREEN: energy efficiency above, carbon footprint below"),
@@ -67,4 +67,5 @@ PROBLEM = Problem(
     quick="fcfs",
     policies=_POLICIES,
     baseline="tiresias",
+    warmups=(Warmup({}),),
 )

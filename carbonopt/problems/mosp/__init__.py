@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from carbonopt.core.registry import Method, PolicyEntry, Problem
+from carbonopt.core.registry import Method, PolicyEntry, Problem, Warmup
 
 _PRICED = {"method": "auto", "seconds": 2.0}
 """`price`, and HiGHS where the program of a period is so small that it closes it sooner."""
@@ -64,4 +64,8 @@ PROBLEM = Problem(
         name: PolicyEntry(".online.rolling:Rolling", summary, settings)
         for name, (summary, settings) in _POLICIES.items()
     },
+    warmups=(
+        Warmup({"preset": "bench", "jobs": 40, "clusters": 3, "slots": 24}, mip_rel_gap=1e-4),
+        Warmup({"preset": "bench", "jobs": 2_000, "clusters": 10, "slots": 48, "load": 1.3}, mip_rel_gap=0.005),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from carbonopt.core.registry import Method, PolicyEntry, Problem
+from carbonopt.core.registry import Method, PolicyEntry, Problem, Warmup
 
 _RULES = {
     "lowest-slot": "at the cleanest moment of the waiting time",
@@ -82,4 +82,9 @@ PROBLEM = Problem(
     quick="no-wait",
     policies=_POLICIES,
     baseline="no-wait",
+    warmups=(
+        Warmup({"reserved_share": 0.5}),
+        Warmup({"jobs": 300, "model": "suspend-resume"}),
+        Warmup({"jobs": 300, "spot_max_length_hours": 2.0}),
+    ),
 )

@@ -1,0 +1,106 @@
+"""What a method or a policy claims becomes a solution: the checker evaluates it, and what it refutes is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from carbonopt.check import PROVABLE_GAP, evaluate, on_its_side
+from carbonopt.core.instance import Instance
+from carbonopt.core.solution import Outcome, Solution, relative_gap
+from carbonopt.core.status import Status
+from carbonopt.core.versions import installed_versions
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a solution records of the run that made it.
+
+    Parameters
+    ----------
+    method
+        Of the problem, or ``simulate:`` and a policy.
+    options
+        As the solution file holds them.
+    wall_seconds
+        Since the run began.
+    mip_rel_gap, mip_abs_gap
+        A gap of at most one of these makes a schedule an optimum.
+    """
+
+    method: str
+    options: Mapping[str, Any]
+    wall_seconds: float
+    mip_rel_gap: float = 0.0
+    mip_abs_gap: float = 0.0
+
+    def closes(self, objective: float | None, bound: float | None) -> bool:
+        """Return whether the bound is close enough to the objective."""
+        if objective is None or bound is None:
+            return False
+        gap = relative_gap(objective, bound)
+        closed = gap is not None and gap <= max(self.mip_rel_gap, PROVABLE_GAP)
+        return closed or abs(objective - bound) <= self.mip_abs_gap
+
+
+def judged(instance: Instance, outcome: Outcome, run: Run) -> Solution:
+    """Let the checker evaluate what an outcome claims, and keep only what survives.
+
+    Parameters
+    ----------
+    instance
+        That the outcome is of.
+    outcome
+        Of a method or a policy.
+    run
+        What made it.
+
+    Returns
+    -------
+    Solution
+        Its objective and metrics are the checker's. A schedule or a bound that is refuted is not in it: the status
+        is then ``error``, and `info` says why.
+    """
+    status, schedule, info = outcome.status, outcome.schedule, dict(outcome.info)
+    bound, certificate = outcome.bound, outcome.certificate
+    objective: float | None = None
+    metrics: dict[str, Any] = {}
+    if schedule is not None:
+        report = evaluate(instance, schedule, info)
+        objective, metrics = report.objective, report.metrics
+        if report.violations or objective is None:
+            info["violations"] = [str(violation) for violation in report.violations]
+            status, schedule, objective, metrics = Status.ERROR, None, None, {}
+    if objective is not None and bound is not None and not on_its_side(instance.sense, bound, objective):
+        info["refuted_bound"] = bound
+        status, bound, certificate = Status.ERROR, None, None
+    elif objective is not None and bound is not None:
+        bound = _at_most(instance.sense, bound, objective)
+    if schedule is not None and status in (Status.OPTIMAL, Status.FEASIBLE, Status.TIME_LIMIT):
+        if run.closes(objective, bound):
+            status = Status.OPTIMAL
+        elif status is Status.OPTIMAL:
+            status = Status.FEASIBLE
+    return Solution(
+        problem=instance.problem,
+        instance=instance.name,
+        instance_sha256=instance.sha256,
+        method=run.method,
+        status=status,
+        sense=instance.sense,
+        objective=objective,
+        bound=bound,
+        certificate=certificate,
+        metrics=metrics,
+        columns=schedule,
+        info=info,
+        options=dict(run.options),
+        versions=installed_versions(),
+        wall_seconds=run.wall_seconds,
+    )
+
+
+def _at_most(sense: str, bound: float, objective: float) -> float:
+    """Return a bound that rounding may have put beyond the objective, moved onto it."""
+    return min(bound, objective) if sense == "min" else max(bound, objective)
