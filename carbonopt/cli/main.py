@@ -25,6 +25,7 @@ from carbonopt.cli import (
     diagnose,
     export,
     extend,
+    params,
     pareto,
     plot,
     reproduce,
@@ -91,7 +92,7 @@ def options(
 
 
 for module in (
-    solve, check, compare, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot, compile,
+    solve, check, compare, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot, compile, params,
 ):  # fmt: skip
     module.register(app)
 

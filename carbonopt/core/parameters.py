@@ -7,6 +7,8 @@ should touch are no parameters: they stay as constants where they are used.
 
 from __future__ import annotations
 
+import inspect
+import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -109,6 +111,64 @@ class Parameters:
             elif value != usual:
                 told[part.name] = list(value) if isinstance(value, tuple) else value
         return {name: value for name, value in told.items() if value != {}}
+
+
+@dataclass(frozen=True)
+class Described:
+    """One parameter, as a page or a file of defaults shows it.
+
+    Parameters
+    ----------
+    path
+        Its name, after those of the groups that it is in.
+    default
+        As TOML; a comment where the default is none.
+    text
+        What it does, from the docstring of its class.
+    """
+
+    path: tuple[str, ...]
+    default: str
+    text: str
+
+
+def described(kind: type[Parameters], path: tuple[str, ...] = ()) -> Iterator[Described]:
+    """Yield all parameters of a class and of its groups, in their order; those of its own come first."""
+    texts, default, groups = _texts(kind), kind(), []
+    for part in fields(kind):
+        value, name = getattr(default, part.name), (*path, part.name)
+        if isinstance(value, Parameters):
+            groups.append((type(value), name))
+        else:
+            yield Described(name, _toml(value), texts.get(part.name, ""))
+    for group, name in groups:
+        yield from described(group, name)
+
+
+def _texts(kind: type[Parameters]) -> dict[str, str]:
+    """Return what the section Parameters of a numpydoc docstring says of each name."""
+    _, _, section = (inspect.getdoc(kind) or "").partition("Parameters\n----------\n")
+    texts: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            if set(line) == {"-"}:  # the next section
+                texts.pop(names[0], None)
+                break
+            names = [name.strip() for name in line.split(",")]
+        for name in names:
+            texts.setdefault(name, []).append(line.strip() if line.startswith(" ") else "")
+    return {name: " ".join(filter(None, lines)) for name, lines in texts.items()}
+
+
+def _toml(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
 def read_parameters(path: str | PathLike[str]) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_support import run
 
 import carbonopt as co
-from carbonopt.core.parameters import Parameters, choice, number, read_parameters
+from carbonopt.core.parameters import Parameters, choice, described, number, read_parameters
+from carbonopt.core.registry import problem_names, problem_of
 
 
 @dataclass(frozen=True)
@@ -90,3 +92,22 @@ def test_a_method_without_parameters_takes_none() -> None:
     instance = co.generate("mosp", jobs=3, seed=1)
     with pytest.raises(co.UnsupportedError, match="method 'lp' of problem 'mosp' takes no params"):
         co.solve(instance, "lp", params={"moves": 1})
+
+
+def _kinds() -> list[type[Parameters]]:
+    cards = map(problem_of, problem_names())
+    return [card.load(entry.parameters) for card in cards for entry in card.methods.values() if entry.parameters]
+
+
+def test_every_parameter_of_every_method_is_described() -> None:
+    silent = [(kind.__name__, part.path) for kind in _kinds() for part in described(kind) if not part.text]
+    assert silent == []
+
+
+def test_the_printed_file_holds_the_defaults(tmp_path: Path) -> None:
+    for name in problem_names():
+        for method, entry in problem_of(name).methods.items():
+            if entry.parameters:
+                file = tmp_path / f"{name}-{method}.toml"
+                file.write_text(run("params", name, method).stdout)
+                assert problem_of(name).parameters(method, file) == problem_of(name).load(entry.parameters)()
