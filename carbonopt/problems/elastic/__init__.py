@@ -13,13 +13,13 @@ PROBLEM = Problem(
         ),
         "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True),
         "carbonflex-greedy": Method(
-            ".methods.milp:carbonflex_greedy", "the paper's Algorithm 1, corrected", {"variant": "corrected"}
+            ".methods.greedy:carbonflex_greedy", "the paper's Algorithm 1, corrected", {"variant": "corrected"}
         ),
         "carbonflex-greedy-printed": Method(
-            ".methods.milp:carbonflex_greedy", "Algorithm 1 as the paper prints it", {"variant": "printed"}
+            ".methods.greedy:carbonflex_greedy", "Algorithm 1 as the paper prints it", {"variant": "printed"}
         ),
         "carbonflex-greedy-fluid": Method(
-            ".methods.milp:carbonflex_greedy",
+            ".methods.greedy:carbonflex_greedy",
             "Algorithm 1 with units pro rata",
             {"variant": "fluid"},
             needs="model 'fluid'",

@@ -17,15 +17,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, loops
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.core.options import Schedule
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.options import Options, Schedule
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.data.schedule import from_units, integer_schedule
 from carbonopt.problems.elastic.formulation.objective import unit_carbon
+from carbonopt.problems.elastic.verify.check import check
 
 VARIANTS = ("printed", "corrected", "fluid")
 STEPS_PER_UNIT = 20
+"""Loop steps that a unit (job, slot, scale) takes: the interpreter's lines in the innermost loop."""
+COMPILE_SECONDS = 3.0
+"""What compiling the walk takes, with the import of numba (measured)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +76,40 @@ class Allocation:
         return integer_schedule(instance, job, found % instance.time.slots, highest + k_min)
 
 
+def carbonflex_greedy(instance: ElasticInstance, options: Options, variant: str) -> Outcome:  # noqa: ARG001
+    """Run Algorithm 1.
+
+    Parameters
+    ----------
+    instance, options
+        As for every method.
+    variant
+        ``printed``: as in the paper. ``corrected``: load at most M, half-open windows, the last slot trimmed.
+        ``fluid``: with units pro rata, for the fluid model.
+    """
+    if variant == "fluid" and instance.model != "fluid":
+        raise UnsupportedError("carbonflex-greedy-fluid takes parts of slots: it needs an instance of model 'fluid'")
+    found = allocate(instance, variant)
+    names = instance.jobs.name
+    if not len(found.unfinished) and not len(found.late):
+        return Outcome(Status.FEASIBLE, found.schedule(instance))
+    schedule = found.schedule(instance)
+    info = {
+        "unfinished_jobs": [names[i] for i in found.unfinished],
+        "unfinished_slots": float(found.left.sum()),
+        "late_jobs": [names[i] for i in found.late],
+        "objective_as_printed": check(instance, schedule).objective,
+        "schedule_as_printed": schedule,
+    }
+    return Outcome(Status.UNKNOWN, info=info)
+
+
+def greedy_schedule(instance: ElasticInstance) -> Schedule | None:
+    """Return the corrected variant's schedule; None where it leaves work undone."""
+    found = allocate(instance, "corrected")
+    return None if len(found.unfinished) else found.schedule(instance)
+
+
 def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocation:
     """Run Algorithm 1.
 
@@ -91,11 +132,11 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
     width = end - jobs.arrival
     level, rest = np.zeros(int(width.sum()), dtype=np.int64), np.zeros(int(width.sum()))
     offset = np.asarray(np.cumsum(width) - width - jobs.arrival, dtype=np.int64)
-    loop = _take
-    loop(
-        order, first, member, instance.units.gain, instance.units.servers, VARIANTS.index(variant),
-        offset, level, rest, left, free,
-    )  # fmt: skip
+    with loops(STEPS_PER_UNIT * size, (_take,), COMPILE_SECONDS):
+        _take(
+            order, first, member, instance.units.gain, instance.units.servers, VARIANTS.index(variant),
+            offset, level, rest, left, free,
+        )  # fmt: skip
     used = np.flatnonzero((level > 0) | (rest > 0))
     count = level[used] + (rest[used] > 0)
     pair = np.repeat(used, count)

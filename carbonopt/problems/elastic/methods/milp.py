@@ -16,8 +16,8 @@ from carbonopt.milp.program import Program
 from carbonopt.problems.elastic.data.instance import SWITCHING, ElasticInstance
 from carbonopt.problems.elastic.data.schedule import levels_of
 from carbonopt.problems.elastic.formulation.program import ElasticProgram, build, estimate_size
-from carbonopt.problems.elastic.methods import greedy
 from carbonopt.problems.elastic.methods.bounds import certified_bound, unit_rounding
+from carbonopt.problems.elastic.methods.greedy import greedy_schedule
 from carbonopt.problems.elastic.methods.price.fluid.method import fluid_optimum, fluid_price, least_shortage
 from carbonopt.problems.elastic.methods.price.plans.method import integer_price
 from carbonopt.problems.elastic.verify.check import check
@@ -45,7 +45,7 @@ def milp(instance: ElasticInstance, options: Options) -> Outcome:
     if instance.model == "fluid":
         return lp(instance, options)
     form = build(instance)
-    first = options.start if options.start is not None else _greedy_schedule(instance)
+    first = options.start if options.start is not None else greedy_schedule(instance)
     if first is not None:
         options.report(objective=check(instance, first).objective, incumbent=lambda: first)
     result = highs.solve(
@@ -101,7 +101,7 @@ def price(instance: ElasticInstance, options: Options) -> Outcome:
         raise UnsupportedError(SWITCHING.format("price"))
     if instance.model == "fluid":
         return fluid_price(instance, options)
-    first = options.start if options.start is not None else _greedy_schedule(instance)
+    first = options.start if options.start is not None else greedy_schedule(instance)
     if first is not None:
         options.report(objective=check(instance, first).objective, incumbent=lambda: first)
     found = fluid_optimum(instance, options, primal=False)
@@ -112,39 +112,6 @@ def price(instance: ElasticInstance, options: Options) -> Outcome:
     if outcome.status is not Status.INFEASIBLE and not known:  # stopped before the plans' bound was any better
         return replace(outcome, bound=found.bound, certificate=found.certificate())
     return outcome
-
-
-def carbonflex_greedy(instance: ElasticInstance, options: Options, variant: str) -> Outcome:  # noqa: ARG001
-    """Run Algorithm 1.
-
-    Parameters
-    ----------
-    instance, options
-        As for every method.
-    variant
-        ``printed``: as in the paper. ``corrected``: load at most M, half-open windows, the last slot trimmed.
-        ``fluid``: with units pro rata, for the fluid model.
-    """
-    if variant == "fluid" and instance.model != "fluid":
-        raise UnsupportedError("carbonflex-greedy-fluid takes parts of slots: it needs an instance of model 'fluid'")
-    found = greedy.allocate(instance, variant)
-    names = instance.jobs.name
-    if not len(found.unfinished) and not len(found.late):
-        return Outcome(Status.FEASIBLE, found.schedule(instance))
-    schedule = found.schedule(instance)
-    info = {
-        "unfinished_jobs": [names[i] for i in found.unfinished],
-        "unfinished_slots": float(found.left.sum()),
-        "late_jobs": [names[i] for i in found.late],
-        "objective_as_printed": check(instance, schedule).objective,
-        "schedule_as_printed": schedule,
-    }
-    return Outcome(Status.UNKNOWN, info=info)
-
-
-def _greedy_schedule(instance: ElasticInstance) -> Schedule | None:
-    found = greedy.allocate(instance, "corrected")
-    return None if len(found.unfinished) else found.schedule(instance)
 
 
 def _no_worse(instance: ElasticInstance, found: Schedule, first: Schedule | None) -> bool:

@@ -12,9 +12,9 @@ import carbonopt as co
 from carbonopt.cli.main import app
 from carbonopt.core.options import Options
 from carbonopt.core.time import TimeGrid
+from carbonopt.problems.elastic import PROBLEM
 from carbonopt.problems.elastic.data.instance import Cluster, ElasticInstance, ElasticJobs, Profile
 from carbonopt.problems.elastic.methods.extend import extend
-from carbonopt.problems.elastic.methods.milp import carbonflex_greedy
 
 
 def crossing(slots: int = 4, length: float = 2.0, slack: int = 0) -> ElasticInstance:
@@ -33,7 +33,7 @@ def test_the_greedy_extends_where_no_extension_is_needed():
     found = extend(crossing(), Options())
     assert (found.job, found.extra_slots, found.rounds, found.needed) == (("B",), (1,), 2, False)
     assert found.instance.jobs.slack.tolist() == [1, 1]
-    assert carbonflex_greedy(found.instance, Options()).schedule is not None
+    assert PROBLEM.run("carbonflex-greedy", found.instance, Options()).schedule is not None
     assert co.solve(crossing(), "milp").objective == pytest.approx(4)
 
 

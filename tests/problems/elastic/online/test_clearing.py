@@ -64,7 +64,7 @@ def test_steps_merge_units_whose_cost_per_work_falls() -> None:
     shape = (1, 1, 3)
     ratio, step_gain, step_servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     steps, step_of = np.zeros((1, 1), dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    response.ladders.plain(
+    response.ladders.function(
         cost, gain, np.ones((1, 3)), np.zeros(1), np.array([3]), ratio, step_gain, step_servers, steps, step_of
     )
     assert steps[0, 0] == 2

@@ -16,6 +16,7 @@ from carbonopt.core.errors import InputError
 from carbonopt.core.options import Options, Progress
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
+from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.file import from_dict
 from carbonopt.problems.mlcluster.data.generate import generate
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
@@ -28,10 +29,10 @@ from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.method import price
 from carbonopt.problems.mlcluster.methods.price.rounding import rounded
 from carbonopt.problems.mlcluster.online.base import FirstCome
-from carbonopt.problems.mlcluster.online.run import POLICIES, make_policy, schedule_in_time, simulate
+from carbonopt.problems.mlcluster.online.run import schedule_in_time, simulate
 from carbonopt.problems.mlcluster.verify.certificate import proven_bound
 from carbonopt.problems.mlcluster.verify.check import check
-from carbonopt.simulation import ForecastModel, State
+from carbonopt.simulation import ForecastModel, State, make_policy
 from carbonopt.simulation.options import SimulationOptions
 
 reference = load_module(ROOT / "tests/reference/brute_force_mlcluster.py")
@@ -163,13 +164,15 @@ def test_a_budget_that_nobody_can_keep_is_infeasible() -> None:
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
-    policy=st.sampled_from(list(POLICIES)),
+    policy=st.sampled_from(list(PROBLEM.policies)),
     gpus=st.integers(2, 6),
     weight=st.sampled_from([0.0, 0.01, 0.1]),
 )
 def test_no_policy_beats_the_bound(seed: int, policy: str, gpus: int, weight: float) -> None:
     instance = generate(jobs=8, gpus=gpus, arrival_hours=4, max_gpus=4, load=1.0, jct_weight=weight, seed=seed)
-    outcome = simulate(instance, policy, SimulationOptions(ForecastModel().of(instance.intensity, 1.0)))
+    outcome = simulate(
+        instance, make_policy(PROBLEM, policy), SimulationOptions(ForecastModel().of(instance.intensity, 1.0))
+    )
     assert outcome.schedule is not None
     report = check(instance, outcome.schedule)
     assert {violation.constraint for violation in report.violations} <= {"horizon"}
@@ -187,8 +190,8 @@ class TestTime:
         return generate(jobs=20, gpus=4, arrival_hours=4, max_gpus=2, seed=2)
 
     def test_a_schedule_ends_with_the_time(self, small: MlClusterInstance) -> None:
-        assert schedule_in_time(small, make_policy("fixed-1"), Options(time_limit=None)) is not None
-        assert schedule_in_time(small, make_policy("fixed-1"), Options(time_limit=0.0)) is None
+        assert schedule_in_time(small, make_policy(PROBLEM, "fixed-1"), Options(time_limit=None)) is not None
+        assert schedule_in_time(small, make_policy(PROBLEM, "fixed-1"), Options(time_limit=0.0)) is None
 
     def test_ctrl_c_is_not_taken_for_it(self, small: MlClusterInstance) -> None:
         class Impatient(FirstCome):
@@ -209,7 +212,9 @@ class TestTime:
 def tight() -> MlClusterInstance:
     """With GREEN's own mean completion time as budget: prices are made for smaller ones."""
     plain = generate(jobs=30, gpus=4, arrival_hours=6, max_gpus=4, seed=1)
-    schedule = simulate(plain, "green", SimulationOptions(ForecastModel().of(plain.intensity, 1.0))).schedule
+    schedule = simulate(
+        plain, make_policy(PROBLEM, "green"), SimulationOptions(ForecastModel().of(plain.intensity, 1.0))
+    ).schedule
     assert schedule is not None
     limit = check(plain, schedule).metrics["mean_jct_hours"]
     return plain.with_objective(limits=Limits(limit))
@@ -252,10 +257,10 @@ class TestWhatIsReported:
         self, status: Status, start: str | None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         instance = generate(jobs=20, gpus=4, arrival_hours=4, max_gpus=2, seed=2)
-        given = None if start is None else schedule_in_time(instance, make_policy(start), Options())
+        given = None if start is None else schedule_in_time(instance, make_policy(PROBLEM, start), Options())
         monkeypatch.setattr(highs, "solve", lambda *_: highs.Result(status))
         outcome = lp(instance, Options(start=given))
-        assert outcome.schedule == (given or schedule_in_time(instance, make_policy("fixed-1"), Options()))
+        assert outcome.schedule == (given or schedule_in_time(instance, make_policy(PROBLEM, "fixed-1"), Options()))
         assert outcome.status is (Status.FEASIBLE if status is Status.INFEASIBLE else status)
         assert outcome.bound is None
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.generate import generate
 from carbonopt.problems.mlcluster.online.gates import CarbonTime, Ecovisor
 from carbonopt.problems.mlcluster.online.green_options import GreenOptions
-from carbonopt.problems.mlcluster.online.run import make_policy, simulate
+from carbonopt.problems.mlcluster.online.run import simulate
 from carbonopt.problems.mlcluster.online.tiresias import Tiresias
 from carbonopt.problems.mlcluster.verify.check import check
-from carbonopt.simulation import ForecastModel
+from carbonopt.simulation import ForecastModel, make_policy
 from carbonopt.simulation.options import SimulationOptions
 
 
@@ -39,7 +40,7 @@ from carbonopt.simulation.options import SimulationOptions
 )
 def test_what_is_out_of_range_is_told_with_the_policy(text: str, words: str) -> None:
     with pytest.raises(UnsupportedError) as told:
-        make_policy(text)
+        make_policy(PROBLEM, text)
     assert str(told.value) == f"policy {text!r}: {words}"
 
 
@@ -69,6 +70,6 @@ def test_objects_are_held_to_the_same_ranges() -> None:
 def test_the_ends_of_the_ranges_work(text: str) -> None:
     instance = generate(jobs=8, gpus=4, arrival_hours=3, seed=1)
     forecast = ForecastModel().of(instance.intensity, instance.time.slot_hours)
-    schedule = simulate(instance, text, SimulationOptions(forecast)).schedule
+    schedule = simulate(instance, make_policy(PROBLEM, text), SimulationOptions(forecast)).schedule
     assert schedule is not None
     assert check(instance, schedule).violations == ()

@@ -10,11 +10,12 @@ import pytest
 from conftest import ROOT, load_module
 
 from carbonopt.core.report import Report
+from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.file import from_dict
 from carbonopt.problems.mlcluster.data.generate import generate
-from carbonopt.problems.mlcluster.online.run import make_policy, simulate
+from carbonopt.problems.mlcluster.online.run import simulate
 from carbonopt.problems.mlcluster.verify.check import check
-from carbonopt.simulation import ForecastModel
+from carbonopt.simulation import ForecastModel, make_policy
 from carbonopt.simulation.options import SimulationOptions
 
 tiny = load_module(ROOT / "instances/tiny_mlcluster.py")
@@ -91,7 +92,7 @@ def test_a_change_of_scale_is_a_restart_too() -> None:
 def test_churn_is_what_the_rows_of_a_simulation_say(policy: str) -> None:
     instance = generate(jobs=40, gpus=8, arrival_hours=4, seed=3)
     forecast = ForecastModel().of(instance.intensity, 1.0)
-    schedule = simulate(instance, policy, SimulationOptions(forecast)).schedule
+    schedule = simulate(instance, make_policy(PROBLEM, policy), SimulationOptions(forecast)).schedule
     assert schedule is not None
     runs: dict[str, list[tuple[float, float, int]]] = {}
     for name, start, end, gpus in zip(*schedule.values(), strict=True):
@@ -151,7 +152,7 @@ def test_a_gpu_changes_hands_at_one_moment() -> None:
 def test_the_footprint_is_rebuilt_from_the_schedule_alone(policy: str) -> None:
     instance = generate(jobs=60, gpus=8, arrival_hours=12, seed=3)
     forecast = ForecastModel().of(instance.intensity, 1.0)
-    outcome = simulate(instance, make_policy(policy), SimulationOptions(forecast))
+    outcome = simulate(instance, make_policy(PROBLEM, policy), SimulationOptions(forecast))
     assert outcome.schedule is not None
     result = check(instance, outcome.schedule)
     assert result.violations == ()
