@@ -41,7 +41,7 @@ PROBLEM = Problem(
         "read": ".data.file:from_dict",
         "schema": ".data.file:ElasticFile",
         "choose": ".methods.milp:choose",
-        "check": ".verify.late_windows:check",
+        "check": ".verify.check:check",
         "proven_bound": ".verify.certificate:proven_bound",
         "formulate": ".methods.milp:formulate",
         "diagnose": ".methods.diagnose:diagnose",

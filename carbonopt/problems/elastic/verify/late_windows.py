@@ -1,10 +1,10 @@
-"""Simulated schedules in which jobs are late: what they are feasible for, and the checker's view of them.
+"""Late jobs of a simulation: the instance with their windows extended, and the metrics that say how they fared.
 
-An online policy does not know how long jobs run, so some may end after their window. Such a schedule is no
-schedule of the instance, but of one in which the windows of the late jobs are as long as they were late: the
-same as `carbonopt extend` does for Algorithm 1. What the windows were extended by stands in the solution's
-info (``late_slots``), the checker applies it, and a bound is comparable only if it is that of the extended
-instance. Where a job runs after the last slot, the last day of carbon and capacity is repeated.
+An online policy does not know how long jobs run, so some may end after their window. Such a schedule is no schedule
+of the instance. It is one of the instance in which the windows of the late jobs are longer by as much as they were
+late: `carbonopt extend` does the same for Algorithm 1. The solution's info says by how much (``late_slots``). A bound
+is comparable only if it is that of the extended instance. Where a job runs after the last slot, the last day of
+carbon and capacity is repeated.
 """
 
 from __future__ import annotations
@@ -17,37 +17,22 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.report import Report, Violation
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.elastic.verify import check as judge
 
 DAY_HOURS = 24.0
+"""What is repeated after an instance's last slot [h]."""
 MOST_SLOTS = 2**31
+"""A job that is late by more slots than this is a fault of the file: no array could hold the slots."""
 
 
-def check(instance: ElasticInstance, schedule: dict[str, Any], info: dict[str, Any] | None = None) -> Report:
-    """Check a schedule as `carbonopt.problems.elastic.verify.check.check` does, windows extended as `info` says.
-
-    Parameters
-    ----------
-    instance, schedule
-        As there.
-    info
-        ``late_slots``, where a simulation has late jobs: by how many slots the window of each is extended.
-        Metrics and objective then are those of the extended instance, and `online_metrics` are among them.
-    """
-    late = (info or {}).get("late_slots")
-    if late is None:
-        return judge.check(instance, schedule, info)
-    if not _sound(instance, late):
-        words = "late_slots must hold whole numbers of slots, above 0, by the names of jobs"
-        return Report((Violation("format", words),), None)
-    longer = extended(instance, late)
-    report = judge.check(longer, schedule, info)
-    if report.objective is None or report.violations:
-        return report
-    return replace(report, metrics={**report.metrics, **online_metrics(longer, schedule), "late_jobs": len(late)})
+def is_sound(instance: ElasticInstance, late: Any) -> bool:
+    """Return whether `late` holds whole numbers of slots, above 0, by the names of jobs."""
+    names = set(instance.jobs.name)
+    return isinstance(late, Mapping) and all(
+        name in names and isinstance(slots, int) and not isinstance(slots, bool) and 0 < slots < MOST_SLOTS
+        for name, slots in late.items()
+    )
 
 
 def extended(instance: ElasticInstance, late_slots: Mapping[str, int]) -> ElasticInstance:
@@ -116,11 +101,3 @@ def online_metrics(instance: ElasticInstance, schedule: dict[str, Any]) -> dict[
         "rescalings": int(changed.sum()),
         "churn": int(gap.sum() + changed.sum()),
     }
-
-
-def _sound(instance: ElasticInstance, late: Any) -> bool:
-    names = set(instance.jobs.name)
-    return isinstance(late, Mapping) and all(
-        name in names and isinstance(slots, int) and not isinstance(slots, bool) and 0 < slots < MOST_SLOTS
-        for name, slots in late.items()
-    )
