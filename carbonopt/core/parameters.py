@@ -11,7 +11,7 @@ import inspect
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from os import PathLike
 from pathlib import Path
 from types import NoneType
@@ -63,7 +63,7 @@ class Parameters:
             raise UnsupportedError(f"{name} {fault}")
 
     @classmethod
-    def of(cls, content: Mapping[str, Any], path: str = "") -> Self:
+    def of(cls, content: Mapping[str, Any], path: str = "", default: Self | None = None) -> Self:
         """Return the parameters that a mapping sets, all others as by default.
 
         Parameters
@@ -72,6 +72,8 @@ class Parameters:
             Values by name, mappings for fields that are `Parameters` themselves.
         path
             Where the mapping stands, for messages.
+        default
+            What holds where the mapping says nothing; None for the defaults of the class.
 
         Raises
         ------
@@ -79,6 +81,7 @@ class Parameters:
             With every unknown name and every wrong value.
         """
         known, hints = {part.name: part for part in fields(cls)}, get_type_hints(cls)
+        usual = cls() if default is None else default
         values: dict[str, Any] = {}
         faults: list[Fault] = []
         for name, value in content.items():
@@ -86,8 +89,8 @@ class Parameters:
             try:
                 if name not in known:
                     raise InputError(Fault(where, f"is unknown: must be {one_of(tuple(known), limit=len(known))}"))
-                values[name] = _read(hints[name], value, where)
-                cls(**{name: values[name]})
+                values[name] = _read(hints[name], value, where, getattr(usual, name))
+                replace(usual, **{name: values[name]})
             except InputError as error:
                 values.pop(name, None)
                 faults += error.faults
@@ -96,18 +99,18 @@ class Parameters:
         if faults:
             raise InputError(faults)
         try:
-            return cls(**values)
+            return replace(usual, **values)
         except UnsupportedError as error:  # a condition on several fields
             raise InputError(Fault(path, str(error))) from None
 
-    def changes(self) -> dict[str, Any]:
+    def changes(self, default: Parameters | None = None) -> dict[str, Any]:
         """Return what differs from the defaults, nested as `of` takes it."""
-        default = type(self)()
+        default = type(self)() if default is None else default
         told: dict[str, Any] = {}
         for part in fields(self):
             value, usual = getattr(self, part.name), getattr(default, part.name)
             if isinstance(value, Parameters):
-                told[part.name] = value.changes()
+                told[part.name] = value.changes(usual)
             elif value != usual:
                 told[part.name] = list(value) if isinstance(value, tuple) else value
         return {name: value for name, value in told.items() if value != {}}
@@ -132,17 +135,21 @@ class Described:
     text: str
 
 
-def described(kind: type[Parameters], path: tuple[str, ...] = ()) -> Iterator[Described]:
+def described(
+    kind: type[Parameters], path: tuple[str, ...] = (), default: Parameters | None = None
+) -> Iterator[Described]:
     """Yield all parameters of a class and of its groups, in their order; those of its own come first."""
-    texts, default, groups = _texts(kind), kind(), []
+    default = kind() if default is None else default
+    texts = _texts(kind)
+    groups: list[tuple[Parameters, tuple[str, ...]]] = []
     for part in fields(kind):
         value, name = getattr(default, part.name), (*path, part.name)
         if isinstance(value, Parameters):
-            groups.append((type(value), name))
+            groups.append((value, name))
         else:
             yield Described(name, _toml(value), texts.get(part.name, ""))
     for group, name in groups:
-        yield from described(group, name)
+        yield from described(type(group), name, group)
 
 
 def _texts(kind: type[Parameters]) -> dict[str, str]:
@@ -187,11 +194,11 @@ def read_parameters(path: str | PathLike[str]) -> dict[str, Any]:
         raise InputError(Fault("", f"is not TOML: {error}")).in_file(path) from None
 
 
-def _read(hint: Any, value: Any, where: str) -> Any:
+def _read(hint: Any, value: Any, where: str, usual: Any) -> Any:
     """Return a value from a file in the type of its field; what is wrong is told by the field's own check."""
     if is_dataclass(hint) and isinstance(value, Mapping):
         reader: Any = hint
-        return reader.of(value, where)
+        return reader.of(value, where, usual)
     if get_origin(hint) is tuple and isinstance(value, list):
         return tuple(value)
     return value

@@ -20,7 +20,7 @@ _FORMS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def _entry(rule: str, summary: str, **settings: Any) -> PolicyEntry:
-    return PolicyEntry(".online.names:PurchaseRule", summary, {"start": rule, **settings})
+    return PolicyEntry(".online.rule:PurchaseRule", summary, {"start": rule, **settings})
 
 
 _POLICIES = {
@@ -52,10 +52,11 @@ PROBLEM = Problem(
         "price": Method(
             ".methods.price.method:price",
             "slot prices of the reserved CPUs, and a search by best responses to the load",
+            parameters=".methods.price.parameters:PriceParameters",
         ),
         "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True),
         "lp": Method(".methods.milp:lp", "LP relaxation with HiGHS: a bound", bound_only=True),
-        "no-wait": Method(".methods.milp:no_wait", "every job at its arrival: the baseline without carbon"),
+        "no-wait": Method(".methods.no_wait:no_wait", "every job at its arrival: the baseline without carbon"),
     },
     roles={
         "read": ".data.file:from_dict",
@@ -74,7 +75,7 @@ PROBLEM = Problem(
         "commitments": ".methods.limited:commitments",
         "expected": ".methods.limited:expected",
         "simulate": ".online.run:simulate",
-        "applicable": ".online.names:applicable",
+        "applicable": ".online.rule:applicable",
         "plot": "carbonopt.plotting.purchasing_load:plot_purchasing_load",
     },
     compared=("price", "milp", "lp", "no-wait"),

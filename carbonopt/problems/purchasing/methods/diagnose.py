@@ -16,7 +16,8 @@ from carbonopt.core.report import Diagnosis, Finding
 from carbonopt.core.status import Status
 from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Weights
 from carbonopt.problems.purchasing.formulation.program import estimate_size
-from carbonopt.problems.purchasing.methods.milp import lp, milp, no_wait
+from carbonopt.problems.purchasing.methods.milp import lp, milp
+from carbonopt.problems.purchasing.methods.no_wait import no_wait
 from carbonopt.problems.purchasing.verify.accounts import load_of
 
 UNITS = {"carbon_kg": "kg CO2eq", "cost_usd": "$", "mean_wait_hours": "h of mean wait"}

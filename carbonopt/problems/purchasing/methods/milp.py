@@ -1,4 +1,4 @@
-"""The methods of purchasing with a solver, or with nothing: each takes (instance, options) and returns an Outcome."""
+"""The methods of purchasing with a solver: each takes (instance, options) and returns an Outcome."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.formulation.pieces import PieceProgram, build_pieces
 from carbonopt.problems.purchasing.formulation.program import RunProgram, build, estimate_size
 from carbonopt.problems.purchasing.methods.bounds import dual_bound, stated
+from carbonopt.problems.purchasing.methods.no_wait import first_plan
 from carbonopt.problems.purchasing.methods.polish import polished
-from carbonopt.problems.purchasing.methods.primal import Plan, best_reserved, pieces_of, plan_of, reserve, runs_of
+from carbonopt.problems.purchasing.methods.primal import Plan, pieces_of, plan_of, reserve, runs_of
 from carbonopt.problems.purchasing.verify.accounts import OPTIONS, RESERVED, SHARED, SPOT
 
 MILP_COLUMNS = 3_000
@@ -88,35 +89,8 @@ def lp(instance: PurchasingInstance, options: Options) -> Outcome:
     return Outcome(result.status, None, bound, certificate, info)
 
 
-def no_wait(instance: PurchasingInstance, options: Options) -> Outcome:  # noqa: ARG001
-    """Run every job at its arrival: on reserved CPUs as far as they are free, else on demand."""
-    plan = _no_wait(instance)
-    if not np.isfinite(plan.objective):
-        return Outcome(Status.UNKNOWN, info={"stopped": "a limit is exceeded where no job waits"})
-    return Outcome(Status.FEASIBLE, plan.schedule, info=plan.info)
-
-
 def _form(instance: PurchasingInstance, integer: bool) -> RunProgram | PieceProgram:
     return build_pieces(instance, integer) if instance.model == "suspend-resume" else build(instance, integer)
-
-
-def _no_wait(instance: PurchasingInstance) -> Plan:
-    jobs = instance.jobs
-    job, start = np.arange(len(jobs)), jobs.arrival_hours
-    reserved = instance.reserved_cpus
-    if reserved is None:
-        reserved = best_reserved(instance, job, start, start + jobs.length_hours)
-    option = np.full(len(job), SHARED, dtype=np.int64)
-    if instance.model == "no-split":
-        option = reserve(instance, reserved, job, start, np.argsort(start, kind="stable"))
-    return plan_of(instance, runs_of(instance, job, start, option), reserved)
-
-
-def first_plan(instance: PurchasingInstance, options: Options) -> Plan | None:
-    """Return the better one of the schedule given and that without waiting, if there is one."""
-    plans = [_no_wait(instance)] + ([] if options.start is None else [plan_of(instance, options.start)])
-    best = min(plans, key=lambda plan: plan.objective)
-    return best if np.isfinite(best.objective) else None
 
 
 def _best(instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray) -> Plan:

@@ -16,7 +16,7 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.online import pieces, starts
 from carbonopt.problems.purchasing.online.decide import ECOVISOR_HOURS, ECOVISOR_SHARE
-from carbonopt.problems.purchasing.online.names import PurchaseRule
+from carbonopt.problems.purchasing.online.rule import PurchaseRule
 from carbonopt.simulation import StepSignal
 
 TICKS_PER_HOUR = 720

@@ -9,8 +9,8 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.online import pieces, starts
-from carbonopt.problems.purchasing.online.names import PurchaseRule
 from carbonopt.problems.purchasing.online.online import Conserving, InPieces, Planned
+from carbonopt.problems.purchasing.online.rule import PurchaseRule
 from carbonopt.simulation import Forecast, StepSignal
 
 ECOVISOR_SHARE = 0.3

@@ -13,8 +13,8 @@ from carbonopt.core.status import Status
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.online.artifact import TICKS_PER_HOUR, tasks_of, ticked
 from carbonopt.problems.purchasing.online.decide import expected_lengths, paper_policy
-from carbonopt.problems.purchasing.online.names import PurchaseRule
 from carbonopt.problems.purchasing.online.online import POOLS
+from carbonopt.problems.purchasing.online.rule import PurchaseRule
 from carbonopt.problems.purchasing.online.ticked import TickedQueue
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
 from carbonopt.simulation.log import SUSPENDED

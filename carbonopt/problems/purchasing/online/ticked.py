@@ -12,9 +12,6 @@ from carbonopt.problems.purchasing.online.heap import refilled
 from carbonopt.problems.purchasing.online.online import ON_DEMAND, RESERVED, SPOT
 from carbonopt.simulation import Policy, State
 
-STEPS_A_TASK = 20_000
-"""Loop steps that the order of waiting tasks takes, for each task, at most: measured on a week with many ties."""
-
 
 class TickedQueue(Policy):
     """Goes through the waiting tasks at every tick at which something may start.
@@ -52,7 +49,6 @@ class TickedQueue(Policy):
         self.offset: list[int] = np.searchsorted(self.tasks.job, np.arange(jobs + 1)).tolist()
         self.cpus: list[float] = state.workload.units.tolist()
         self.arrival: IntArray = state.workload.arrival.astype(np.int64)[self.tasks.job]
-        self.order = refilled
         for at in np.unique(self.tasks.due).tolist():
             state.wake(at)
 
@@ -112,4 +108,4 @@ class TickedQueue(Policy):
             return
         arrival = self.arrival[self.waiting]
         if bool((arrival[1:] == arrival[:-1]).any()):
-            self.waiting = self.waiting[self.order(arrival, rounds)]
+            self.waiting = self.waiting[refilled(arrival, rounds)]

@@ -16,6 +16,7 @@ from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstan
 from carbonopt.problems.purchasing.methods.price.bound import maximise
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.method import price
+from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.table import Grid
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.check import check
@@ -155,8 +156,10 @@ class TestDual:
         """Where cost has no weight, its limit has a multiplier: the bound was stuck at none, 18 % lower."""
         instance = replace(whole(3, model, jobs=60, slots=100), weights=Weights(1, 0, 0))
         limit = Limits(cost_usd=instance.prepaid_usd(instance.reserved_cpus or 0) + usd)
-        weighted = maximise(replace(instance, weights=Weights(1, weight, 0)), lambda: np.inf, Options()).value
-        limited = maximise(replace(instance, limits=limit), lambda: np.inf, Options()).value
+        weighted = maximise(
+            replace(instance, weights=Weights(1, weight, 0)), lambda: np.inf, Options(), BoundParameters()
+        ).value
+        limited = maximise(replace(instance, limits=limit), lambda: np.inf, Options(), BoundParameters()).value
         assert limited > (weighted - weight * usd) * (1 - 1e-4)
 
     @pytest.mark.parametrize("model", MODELS[:2])

@@ -10,6 +10,7 @@ import pytest
 from purchasing_random import by_hand
 
 import carbonopt as co
+from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import Prices, PurchasingInstance, Spot, Weights
 from carbonopt.problems.purchasing.methods.price.bound import Bound, maximise
@@ -17,6 +18,7 @@ from carbonopt.problems.purchasing.methods.price.cells import Pool, Room, fill_r
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling, Step
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.method import _Share
+from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.search import Search
 
 HARDLY = (1e-9, 1e-9)
@@ -33,7 +35,7 @@ def drawn(seed: int, model: str = "splitting", spot: Spot | None = None) -> Purc
 
 
 def bounded(instance: PurchasingInstance) -> Bound:
-    return maximise(instance, lambda: np.inf, Options())
+    return maximise(instance, lambda: np.inf, Options(), BoundParameters())
 
 
 def search_of(bound: Bound, random: int = 0) -> Search:
@@ -81,7 +83,8 @@ class TestToll:
         """Three CPUs, two reserved of which one is taken: 3 x 5 carbon, 2 x 7 toll, and 2 on demand for 11 each."""
         pool = Pool(1.0, np.array([5.0]), np.array([7.0]), np.array([1.0]), 2.0, 11.0, 0.0)
         room = Room(np.empty(1), np.empty(1))
-        fill_rates.interpreted(0, 0, 0, 3.0, 2.0, pool, room)
+        with loops(steps=1):
+            fill_rates(0, 0, 0, 3.0, 2.0, pool, room)
         assert room.rate[0] == 15 + 14 + 22
 
     def test_it_falls_as_the_load_counts(self) -> None:

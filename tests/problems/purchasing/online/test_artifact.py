@@ -18,6 +18,7 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, PurchasingJobs, Queue, Spot
 from carbonopt.problems.purchasing.online import artifact
 from carbonopt.problems.purchasing.online.heap import refilled
+from carbonopt.problems.purchasing.online.rule import PurchaseRule
 from carbonopt.problems.purchasing.online.run import simulate
 from carbonopt.simulation import Policy, SignalForecast
 from carbonopt.simulation.options import SimulationOptions
@@ -131,6 +132,7 @@ def test_the_first_jobs_of_the_year_traces(run: Any, data_folder: Path, monkeypa
 def test_rows_are_those_of_a_naive_simulator(base: str, form: str) -> None:
     if base in ("wait-awhile", "ecovisor") and form in ("res-first", "spot-res"):
         pytest.skip("start-time policies alone are work conserving")
+    rule = PurchaseRule(base, "spot" in form, "res" in form or base == "all-wait-threshold")
     for seed in range(3):
         rng = np.random.default_rng(seed)
         jobs, hours = 25, 50
@@ -145,17 +147,15 @@ def test_rows_are_those_of_a_naive_simulator(base: str, form: str) -> None:
         rows = np.column_stack((arrival, length, cpus)).astype(float)
         instance = instance_of(carbon, rows, 1 / 720, [wait / 720 for wait in waits], reserved)
         for lengths in ("mean", "true") if base in ("lowest-window", "carbon-time") else ("mean",):
-            policy = f"{form}-{base}" if form else base
             options = SimulationOptions(SignalForecast(instance.intensity), "artifact", lengths)
-            found = simulate(instance, policy, options).schedule
+            found = simulate(instance, rule, options).schedule
             assert found is not None
             columns = (found[name] for name in ("job", "start_hours", "end_hours", "option"))
             mine = [(int(j[1:]), round(s * 720), round(e * 720), how) for j, s, e, how in zip(*columns, strict=True)]
             assert sorted(mine) == REFERENCE.simulate(week, base, form, lengths)
 
 
-@pytest.mark.parametrize("machine", [False, True])
-def test_the_heap_is_pythons(machine: bool) -> None:
+def test_the_heap_is_that_of_entries_with_a_priority_alone() -> None:
     import heapq
 
     for seed in range(30):
@@ -163,8 +163,7 @@ def test_the_heap_is_pythons(machine: bool) -> None:
         priority = np.sort(rng.integers(0, rng.integers(1, 9), rng.integers(0, 25)))
         entries = [REFERENCE._Entry(int(at), number) for number, at in enumerate(priority)]
         for rounds in range(5):
-            kernel = refilled if machine else refilled.plain
-            assert [entry.task for entry in entries] == kernel(priority, rounds).tolist()
+            assert [entry.task for entry in entries] == refilled(priority, rounds).tolist()
             heap: list[Any] = []
             for entry in entries:
                 heapq.heappush(heap, entry)

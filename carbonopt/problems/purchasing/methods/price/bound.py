@@ -13,17 +13,8 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.dual import Dual
+from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.table import Grid
-
-STAGES = ((1.0, (0.1, 0.03, 0.01, 0.003, 0.001)), (0.25, (0.001, 0.0003)), (1 / 12, (0.001, 0.0003)))
-"""Length of the cells [h], and temperatures; the last for small instances only. Cells of 5 minutes win 0.006 to 0.011 %
-over those of 15 (pai_1k), cells of a minute 0.004 % more for four times the time."""
-ITERATIONS = (25, 70)
-"""Of the quasi-Newton method at each temperature: in large instances and in small ones."""
-LARGE = 5e5
-"""Breakpoints of a large instance on cells of an hour: 70 iterations won a year less than the finer cells do."""
-STEPS = 60
-"""Subgradient steps at the end of each stage, in small instances."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +42,9 @@ class Bound:
         return self.dual.weights_at(self.dual.split(self.point)[1])
 
 
-def maximise(instance: PurchasingInstance, remaining: Callable[[], float], options: Options) -> Bound:
+def maximise(
+    instance: PurchasingInstance, remaining: Callable[[], float], options: Options, parameters: BoundParameters
+) -> Bound:
     """Return the best bound that is found in the time; Ctrl-C keeps the last that was reported.
 
     Parameters
@@ -62,24 +55,28 @@ def maximise(instance: PurchasingInstance, remaining: Callable[[], float], optio
         Seconds that are left for it.
     options
         Told each stage's bound.
+    parameters
+        Of the search.
     """
     found: Bound | None = None
-    for hours, temperatures in STAGES:
+    for stage, hours in enumerate(parameters.cell_hours):
         grid = Grid.near(instance, hours, 1 if found is None else found.dual.grid.per_slot)
         if found is not None and (grid.cells == found.dual.grid.cells or remaining() <= 0):
             continue
-        dual = Dual(instance, grid)
-        large = dual.breakpoints > LARGE * STAGES[0][0] / hours
-        if large and hours == STAGES[-1][0]:
+        dual = Dual(instance, grid, parameters.held_multiplier)
+        large = dual.breakpoints > parameters.large_breakpoints * parameters.cell_hours[0] / hours
+        if large and found is not None and stage == len(parameters.cell_hours) - 1:
             break
         if found is None:
-            first = _beginning(dual, remaining)
+            first = _beginning(dual, remaining, parameters)
+            temperatures = parameters.first_temperatures
         else:
             first = np.concatenate([grid.spread(found.point[: found.dual.grid.cells]), _multipliers(found)])
+            temperatures = parameters.later_temperatures
         ascent = Ascent(dual.hard, dual.soft, first, 0.0, dual.upper, remaining=remaining)
-        ascent.smooth(temperatures, ITERATIONS[0] if large else ITERATIONS[1])
+        ascent.smooth(temperatures, parameters.large_iterations if large else parameters.iterations)
         if not large:
-            ascent.step(STEPS)
+            ascent.step(parameters.subgradient_steps)
         value, certificate = dual.certificate(ascent.prices)
         if found is None or value > found.value:
             found = Bound(value, certificate, dual, ascent.prices)
@@ -89,12 +86,12 @@ def maximise(instance: PurchasingInstance, remaining: Callable[[], float], optio
     return found
 
 
-def _beginning(dual: Dual, remaining: Callable[[], float]) -> FloatArray:
+def _beginning(dual: Dual, remaining: Callable[[], float], parameters: BoundParameters) -> FloatArray:
     """Return flat arguments to begin with: where some are held at first, those that are good beside them."""
     if not dual.held.any():
         return dual.first
     ascent = Ascent(dual.hard, dual.soft, dual.first, dual.held, dual.upper, remaining=remaining)
-    ascent.smooth(STAGES[0][1][:3], ITERATIONS[0])
+    ascent.smooth(parameters.first_temperatures[: parameters.held_temperatures], parameters.large_iterations)
     return ascent.prices
 
 

@@ -23,14 +23,10 @@ from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInst
 from carbonopt.problems.purchasing.methods.price.pieces import Kept, price_pieces
 from carbonopt.problems.purchasing.methods.price.runs import Found, Walk, price_runs
 from carbonopt.problems.purchasing.methods.price.spot import Other, Others
-from carbonopt.problems.purchasing.methods.price.table import Grid, jobs_of, largest_load, way
+from carbonopt.problems.purchasing.methods.price.table import Grid, jobs_of, largest_load
 
 SAFETY = 1e-11
 """Allowance for the rounding of sums in double precision, relative to what is added up."""
-EVALUATIONS = 10_000
-"""Steps of all evaluations together, a breakpoint: 500 of about 20. They decide whether to compile."""
-HELD = 0.3
-"""Multiplier in its unit that a limit on cost has at least until the prices are about right."""
 LARGEST_MULTIPLIER = 1e29
 """Of a limit, so that certificates stay within what files may hold."""
 QUANTITIES = ("carbon_kg", "cost_usd", "mean_wait_hours")
@@ -90,6 +86,8 @@ class Dual:
         The instance.
     grid
         Cells of the prices.
+    held_multiplier
+        Least multiplier of a limit on cost, in its unit, until the prices are about right.
 
     Attributes
     ----------
@@ -99,8 +97,9 @@ class Dual:
         Of the last evaluation: mean CPUs in each cell that pay the price, shape (G,).
     """
 
-    def __init__(self, instance: PurchasingInstance, grid: Grid) -> None:
+    def __init__(self, instance: PurchasingInstance, grid: Grid, held_multiplier: float = 0.0) -> None:
         self.instance, self.grid = instance, grid
+        self.held_multiplier = held_multiplier
         self.decided = instance.reserved_cpus is None
         self.most = largest_load(instance) if instance.reserved_cpus is None else float(instance.reserved_cpus)
         self.jobs = jobs_of(instance, self.most)
@@ -126,7 +125,6 @@ class Dual:
         window = jobs.wait + jobs.length if self.pieces else 2 * jobs.wait
         size = int(window.max(initial=0.0) / self.grid.hours) + 10
         self.breakpoints = float((window / self.grid.hours + 5).sum())
-        self.steps = EVALUATIONS * self.breakpoints
         self._walk = Walk(np.empty(size), np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64))
         self._kept = Kept(np.empty(size), np.empty(size), np.empty(size, np.int64), *(np.empty(size) for _ in range(3)))
         self.load = np.zeros(cells)
@@ -149,7 +147,7 @@ class Dual:
         Where cost has no weight of its own, prices are shares of what its limit's multiplier makes an hour on demand
         cost, and at 0 neither tells how the other should grow: 18 % were lost where the limit was not tight.
         """
-        least = HELD * (self._needed & self.capped)
+        least = self.held_multiplier * (self._needed & self.capped)
         return np.concatenate([np.zeros(self.grid.cells), least])
 
     @property
@@ -219,14 +217,12 @@ class Dual:
             load, load_all = np.zeros(grid.cells), np.zeros(grid.cells)
             heat = temperature * scale * jobs.shared
             out: tuple[Any, ...] = (load, load_all, self.used_other, self.waited)
-            run = way(price_pieces, self.steps)
-            value = run(grid.hours, carbon, prices, wait, extra, other.value, heat, jobs, self._kept, *out)
+            value = price_pieces(grid.hours, carbon, prices, wait, extra, other.value, heat, jobs, self._kept, *out)
             return value, load, load_all
         whole, part, whole_all, part_all = (np.zeros(grid.cells + 1) for _ in range(4))
         found = Found(whole, part, whole_all, part_all, self.start, self.used_other, self.waited)
         heat = temperature * scale * np.maximum(jobs.shared, 1e-9) * jobs.length
-        run = way(price_runs, self.steps)
-        value = run(
+        value = price_runs(
             grid.hours,
             grid.rates(carbon),
             grid.rates(prices),

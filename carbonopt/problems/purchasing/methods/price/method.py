@@ -10,17 +10,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from carbonopt.algorithms.kernel import Kernel, loops
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.bounds import stated
-from carbonopt.problems.purchasing.methods.milp import first_plan
+from carbonopt.problems.purchasing.methods.no_wait import first_plan, improved
 from carbonopt.problems.purchasing.methods.price.bound import maximise, worst
+from carbonopt.problems.purchasing.methods.price.cells import sweep
+from carbonopt.problems.purchasing.methods.price.events import respond
+from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
+from carbonopt.problems.purchasing.methods.price.pieces import price_pieces
+from carbonopt.problems.purchasing.methods.price.resume import respond_pieces
 from carbonopt.problems.purchasing.methods.price.rounds import Rounds
+from carbonopt.problems.purchasing.methods.price.runs import price_runs
 
-BOUND_SHARE = 0.35
-"""Of the time limit, what the bound may take."""
+STEPS_AN_HOUR = 250_000
+"""Loop steps for each hour of a job's window: 500 evaluations of 20 steps a breakpoint, and as much for the search."""
+COMPILE_SECONDS = 12.0
+"""Time that the loops of one model take to compile, rounded up."""
 
 
 @dataclass
@@ -58,14 +69,46 @@ def price(instance: PurchasingInstance, options: Options) -> Outcome:
     """
     if not len(instance.jobs):
         return _empty(instance)
+    steps = STEPS_AN_HOUR * float((instance.max_wait_hours + instance.jobs.length_hours).sum())
+    with loops(steps, _kernels(instance), COMPILE_SECONDS) as ready:
+        if ready or options.remaining >= COMPILE_SECONDS:
+            return _price(instance, options)
+        return without_loops(instance, options)
+
+
+def _kernels(instance: PurchasingInstance) -> tuple[Kernel[..., Any], ...]:
+    """Return the loops that take long to compile, of those that an instance needs."""
+    if instance.model == "suspend-resume":
+        return price_pieces, respond_pieces
+    return price_runs, sweep, respond
+
+
+def without_loops(instance: PurchasingInstance, options: Options) -> Outcome:
+    """Return the best of what needs no compiled loops, for who has no time to compile them.
+
+    The schedule is that without waiting, or the one given, improved by best responses. The bound is that of reserved
+    CPUs for nothing: each job by itself.
+    """
+    info = {"stopped": "the time is too short to compile loops: `carbonopt compile` does it beforehand"}
+    free = {"kind": "lagrangian", "grid_slots": 1, "prices": np.zeros(instance.time.slots), "multipliers": None}
+    value, certificate = stated(instance, np.inf, free)
+    best = first_plan(instance, options)
+    if best is None:
+        return Outcome(Status.TIME_LIMIT, None, value, certificate, info)
+    best = improved(instance, best)
+    return Outcome(Status.TIME_LIMIT, best.schedule, value, certificate, info | best.info)
+
+
+def _price(instance: PurchasingInstance, options: Options) -> Outcome:
+    parameters = options.parameters(PriceParameters)
     first = first_plan(instance, options)
     if first is not None:
         options.report(objective=first.objective, incumbent=lambda: first.schedule, info=first.info)
-    bound = maximise(instance, _Share(options, BOUND_SHARE), options)
+    bound = maximise(instance, _Share(options, parameters.bound.time_share), options, parameters.bound)
     if bound.value > worst(instance):
         return Outcome(Status.INFEASIBLE, info={"certificate": bound.certificate})
     value, certificate = stated(instance, bound.value, bound.certificate)
-    rounds = Rounds(instance, options, bound)
+    rounds = Rounds(instance, options, bound, parameters)
     info = rounds.run()
     plan = rounds.best.plan
     if first is not None and first.objective < rounds.best.objective:

@@ -6,7 +6,7 @@ that each have nothing better to do alone stay where together they should not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,13 +15,12 @@ from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.cells import Choice, Pool
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
+from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.pieces import Kept, best_completion, choose_hours, fill_window
 from carbonopt.problems.purchasing.methods.price.plan import SHARED, Plan
 from carbonopt.problems.purchasing.methods.price.spot import Other
-from carbonopt.problems.purchasing.methods.price.table import Grid, Jobs, jobs_of, way
+from carbonopt.problems.purchasing.methods.price.table import Grid, Jobs, jobs_of
 
-HOURS = 0.25
-"""Length of the cells [h]."""
 TINY_HOURS = 1e-9
 """Pieces shorter than this go to the job's longest piece."""
 
@@ -71,9 +70,11 @@ class PieceSearch:
     on_pool: BoolArray
     prices: FloatArray
     random: np.random.Generator
+    parameters: PriceParameters = field(default_factory=PriceParameters)
 
     def __post_init__(self) -> None:
-        self.jobs, self.grid = jobs_of(self.instance, self.reserved), Grid.near(self.instance, HOURS)
+        self.jobs = jobs_of(self.instance, self.reserved)
+        self.grid = Grid.near(self.instance, self.parameters.suspend_resume.cell_hours)
         jobs, grid, final = self.jobs, self.grid, self.grid.cells - 1
         self.first = np.minimum((jobs.arrival / grid.hours).astype(np.int64), final)
         end = jobs.arrival + jobs.wait + jobs.length
@@ -87,13 +88,13 @@ class PieceSearch:
         self.pool = Pool(grid.hours, carbon, toll, load, self.reserved, price, float(self.weights[2]))
         size = int(self.count.max(initial=1)) + 4
         self.kept = Kept(np.empty(size), np.empty(size), np.empty(size, np.int64), *(np.empty(size) for _ in range(3)))
-        self.steps = 1e4 * float(self.offset[-1])
 
     def anneal(self, hours: float, cooling: Cooling, reach: float = np.inf) -> None:  # noqa: ARG002
         """Sweep at the noise that the temperatures stand for."""
         unit = self.pool.price * float(np.mean(self.jobs.cpus * self.jobs.length))
+        noise = self.parameters.suspend_resume.noise
         for step in cooling:
-            share = min(1.0, 3.0 * step.temperature / unit) if unit else 0.0
+            share = min(1.0, noise * step.temperature / unit) if unit else 0.0
             self._respond(share)
 
     def settle(self, cooling: Cooling, reach: float = np.inf) -> None:  # noqa: ARG002
@@ -104,8 +105,7 @@ class PieceSearch:
     def _respond(self, share: float) -> None:
         order = self.random.permutation(len(self.jobs.cpus))
         noise = share * self.random.random(self.grid.cells)
-        run = way(respond_pieces, self.steps)
-        run(order, noise, self.jobs, self.pool, self.choice, self.taken, self.offset, self.kept)
+        respond_pieces(order, noise, self.jobs, self.pool, self.choice, self.taken, self.offset, self.kept)
 
     def plan(self) -> Plan:
         """Return what the jobs do: hours of neighbouring cells as one piece."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,25 +12,11 @@ from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.bound import Bound
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
+from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters, StageParameters
 from carbonopt.problems.purchasing.methods.price.plan import Plan, amounts, best_reserved, fits, mixed
 from carbonopt.problems.purchasing.methods.price.resume import PieceSearch
 from carbonopt.problems.purchasing.methods.price.search import Search
-from carbonopt.problems.purchasing.methods.price.stages import RESPONSES, SHORT, STAGES, Stage, course
-
-REHEAT = 0.4
-"""First temperature of the third round, over that of the others."""
-STEEP = (1.0, 1.2, 1e6)
-"""Price of load above R where there may be none, over that on demand: first, between, last. Steep from the beginning,
-the pool jams: 7.7 % in place of 1.0 % (pai_1k, R = 18)."""
-FEW = 10
-"""Sweeps of responses to new multipliers, and of later stages at least."""
-SETTLE = 2
-"""Sweeps over the exact load at the end of a round, at no temperature."""
-LAST_ROUND = 3
-MORE = 0.05
-"""First addition to the multipliers of limits that are not kept, in their units."""
-MULTIPLIERS = 14
-"""Trials of multipliers of the limits, at most."""
+from carbonopt.problems.purchasing.methods.price.stages import course
 
 
 @dataclass(eq=False)
@@ -51,11 +37,14 @@ class Rounds:
         See `method.price`.
     bound
         Its multipliers are added to the weights; its prices say where the jobs begin.
+    parameters
+        Of the method.
     """
 
     instance: PurchasingInstance
     options: Options
     bound: Bound
+    parameters: PriceParameters
     best: Incumbent = field(default_factory=Incumbent)
 
     def __post_init__(self) -> None:
@@ -70,6 +59,8 @@ class Rounds:
         if self.instance.reserved_cpus is None:
             self.reserved = self._likely_reserved()
         self.seconds_per_sweep = 0.0
+        hard = self.parameters.no_split
+        self.steepness = (hard.start_steepness, hard.middle_steepness, hard.end_steepness)
 
     def _answers(self) -> tuple[FloatArray, BoolArray]:
         """Return each job's best answer to the prices: its start, and whether on the pool."""
@@ -87,7 +78,7 @@ class Rounds:
     def run(self) -> dict[str, Any]:
         """Search until the gap is closed, time is out, or the rounds are done; return what to tell of it."""
         number = 0
-        while number < LAST_ROUND and not self.done():
+        while number < self.parameters.rounds.rounds and not self.done():
             self._round(number)
             number += 1
             if self.instance.limits and not self.done():
@@ -111,42 +102,63 @@ class Rounds:
         kind = PieceSearch if self.instance.model == "suspend-resume" else Search
         dual = self.bound.dual
         other, prices = dual.other_at(self.weights), dual.split(self.bound.point)[0]
-        return kind(self.instance, self.weights, self.reserved, other, self.start, self.on_pool, prices, self.random)
+        return kind(
+            self.instance,
+            self.weights,
+            self.reserved,
+            other,
+            self.start,
+            self.on_pool,
+            prices,
+            self.random,
+            self.parameters,
+        )
 
     def _round(self, number: int) -> None:
         """Anneal from hot, or reheat; the first round is short, and tells how long a sweep takes."""
-        left, model = 0.97 * self.options.remaining, self.instance.model
+        rounds, model = self.parameters.rounds, self.instance.model
+        left = rounds.time_share * self.options.remaining
         if number == 1:  # prices know better where the jobs belong than a schedule made in haste
             self.start, self.on_pool = self._answers()
         search = self.search()
-        stages, sweeps = STAGES[model], SHORT
-        least = FEW if number > 0 or model == "no-split" else 1  # R hardens step by step, or evicts too many
+        stages, sweeps = self.parameters.stages(model), rounds.first_sweeps
+        hardens = model == "no-split"  # the price above R rises step by step, or evicts too many
+        least = rounds.least_sweeps if number > 0 or hardens else 1
         if number > 0:
-            stages, sweeps = course(model, len(self.instance.jobs), left, self.seconds_per_sweep)
+            stages, sweeps = course(model, len(self.instance.jobs), left, self.seconds_per_sweep, self.parameters)
         for place, stage in enumerate(stages):
             count = max(least, round(stage.sweeps * sweeps))
-            reheated = place == 0 and number > 1
-            heated = stage._replace(hot=max(stage.cold, REHEAT * stage.hot)) if reheated else stage
-            seconds = self._sweep(search, heated, count, left, STEEP[:2] if place == 0 else STEEP[1:])
+            if place == 0 and number > 1:
+                heat = max(stage.end_temperature, rounds.reheat * stage.start_temperature)
+                stage = replace(stage, start_temperature=heat)
+            seconds = self._sweep(search, stage, count, left, self.steepness[min(place, 1) :][:2])
             if number == 0 and place == 0:
                 self.seconds_per_sweep = seconds
-        self._settle(search, SETTLE if number else 1)
+        self._settle(search, rounds.settling_sweeps if number else 1)
 
     def _sweep(
-        self, search: Search | PieceSearch, stage: Stage, sweeps: int, left: float, steep: tuple[float, float]
+        self, search: Search | PieceSearch, stage: StageParameters, sweeps: int, left: float, steep: tuple[float, ...]
     ) -> float:
         """Make the sweeps of a stage; return how long one took [s]."""
-        seconds = stage.share * left
-        cooling = Cooling(sweeps, stage.hot * self.unit, stage.cold * self.unit, seconds, steep, stage.firm)
-        if stage.hours > 0:
-            search.anneal(stage.hours, cooling, stage.reach)
+        cooling = Cooling(
+            sweeps,
+            stage.start_temperature * self.unit,
+            stage.end_temperature * self.unit,
+            seconds=stage.time_share * left,
+            steep=(steep[0], steep[-1]),
+            firm=(stage.start_firmness, stage.end_firmness),
+        )
+        reach = np.inf if stage.reach_hours is None else stage.reach_hours
+        if stage.cell_hours > 0:
+            search.anneal(stage.cell_hours, cooling, reach)
         else:
-            search.settle(cooling, stage.reach)
+            search.settle(cooling, reach)
         return cooling.per_sweep
 
     def _settle(self, search: Search | PieceSearch, sweeps: int) -> Plan:
         """Respond to the exact load, and offer the schedule."""
-        search.settle(Cooling(sweeps, 0.0, 0.0, max(0.0, self.options.remaining), (STEEP[2], STEEP[2])))
+        steepest = self.steepness[-1]
+        search.settle(Cooling(sweeps, 0.0, 0.0, max(0.0, self.options.remaining), (steepest, steepest)))
         self.start, self.on_pool = search.choice.start, search.choice.on_pool
         plan = search.plan()
         self.offer(plan)
@@ -175,18 +187,20 @@ class Rounds:
         """Raise the multipliers of the limits until these are kept, lower them as far as that allows, and mix."""
         low, high, step = 0.0, np.inf, 1.0
         plans: dict[bool, Plan] = {}
-        for _ in range(MULTIPLIERS):
+        limits, rounds = self.parameters.limits, self.parameters.rounds
+        stage = limits.stage(self.instance.model)
+        for _ in range(limits.trials):
             self.weights = self._weights_at(step)
             search = self.search()
-            self._sweep(search, RESPONSES[self.instance.model], FEW, self.options.remaining, STEEP[1:])
-            plan = self._settle(search, SETTLE)
+            self._sweep(search, stage, limits.sweeps, self.options.remaining, self.steepness[1:])
+            plan = self._settle(search, rounds.settling_sweeps)
             plans[self.kept] = plan
             if self.kept:
                 high = step
             else:
                 low = step
             step = 2 * step if np.isinf(high) else (low + high) / 2
-            if self.done() or high - low < 1e-4 * high:
+            if self.done() or high - low < limits.precision * high:
                 break
         if len(plans) == 2:
             self._mix(plans[True], plans[False])
@@ -195,7 +209,7 @@ class Rounds:
         """Return the weights with the bound's multipliers times `step`, and more of each limit above 1."""
         dual = self.bound.dual
         weights = dual.weights + min(step, 1.0) * (self.bound.weights - dual.weights)
-        weights[dual.limited.index] += MORE * max(0.0, step - 1.0) * dual.limited.unit
+        weights[dual.limited.index] += self.parameters.limits.addition * max(0.0, step - 1.0) * dual.limited.unit
         return weights
 
     def _mix(self, kept: Plan, cheap: Plan) -> None:

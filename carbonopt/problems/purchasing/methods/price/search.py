@@ -14,7 +14,7 @@ relaxation, one of 1 the schedule's true cost. Of a job of n > R CPUs the bound'
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,14 +23,10 @@ from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInst
 from carbonopt.problems.purchasing.methods.price.cells import Choice, Pool, Room, add_loads, sweep
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling, Step
 from carbonopt.problems.purchasing.methods.price.events import Events, Path, Terms, put_all, respond
+from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.plan import RESERVED, SHARED, Plan
 from carbonopt.problems.purchasing.methods.price.spot import Other
-from carbonopt.problems.purchasing.methods.price.table import Grid, jobs_of, way
-
-BLOCK = 2_000
-"""Jobs near each other in time that a sweep shuffles: a whole shuffle of a year leaves the cache (half as fast)."""
-BUCKET_EVENTS = 8.0
-"""Changes of the load in a bucket of the exact pool, on average."""
+from carbonopt.problems.purchasing.methods.price.table import Grid, jobs_of
 
 
 @dataclass(eq=False)
@@ -55,6 +51,8 @@ class Search:
         Of reserved CPU-hours, from the bound: of cells that part the slots, shape (G,).
     random
         Source of everything drawn.
+    parameters
+        Of the method.
     """
 
     instance: PurchasingInstance
@@ -65,6 +63,7 @@ class Search:
     on_pool: BoolArray
     prices: FloatArray
     random: np.random.Generator
+    parameters: PriceParameters = field(default_factory=PriceParameters)
 
     def __post_init__(self) -> None:
         self.hard = self.instance.model == "no-split"
@@ -76,13 +75,11 @@ class Search:
         self.movable = self.by_arrival[fits[self.by_arrival]]
         on_pool = np.asarray(self.on_pool, dtype=np.bool_) & fits
         self.choice = Choice(np.array(self.start), on_pool, np.array(self.other.value))
-        size = 4.0 * float((self.jobs.wait + self.jobs.length).sum()) / self.instance.time.slot_hours
-        self.steps = 1e4 * size
 
     def order(self) -> IntArray:
         """Return the jobs in an order that is random among jobs that are near each other in time."""
-        count = len(self.movable)
-        block = (np.arange(count) + self.random.integers(BLOCK)) // BLOCK
+        count, size = len(self.movable), self.parameters.rounds.shuffled_jobs
+        block = (np.arange(count) + self.random.integers(size)) // size
         return self.movable[np.argsort(block + 0.999 * self.random.random(count))]
 
     def at(self, step: Step) -> tuple[float, Choice]:
@@ -99,23 +96,21 @@ class Search:
         carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
         toll, load, prices = np.zeros(grid.cells), np.zeros(grid.cells), grid.spread(self.prices)
         pool = Pool(grid.hours, carbon, toll, load, self.reserved, self.price, float(self.weights[2]))
-        way(add_loads, self.steps)(self.jobs, self.choice, pool)
+        add_loads(self.jobs, self.choice, pool)
         widest, longest = float(self.jobs.wait.max(initial=0.0)), float(self.jobs.length.max(initial=0.0))
         room = Room(np.empty(int(widest / grid.hours) + 8), np.empty(int((2 * widest + 1 + longest) / grid.hours) + 16))
-        run = way(sweep, self.steps)
         for step in cooling:
             order = self.order()
             luck = self.random.random(len(order))
             above, choice = self.at(step)
             np.multiply(prices, 1.0 - step.firm, out=toll)
-            run(order, luck, step.temperature, reach, self.jobs, pool._replace(price=above), choice, room)
+            sweep(order, luck, step.temperature, reach, self.jobs, pool._replace(price=above), choice, room)
 
     def settle(self, cooling: Cooling, reach: float = np.inf) -> None:
         """Respond to the exact load; jobs move by `reach` hours at most."""
         buckets, size = self._buckets(), 1024
         events, prices = self._events(buckets, 16), buckets.spread(self.prices)
         path = _path(size)
-        run = way(respond, self.steps)
         for step in cooling:
             above, choice = self.at(step)
             terms = Terms(self.reserved * (1 + 0.1 * ROUNDING), above, float(self.weights[2]))
@@ -123,16 +118,16 @@ class Search:
             luck = self.random.random(len(order))
             while begin < len(order):
                 np.multiply(prices, 1.0 - step.firm, out=events.toll)
-                begin = run(order, begin, luck, step.temperature, reach, self.jobs, choice, events, terms, path)
+                begin = respond(order, begin, luck, step.temperature, reach, self.jobs, choice, events, terms, path)
                 if begin < len(order):
                     size *= 2
                     path, events = _path(size), self._events(buckets, 2 * events.moment.shape[1])
 
     def _buckets(self) -> Grid:
         """Return the buckets of the exact pool: parts of the cells that the prices are of."""
-        slots = self.instance.time.slots
-        per_slot = 2.0 * len(self.jobs.cpus) / slots / BUCKET_EVENTS
-        hours = self.instance.time.slot_hours / min(64.0, max(1.0, per_slot))
+        slots, rounds = self.instance.time.slots, self.parameters.rounds
+        per_slot = 2.0 * len(self.jobs.cpus) / slots / rounds.bucket_changes
+        hours = self.instance.time.slot_hours / min(rounds.most_buckets, max(1.0, per_slot))
         return Grid.near(self.instance, hours, len(self.prices) // slots)
 
     def _events(self, grid: Grid, capacity: int) -> Events:
@@ -143,7 +138,7 @@ class Search:
             count = np.zeros(grid.cells, dtype=np.int64)
             before, toll = np.zeros(grid.cells), np.zeros(grid.cells)
             events = Events(grid.hours, np.empty(shape), np.empty(shape), count, before, carbon, toll)
-            if way(put_all, self.steps)(self.jobs, self.choice, events):
+            if put_all(self.jobs, self.choice, events):
                 return events
             capacity *= 2
 

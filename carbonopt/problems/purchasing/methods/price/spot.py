@@ -19,7 +19,7 @@ import numpy as np
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.methods.price.table import Grid, Rates, way
+from carbonopt.problems.purchasing.methods.price.table import Grid, Rates
 
 NONE, ON_DEMAND, SPOT = 0, 2, 3
 """Kinds of what else a job does; the numbers are those of `plan.Plan.option`."""
@@ -178,10 +178,9 @@ class Others:
         usd, lost = self._paid(kind, length, cpus)
         start, value = np.empty(len(some)), np.empty(len(some))
         latest = a + self.instance.max_wait_hours[some]
-        run = way(best_spot_starts, 500.0 * len(some))
-        run(carbon * cpus, wait, a, latest, length, signal, start, value)
+        best_spot_starts(carbon * cpus, wait, a, latest, length, signal, start, value)
         value += cost * usd + wait * lost
-        kg = cpus * way(emissions, 10.0 * len(some))(start, length, signal)
+        kg = cpus * emissions(start, length, signal)
         found = Other(*(np.array(column) for column in vars(best).values()))
         better = value < best.value[some]
         columns = (value, np.full(len(some), float(kind)), start, kg, usd, start - a + lost)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -95,8 +95,3 @@ def largest_load(instance: PurchasingInstance) -> float:
     moment = np.concatenate([jobs.arrival_hours, instance.latest_end_hours])
     change = np.concatenate([jobs.cpus, -jobs.cpus])[np.argsort(moment, kind="stable")]
     return float(np.ceil(np.cumsum(change).max(initial=0.0) * (1 + 1e-9)))
-
-
-def way(kernel: Any, steps: float) -> Any:
-    """Return the way to run a linked kernel that ends first: see `Kernel.choose`."""
-    return kernel

@@ -1,0 +1,46 @@
+"""Method `price` where its loops are not compiled and the time is too short for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.algorithms.kernel import Kernel
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {},
+        {"model": "no-split"},
+        {"model": "suspend-resume"},
+        {"decide_reserved": True},
+        {"spot_max_length_hours": 2.0, "evictions_per_hour": 0.1},
+    ],
+)
+def test_there_is_a_schedule_at_least_as_good_as_that_without_waiting(
+    terms: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Kernel, "is_ready", False)
+    instance = co.generate("purchasing", jobs=40, arrival_hours=24, seed=3, **terms)
+    found = co.solve(instance, "price", time_limit=3.0)
+    baseline = co.solve(instance, "no-wait")
+    assert found.status == "time_limit"
+    assert found.objective is not None
+    assert baseline.objective is not None
+    assert found.objective <= baseline.objective
+    assert found.bound is not None
+    assert 0 < found.bound <= found.objective
+    assert "compile" in found.info["stopped"]
+
+
+def test_limits_that_no_quick_schedule_keeps_leave_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Kernel, "is_ready", False)
+    instance = co.generate("purchasing", jobs=40, arrival_hours=24, reserved=5, seed=3)
+    carbon = float(co.solve(instance, "no-wait").metrics["carbon_kg"])
+    limited = instance.with_objective(instance.weights, type(instance.limits)(carbon_kg=0.97 * carbon))
+    found = co.solve(limited, "price", time_limit=3.0)
+    assert found.objective is None
+    assert found.bound is not None
+    assert np.isfinite(found.bound)
