@@ -1,16 +1,16 @@
 """CarbonFlex's Algorithm 1 as one writes it down: a sorted list of all units and a loop over it, in plain Python.
 
-Every (job, slot, scale) is one entry of the list, sorted by throughput per carbon. The loop gives a job the next
-scale in a slot while the job has work left and the slot has servers left. How much of either is left is computed in
-one of two ways:
+Every (job, slot, scale) is one entry of the list, sorted by throughput per carbon, then by deadline. The loop gives a
+job the next scale in a slot while the job has work left and the slot has servers left. How much of either is left is
+computed in one of two ways:
 
     recompute   each time from the schedule: the work of the job over its slots, the servers of all jobs in the slot
     otherwise   kept as running sums
 
 What the paper leaves open is settled as in `carbonopt.problems.elastic.methods.greedy`, so that both give the same
-schedule: entries of equal ratio go by slot, unit, profile and job; a unit never comes before the one below it, also where its
-own ratio is better. `printed` tests the capacity by `sum + k >= M` and lets jobs run one slot longer; otherwise the
-load may reach M, and servers that a job's last slot does not need are given up.
+schedule: entries of equal ratio and deadline go by job, slot and unit; a unit never comes before the one below it, also
+where its own ratio is better. `printed` tests the capacity by `sum + k >= M` and lets jobs run one slot longer;
+otherwise the load may reach M, and servers that a job's last slot does not need are given up.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any
 
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 
-Entry = tuple[float, int, int, int, int]
-"""Less the ratio, slot, unit, profile, job."""
+Entry = tuple[float, float, int, int, int]
+"""Less the ratio, deadline, job, slot, unit."""
 LOOK_AT_CLOCK = 1000
 """Entries between two looks at the clock."""
 
@@ -45,6 +45,7 @@ class Algorithm1:
         self.intensity: list[float] = instance.intensity.tolist()
         self.profile: list[int] = instance.profile_of_job.tolist()
         self.arrival: list[int] = jobs.arrival.tolist()
+        self.deadline: list[float] = (jobs.arrival + jobs.length + jobs.slack).tolist()
         self.end: list[int] = [min(end + printed, slots) for end in jobs.window_end.tolist()]
         self.required: list[float] = jobs.required.tolist()
         self.gain: list[list[float]] = [p.marginal_throughput.tolist() for p in instance.profiles]
@@ -74,7 +75,7 @@ class Algorithm1:
                 for u, (gain, kwh) in enumerate(zip(self.gain[p], self.kwh[p], strict=True)):
                     carbon = self.intensity[t] * kwh
                     ratio = min(ratio, gain / carbon if carbon > 0 else float("inf"))
-                    found.append((-ratio, t, u, p, j))
+                    found.append((-ratio, self.deadline[j], j, t, u))
         found.sort()
         return found
 
@@ -82,9 +83,10 @@ class Algorithm1:
         """Run it, for at most so many CPU seconds."""
         began, walked = time.process_time(), 0
         entries = self.entries()
-        for walked, (_, t, u, p, j) in enumerate(entries):
+        for walked, (_, _, j, t, u) in enumerate(entries):
             if seconds is not None and walked % LOOK_AT_CLOCK == 0 and time.process_time() - began > seconds:
                 break
+            p = self.profile[j]
             k = self.k_min[p] + u
             done = sum(self.throughput[p][s] for s in self.scale[j]) if recompute else self.work[j]
             if done >= self.required[j] or self.scale[j][t] != (k - 1 if u else 0):

@@ -1,8 +1,9 @@
 """CarbonFlex's Algorithm 1, in three variants under honest names.
 
-It sorts every unit (job, slot, scale) by throughput per carbon, p / (e CI), and takes units in this
-order while the job has work left and the slot has room. All units of one profile, scale and slot have
-the same key, so only these classes are sorted; a compiled loop then walks through their jobs.
+It sorts every unit (job, slot, scale) by throughput per carbon, p / (e CI), then by the deadline a + l + d
+(line 6), and takes units in this order while the job has work left and the slot has room. All units of one
+profile, scale and slot have the same ratio, so only these classes are sorted by it. A compiled loop walks through
+the classes; the jobs of all classes with one ratio, whatever their profile, come by deadline.
 
 - ``printed``: capacity tested by `sum + k >= M`, a closed window, a scale that overwrites the one before.
 - ``corrected``: load at most M, half-open window, servers that the last slot does not need released.
@@ -123,8 +124,10 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
     jobs, slots = instance.jobs, instance.time.slots
     closed = variant == "printed"
     end = np.minimum(jobs.window_end + closed, slots)
-    first, member = _members(instance, end)
-    order = _classes(instance)
+    rank = np.empty(len(jobs), dtype=np.int64)
+    rank[np.argsort(jobs.arrival + jobs.length + jobs.slack, kind="stable")] = np.arange(len(jobs))
+    first, member = _members(instance, end, rank)
+    order, tie = _classes(instance)
     size = int(((end - jobs.arrival) * instance.units.count[instance.profile_of_job]).sum())
     left = np.array(jobs.length if variant == "fluid" else jobs.required)
     capacity = instance.cluster.limit if variant == "corrected" else instance.cluster.capacity
@@ -134,8 +137,8 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
     offset = np.asarray(np.cumsum(width) - width - jobs.arrival, dtype=np.int64)
     with loops(STEPS_PER_UNIT * size, (_take,), COMPILE_SECONDS):
         _take(
-            order, first, member, instance.units.gain, instance.units.servers, VARIANTS.index(variant),
-            offset, level, rest, left, free,
+            order, tie, rank, first, member, instance.units.gain, instance.units.servers,
+            VARIANTS.index(variant), offset, level, rest, left, free,
         )  # fmt: skip
     used = np.flatnonzero((level > 0) | (rest > 0))
     count = level[used] + (rest[used] > 0)
@@ -154,23 +157,25 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
     return Allocation(job, slot, unit, part, left, late)
 
 
-def _classes(instance: ElasticInstance) -> IntArray:
-    """Return (profile, slot, unit) of every class in the order of the greedy, shape (C, 3).
+def _classes(instance: ElasticInstance) -> tuple[IntArray, IntArray]:
+    """Return (profile, slot, unit) of every class in the order of the greedy, and where each ratio begins.
 
-    By throughput per carbon, best first; ties by slot, unit and profile. A unit never comes before
-    the one below it, also where its own ratio is better.
+    By throughput per carbon, best first. A unit never comes before the one below it, also where its own
+    ratio is better. Shapes (C, 3) and (R + 1,) for C classes of R ratios.
     """
     carbon, gain = unit_carbon(instance), instance.units.gain[:, None, :]
     ratio = np.divide(gain, carbon, out=np.full(carbon.shape, np.inf), where=carbon > 0)
     ratio = np.minimum.accumulate(ratio, axis=2)
     exists = np.arange(carbon.shape[2]) < instance.units.count[:, None]
     profile, slot, unit = np.nonzero(np.broadcast_to(exists[:, None, :], carbon.shape))
-    order = np.lexsort((profile, unit, slot, -ratio[profile, slot, unit]))
-    return np.column_stack([profile, slot, unit])[order]
+    key = ratio[profile, slot, unit]
+    order = np.lexsort((profile, unit, slot, -key))
+    begins = np.flatnonzero(np.concatenate([[True], key[order][1:] != key[order][:-1]]))
+    return np.column_stack([profile, slot, unit])[order], np.append(begins, len(order))
 
 
-def _members(instance: ElasticInstance, end: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the jobs of each profile whose window holds each slot, in the order of the instance, compressed."""
+def _members(instance: ElasticInstance, end: IntArray, rank: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the jobs of each profile whose window holds each slot, by deadline, compressed."""
     jobs, slots = instance.jobs, instance.time.slots
     width = end - jobs.arrival
     job = np.repeat(np.arange(len(jobs)), width)
@@ -178,12 +183,36 @@ def _members(instance: ElasticInstance, end: IntArray) -> tuple[IntArray, IntArr
     key = instance.profile_of_job[job] * slots + slot
     first = np.zeros(len(instance.profiles) * slots + 1, dtype=np.int64)
     np.cumsum(np.bincount(key, minlength=len(first) - 1), out=first[1:])
-    return first, job[np.argsort(key, kind="stable")]
+    return first, job[np.lexsort((rank[job], key))]
+
+
+@kernel
+def _queue(
+    order: IntArray, begin: int, end: int, rank: IntArray, first: IntArray, member: IntArray, slots: int
+) -> IntArray:
+    """Return (job, class) of the units of classes begin..end-1 by deadline, then by slot and unit, shape (Q, 2)."""
+    size = 0
+    for c in range(begin, end):
+        cell = order[c, 0] * slots + order[c, 1]
+        size += first[cell + 1] - first[cell]
+    found = np.empty((size, 2), dtype=np.int64)
+    key = np.empty(size, dtype=np.int64)
+    row = 0
+    for c in range(begin, end):
+        cell = order[c, 0] * slots + order[c, 1]
+        for m in range(first[cell], first[cell + 1]):
+            found[row, 0] = member[m]
+            found[row, 1] = c
+            key[row] = rank[member[m]] * (end - begin) + c - begin
+            row += 1
+    return found[np.argsort(key)] if end - begin > 1 else found
 
 
 @kernel
 def _take(
     order: IntArray,
+    tie: IntArray,
+    rank: IntArray,
     first: IntArray,
     member: IntArray,
     gain: FloatArray,
@@ -197,11 +226,12 @@ def _take(
 ) -> None:
     """Walk through the classes; count whole units taken in `level`, and note the part of a last one in `rest`."""
     slots = len(free)
-    for c in range(len(order)):
-        p, t, u = order[c, 0], order[c, 1], order[c, 2]
-        need = servers[p, u]
-        for m in range(first[p * slots + t], first[p * slots + t + 1]):
-            j = member[m]
+    for r in range(len(tie) - 1):
+        queue = _queue(order, tie[r], tie[r + 1], rank, first, member, slots)
+        for i in range(len(queue)):
+            j, c = queue[i, 0], queue[i, 1]
+            p, t, u = order[c, 0], order[c, 1], order[c, 2]
+            need = servers[p, u]
             place = offset[j] + t
             if left[j] <= 0.0 or level[place] != u or rest[place] > 0.0:
                 continue

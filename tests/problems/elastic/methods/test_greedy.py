@@ -22,17 +22,18 @@ METHODS = {
 
 
 def units_in_order(instance: ElasticInstance, closed: bool) -> list[tuple[int, int, int]]:
-    """Return (job, slot, unit) by throughput per carbon, a unit never before the one below it."""
+    """Return (job, slot, unit) by throughput per carbon, then by deadline, a unit never before the one below it."""
     keys = []
     for j in range(len(instance.jobs)):
         profile = instance.profile_of_job[j]
+        deadline = instance.jobs.arrival[j] + instance.jobs.length[j] + instance.jobs.slack[j]
         for t in range(instance.jobs.arrival[j], min(instance.time.slots, instance.jobs.window_end[j] + closed)):
             ratio = np.inf
             for u in range(len(instance.profiles[profile])):
                 carbon = instance.intensity[t] * instance.units.kwh[profile, u]
                 ratio = min(ratio, instance.units.gain[profile, u] / carbon if carbon else np.inf)
-                keys.append((-ratio, t, u, profile, j))
-    return [(j, t, u) for _, t, u, _, j in sorted(keys)]
+                keys.append((-ratio, deadline, j, t, u))
+    return [(j, t, u) for _, _, j, t, u in sorted(keys)]
 
 
 def walked(instance: ElasticInstance, variant: str) -> dict[tuple[int, int], float]:
@@ -130,6 +131,28 @@ def test_machine_code_and_plain_python_agree(variant: str) -> None:
 
 
 class TestByHand:
+    def test_ties_go_by_deadline_across_profiles(self) -> None:
+        """Both base units have ratio 1 in slot 0; `b`, second in the file and of another profile, is due first.
+
+        `a` may wait for slot 1, `b` may not: by file or profile order `a` takes the only server of slot 0, and
+        `b` stays unfinished.
+        """
+        instance = by_hand(1, [1, 2], (0, 1, 1, [1, 0.5]), (0, 1, 0, [1]))
+        for variant in ("corrected", "fluid"):
+            found = allocate(instance, variant)
+            assert found.job.tolist() == [0, 1]
+            assert found.slot.tolist() == [1, 0]
+            assert not len(found.unfinished)
+
+    def test_ties_of_one_profile_go_by_deadline_and_not_by_file(self) -> None:
+        instance = by_hand(1, [1, 2, 3], (0, 1, 2, [1]), (0, 1, 1, [1]), (0, 1, 0, [1]))
+        assert allocate(instance, "corrected").slot.tolist() == [2, 1, 0]
+
+    def test_equal_carbon_of_two_slots_is_a_tie_too(self) -> None:
+        """`b` is due first and takes the earlier of its two slots; the later file place of `b` does not matter."""
+        instance = by_hand(1, [1, 1, 1], (0, 1, 2, [1, 0.5]), (0, 1, 1, [1]))
+        assert allocate(instance, "corrected").slot.tolist() == [1, 0]
+
     def test_servers_that_the_last_slot_does_not_need_are_given_up(self) -> None:
         """Taken: slot 1 (1 + .9), slot 0 (1): 2.9 of 2. Slot 1 is last; its second server can go."""
         solution = co.solve(by_hand(3, [2, 1], (0, 2, 0, [1, 0.9])), "carbonflex-greedy")
