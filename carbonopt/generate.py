@@ -14,10 +14,10 @@ def generate(problem: str, **parameters: Any) -> Instance:
     Parameters
     ----------
     problem
-        ``mosp``, ``elastic`` or ``purchasing``.
+        A name of `carbonopt.core.registry.problem_names`.
     **parameters
-        Of the problem's generator, e.g. ``jobs=200, seed=1``; see `carbonopt.problems.mosp.data.generate.generate`,
-        `carbonopt.problems.elastic.data.generate.generate` and `carbonopt.problems.purchasing.data.generate.generate`.
+        Of the problem's generator, e.g. ``jobs=200, seed=1``; see ``generate`` in
+        ``carbonopt.problems.<problem>.data.generate``.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.instance import Instance
+from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.core.time import parse_utc
 
 LARGEST = 1e6
@@ -18,7 +19,26 @@ LARGEST = 1e6
 
 
 class Problems(TyperGroup):
-    """Subcommands named after problems."""
+    """Subcommands named after problems, each of a function of its own or made from the problem's role."""
+
+    role = ""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the problems that have the role, first those with a function of their own."""
+        others = (name for name in problem_names() if name not in self.commands)
+        return [*self.commands, *(name for name in others if self.role in problem_of(name).roles)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a problem's subcommand; None if there is no such problem."""
+        if cmd_name in self.commands or cmd_name not in self.list_commands(ctx):
+            return super().get_command(ctx, cmd_name)
+        from carbonopt.cli.signature import command_of
+
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        console.command(alone, command_of(problem_of(cmd_name), self.role))
+        made = typer.main.get_command(alone)
+        made.name = cmd_name
+        return made
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the subcommand that the first argument names."""
@@ -27,12 +47,13 @@ class Problems(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def group(app: typer.Typer, name: str, text: str, *functions: Any) -> None:
-    """Add the command `name` to `app`, with a subcommand for each of `functions`."""
-    problems = typer.Typer(cls=Problems, help=text, no_args_is_help=True, subcommand_metavar="PROBLEM [OPTIONS]")
+def group(app: typer.Typer, role: str, text: str, *functions: Any) -> None:
+    """Add the command `role` to `app`, with a subcommand for each problem: one of `functions`, or its role's own."""
+    kind = type(role, (Problems,), {"role": role})
+    problems = typer.Typer(cls=kind, help=text, no_args_is_help=True, subcommand_metavar="PROBLEM [OPTIONS]")
     for function in functions:
         console.command(problems, function)
-    app.add_typer(problems, name=name)
+    app.add_typer(problems, name=role)
 
 
 def _moment(text: str | None) -> str | None:

@@ -205,8 +205,11 @@ class Problem:
 
 
 @cache
-def _packages() -> Mapping[str, str]:
-    """Return the package of each problem by name: first carbonopt's own, then those of entry points."""
+def packages() -> Mapping[str, str]:
+    """Return the package of each problem by name: carbonopt's own, and those of entry points.
+
+    They are looked up once; ``packages.cache_clear()`` has them looked up again.
+    """
     folder = Path(__file__).parents[1] / "problems"
     own = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
     found = {name: f"{GROUP}.{name}" for name in own}
@@ -215,7 +218,7 @@ def _packages() -> Mapping[str, str]:
 
 def problem_names() -> tuple[str, ...]:
     """Return the names of all problems."""
-    return tuple(sorted(_packages()))
+    return tuple(sorted(packages()))
 
 
 def problem_of(name: str) -> Problem:
@@ -226,9 +229,9 @@ def problem_of(name: str) -> Problem:
     UnsupportedError
         If there is none; the message lists those there are.
     """
-    if name not in _packages():
+    if name not in packages():
         raise UnsupportedError(f"unknown problem {name!r}: must be {one_of(problem_names())}")
-    problem: Problem = import_module(_packages()[name]).PROBLEM
+    problem: Problem = import_module(packages()[name]).PROBLEM
     return problem
 
 
