@@ -24,9 +24,8 @@ class Problems(TyperGroup):
     role = ""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the problems that have the role, first those with a function of their own."""
-        others = (name for name in problem_names() if name not in self.commands)
-        return [*self.commands, *(name for name in others if self.role in problem_of(name).roles)]
+        """Return the problems that have the role, in the order of their names."""
+        return [name for name in problem_names() if name in self.commands or self.role in problem_of(name).roles]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a problem's subcommand; None if there is no such problem."""

@@ -9,7 +9,7 @@ import pytest
 from cli_support import errors, run
 
 import carbonopt as co
-from carbonopt.core.registry import problem_of
+from carbonopt.core.registry import problem_names, problem_of
 
 CARBON = "datetime,zone,carbon_intensity_g_per_kwh\n" + "".join(
     f"2022-01-{1 + hour // 24:02d}T{hour % 24:02d}:00:00Z,{zone},{base + hour}\n"
