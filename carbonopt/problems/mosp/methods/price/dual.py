@@ -24,8 +24,6 @@ SAFETY = 1e-12
 """Relative allowance for the rounding of sums in double precision."""
 TEMPERATURES, ITERATIONS = (0.03, 0.003, 3e-4, 1e-4, 3e-5), 150
 """Of an ascent of the soft function: in costs of a typical job; and quasi-Newton iterations at each."""
-EVALUATIONS = 5_000
-"""Of an ascent, in loop steps of a line each: what the choice between compiled and plain loops counts with."""
 
 
 class Dual:
@@ -63,14 +61,6 @@ class Dual:
         self.member_cost = np.zeros(len(self.table.jobs))
         self.absence: FloatArray = np.full(len(self.table.group), self.table.absence)
         self.absent: FloatArray = np.zeros(len(self.table.group))
-        self.steps = groups * float(self.limit.size) + 20.0 * len(self.table.jobs) + len(self.table.group) * slots
-        run = self.steps * EVALUATIONS
-        self._over_clusters = kernels.least_over_clusters
-        self._soft_clusters = kernels.soft_over_clusters
-        self._hard_classes = kernels.hard_classes
-        self._soft_classes = kernels.soft_classes
-        self._hard_loads = kernels.hard_loads
-        self._soft_loads = kernels.soft_loads
 
     def hard(self, prices: FloatArray, absence: FloatArray | None = None) -> tuple[float, FloatArray]:
         """Return value and a subgradient at flat `prices`; the value is infinite if a job can run nowhere.
@@ -79,11 +69,11 @@ class Dual:
         """
         absence = self.absence if absence is None else absence
         mu = prices.reshape(self.shape)
-        self._over_clusters(prefix_sums(self.base + mu), self.table, self._least, self._best)
+        kernels.least_over_clusters(prefix_sums(self.base + mu), self.table, self._least, self._best)
         self._units[:] = 0.0
-        self._hard_classes(self._least, absence, self.table, self._units, self.absent, self.member_cost)
+        kernels.hard_classes(self._least, absence, self.table, self._units, self.absent, self.member_cost)
         load = np.zeros((*self.shape[:2], self.shape[2] + 1))
-        self._hard_loads(self._units, self._best, self.table, load)
+        kernels.hard_loads(self._units, self._best, self.table, load)
         value = float(self.table.jobs @ self.member_cost) - float((mu * self.limit).sum())
         return value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel()
 
@@ -94,14 +84,21 @@ class Dual:
         absence = self.absence if absence is None else absence
         mu, inner = prices.reshape(self.shape), temperature * INNER
         prefix = prefix_sums(self.base + mu)
-        self._over_clusters(prefix, self.table, self._least, self._best)
-        self._soft_clusters(prefix, inner, self.table, self._least, self._soft)
+        kernels.least_over_clusters(prefix, self.table, self._least, self._best)
+        kernels.soft_over_clusters(prefix, inner, self.table, self._least, self._soft)
         self._units[:] = 0.0
-        total = self._soft_classes(self._soft, absence, temperature, self.table, self._units, self.absent)
+        total = kernels.soft_classes(self._soft, absence, temperature, self.table, self._units, self.absent)
         load = np.zeros((*self.shape[:2], self.shape[2] + 1))
-        self._soft_loads(self._units, prefix, inner, self._soft, self.table, load)
+        kernels.soft_loads(self._units, prefix, inner, self._soft, self.table, load)
         value = total - float((mu * self.limit).sum())
         return value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel()
+
+    @property
+    def steps(self) -> float:
+        """Loop steps of an evaluation, about."""
+        table = self.table
+        clusters = len(table.length) * self.limit.size
+        return float(clusters + 20 * len(table.jobs) + len(table.group) * self.shape[2])
 
     def safe(self, prices: FloatArray, absence: FloatArray | None = None) -> float | None:
         """Return the hard value less an allowance for rounding; None if a job that must run can run nowhere."""

@@ -13,14 +13,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.methods.milp import out_of_time, value_of
-from carbonopt.problems.mosp.methods.price.solver import Solver
+from carbonopt.problems.mosp.methods.milp import lp_rounding, out_of_time, value_of
+from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.search import anneal
+from carbonopt.problems.mosp.methods.price.solver import Solver, most_moves
+from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
 from carbonopt.problems.mosp.methods.price.sweep.improve import is_small
 from carbonopt.problems.mosp.methods.price.sweep.part import whole_units
 
@@ -31,6 +37,12 @@ COUNT_JOBS = 3_000
 """Up to this number of jobs, one rejection more or less is worth branches on how many there are."""
 SEARCH_SHARE, SEARCH_MOVES = 0.1, 5_000
 """What the search takes before sweeps of small instances, at most: of the time, and moves a job."""
+EVALUATIONS = 5_000
+"""Evaluations of the dual function in an ascent, about."""
+STEPS_A_MOVE = 2_000.0
+"""Loop steps of a move of the search, about."""
+COMPILE_SECONDS = 30.0
+"""What it takes to compile the loops, about, on a slow machine [s]."""
 LONG_SHARE, REJECT_SHARE = 0.4, 0.9
 """The same of other instances, and of those that may reject jobs, whose search pays longer."""
 
@@ -42,7 +54,17 @@ def price(instance: MospInstance, options: Options) -> Outcome:
         return out_of_time(info)
     if not len(instance.jobs):
         return Outcome(Status.OPTIMAL, {"job": [], "cluster": [], "start": []}, 0.0, info=info)
-    solver = Solver(instance, value, options)
+    dual = Dual(instance, value)
+    steps = EVALUATIONS * dual.steps + STEPS_A_MOVE * most_moves(len(instance.jobs))
+    with loops(steps, (anneal, expand), COMPILE_SECONDS) as ready:
+        if not ready and options.remaining < COMPILE_SECONDS:
+            return lp_rounding(instance, options)
+        return _search(Solver(instance, value, dual, options), info)
+
+
+def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
+    """Bound, then search, then close what gap is left."""
+    instance, options = solver.instance, solver.options
     if solver.proof.priced == np.inf:  # some job can run nowhere
         return Outcome(Status.INFEASIBLE, info=info)
     solver.ascend()

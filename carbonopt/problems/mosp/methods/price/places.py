@@ -163,11 +163,6 @@ def fill_places(priced: FloatArray, base: FloatArray, tab: Any, excess: FloatArr
                 out.least[m], out.lowest[m], out.size[m] = cheapest, lowest, count
 
 
-def way(kernel: Any, steps: float) -> Any:
-    """Return the way to run a linked kernel that ends first: see `Kernel.choose`."""
-    return kernel
-
-
 def make_places(dual: Dual, prices: FloatArray) -> Places:
     """Return the places of each member of `dual` at flat `prices`."""
     members, (clusters, _, slots) = len(dual.table.jobs), dual.shape
@@ -178,6 +173,5 @@ def make_places(dual: Dual, prices: FloatArray) -> Places:
     price = prefix_sums(prices.reshape(dual.shape))
     out = Places(np.zeros(members, dtype=np.int64), entry, np.full(members, np.inf), np.full(members, np.inf), price)
     priced, base, work = prefix_sums(dual.base + prices.reshape(dual.shape)), prefix_sums(dual.base), np.zeros(most)
-    steps = members * (slots + 10.0 * most)
-    way(fill_places, steps)(priced, base, dual.table, work, np.zeros(most, dtype=np.int64), out)
+    fill_places(priced, base, dual.table, work, np.zeros(most, dtype=np.int64), out)
     return out

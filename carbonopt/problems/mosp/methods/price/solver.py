@@ -19,12 +19,11 @@ from carbonopt.problems.mosp.methods.price.bound import Bound
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.exact import Closed, close
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
-from carbonopt.problems.mosp.methods.price.places import Places, make_places, way
+from carbonopt.problems.mosp.methods.price.places import Places, make_places
 from carbonopt.problems.mosp.methods.price.records import State
 from carbonopt.problems.mosp.methods.price.restricted import Targets, place_targets, solve_restricted
 from carbonopt.problems.mosp.methods.price.search import Goal, anneal
 from carbonopt.problems.mosp.methods.price.state import (
-    PLACE_STEPS,
     at_places,
     charge_absence,
     copy_of,
@@ -33,7 +32,6 @@ from carbonopt.problems.mosp.methods.price.state import (
     places_of,
     schedule_of,
 )
-from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
 from carbonopt.problems.mosp.methods.price.sweep.improve import Improver
 
 BOUND_SHARE, COUNT_SHARE = 0.4, 0.25
@@ -44,8 +42,6 @@ LP_EXCESS = 0.003
 """Largest excess of its places, in costs of a typical job."""
 LP_SHARE = 0.6
 """Of the time that is left, what it takes at most."""
-COMPILING = 30.0
-"""Time without which sweeps are left out where their loops are not compiled yet: that takes half of it [s]."""
 CUT_SHARE, CUT_COLUMNS = 0.15, 8_000
 """What cuts take at most of the time that is left, and columns up to which they raise the bound in so little."""
 PART_SHARE = 0.9
@@ -63,8 +59,6 @@ FIRST_MOVES, MOVES_PER_JOB, GROWTH = 5_000, 2, 4
 BUDGET = 20_000
 """Moves in all, a job; below `BUDGET_JOBS`, where HiGHS comes after, less by the square of the proportion."""
 BUDGET_JOBS = 50
-STEPS_A_MOVE = 2000.0
-"""Loop steps: what the choice between compiled and plain loops counts with."""
 CHARGES, CHARGE_STEPS, CHARGED = (0.6, 6.0), 30, 0.8
 """What absent work counts at most, in mean priced costs of work: first and last; in so many steps, in that share of a
 round."""
@@ -72,26 +66,21 @@ CHUNK = 0.2
 """Time between two looks at the clock [s]."""
 
 
+def most_moves(jobs: int) -> int:
+    """Return the moves of a search in all."""
+    return int(BUDGET * jobs * min(1.0, jobs / BUDGET_JOBS) ** 2)
+
+
 class Solver:
     """Prices, places and the schedule of one instance; everything in the sense of a minimisation."""
 
-    def __init__(self, instance: MospInstance, value: PlacementValue, options: Options) -> None:
-        self.instance, self.value, self.options = instance, value, options
+    def __init__(self, instance: MospInstance, value: PlacementValue, dual: Dual, options: Options) -> None:
+        self.instance, self.value, self.dual, self.options = instance, value, dual, options
         self.sign = 1.0 if value.sense == "min" else -1.0
-        self.dual = Dual(instance, value)
         self.proof = Bound(instance, self.dual)
         self.rng = np.random.default_rng(options.seed)
+        self.budget = most_moves(len(instance.jobs))
         self.moves = 0
-
-    def run(self, kernel: Any) -> Any:
-        """Return the way to run a kernel of the search that ends first."""
-        return way(kernel, STEPS_A_MOVE * self.budget)
-
-    @property
-    def budget(self) -> int:
-        """Moves in all."""
-        jobs = len(self.instance.jobs)
-        return int(BUDGET * jobs * min(1.0, jobs / BUDGET_JOBS) ** 2)
 
     # The bound
 
@@ -135,10 +124,9 @@ class Solver:
             yield self._inserted(largest)
             yield self._inserted(np.lexsort((-jobs.demand.sum(axis=1), jobs.arrival)))
             return
-        kernel = way(place_targets, PLACE_STEPS * self.places.entry.size)
         for order in (largest, np.lexsort((-self.empty.jobs.work, targets.start))):
             state, units = copy_of(self.empty), targets.units.copy()
-            kernel(order, targets.start, units, self.rng, self.dual.table, self.places, state)
+            place_targets(order, targets.start, units, self.rng, self.dual.table, self.places, state)
             yield at_places(self.empty, state.place, self.dual, self.proof.prices, fill=True)
 
     def _targets(self) -> Targets | None:
@@ -148,7 +136,7 @@ class Solver:
     def _inserted(self, order: IntArray) -> State:
         """Return the schedule of jobs that come in an order, each at its first place by excess with room."""
         state = copy_of(self.empty)
-        self.run(insert_all)(order, self.rng, self.places, state)
+        insert_all(order, self.rng, self.places, state)
         return at_places(self.empty, state.place, self.dual, self.proof.prices, fill=True)
 
     # The search
@@ -174,15 +162,15 @@ class Solver:
         """Anneal once; return the moves a second."""
         begun, done, size = options.elapsed, 0, min(1000, moves)
         kept, state = self.state, copy_of(self.first if self.rejects else self.state)
-        kernel, pace = self.run(anneal), (cold / hot) ** (1 / moves)
+        pace = (cold / hot) ** (1 / moves)
         for last, charge in self._charges(moves):
             if self.rejects:
-                self.run(charge_absence)(charge, state)
+                charge_absence(charge, state)
             known = self.proof.best if self.complete and charge == np.inf else -np.inf
             goal = Goal(known, options.mip_rel_gap, options.mip_abs_gap)
             while done < last and not self.closed and options.remaining > 0:
                 before, size, clock = self.state.best_total, min(size, last - done), options.elapsed
-                done = kernel(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, state)
+                done = anneal(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, state)
                 size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
                 if charge == np.inf and state.best_total < before:
                     self.state = copy_of(state)
@@ -203,8 +191,7 @@ class Solver:
 
     def sweep(self, few: bool) -> None:
         """Improve the schedule by sweeps over the slots, and prove how good it is where jobs are few."""
-        is_slow = not expand.is_ready and self.options.remaining < COMPILING
-        if self.closed or not self.complete or is_slow:
+        if self.closed or not self.complete:
             return
         improver = Improver(self.instance, self.dual, self.proof.prices, self.empty)
         if few:

@@ -13,13 +13,10 @@ from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstanc
 from carbonopt.problems.mosp.data.schedule import as_schedule, from_schedule
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.packing import LEVELS, WORD, fits, put, settle
-from carbonopt.problems.mosp.methods.price.places import Places, run_cost, time_cost, way
+from carbonopt.problems.mosp.methods.price.places import Places, run_cost, time_cost
 from carbonopt.problems.mosp.methods.price.records import JOB, MOVED, NOW, State
 from carbonopt.problems.mosp.methods.price.search import MOST_MOVED
 from carbonopt.problems.mosp.methods.price.table import Table, time_costs
-
-PLACE_STEPS = 10.0
-"""Loop steps for a place that is looked at: what the choice between compiled and plain loops counts with."""
 
 
 def levels_of(demand: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -182,8 +179,7 @@ def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, fil
     arguments = prefix_sums(dual.base), priced, dual.table, dual.member_cost, state
     put_all(place, *arguments)
     if fill:
-        steps = PLACE_STEPS * float(state.now.absent_count[0]) * state.free.shape[1]
-        way(put_left, steps)(*arguments)
+        put_left(*arguments)
     state.jobs.best = state.jobs.place
     state.now.total = state.now.best_total = float(state.jobs.cost.sum())
     return state

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -59,13 +58,10 @@ class Improver:
         Of capacity, flat.
     empty
         A schedule without jobs.
-    run
-        Returns the way to run a kernel; compiled if None.
     """
 
-    def __init__(self, instance: MospInstance, dual: Dual, prices: FloatArray, empty: State, run: Any = None) -> None:
+    def __init__(self, instance: MospInstance, dual: Dual, prices: FloatArray, empty: State) -> None:
         self.instance, self.dual, self.prices, self.empty = instance, dual, prices, empty
-        self.run = run or (lambda kernel: kernel)
         self.prefix = prefix_sums(dual.base), prefix_sums(dual.base + prices.reshape(dual.shape))
         whole = whole_units(instance.jobs.demand)
         assert whole is not None, "demands have no common unit"
@@ -81,7 +77,7 @@ class Improver:
             slack = max(options.mip_abs_gap, options.mip_rel_gap * abs(total))
             if total - bound <= slack or options.remaining == 0:
                 return
-            sweep = Sweep(self._all(total - self.bound), total - 0.9 * slack, self.run, options)
+            sweep = Sweep(self._all(total - self.bound), total - 0.9 * slack, options)
             bound = max(bound, sweep.root(ROOT_ROUNDS) - self.rounding)
             swept = sweep.go(width, rounds, batch)
             state, bound = self._better(state, sweep.part, swept), max(bound, swept.bound - self.rounding)
@@ -103,14 +99,14 @@ class Improver:
             if len(choice.job) < 2 or most <= TIE * abs(cost):
                 continue
             part = self._part(choice, most)
-            sweep = Sweep(part, cost + TIE * abs(cost), self.run, options)
+            sweep = Sweep(part, cost + TIE * abs(cost), options)
             sweep.root(0)
             state = self._better(state, part, sweep.go(width))
             yield state
 
     def _part(self, choice: Choice, most_excess: float) -> Part:
         most = most_excess * (1 + 1e-6) + 1e-12 * float(np.abs(self.empty.jobs.lowest).sum()) + 2 * self.rounding
-        return make_part(choice, self.units, most, self.prefix, self.dual.table, self.empty, self.run)
+        return make_part(choice, self.units, most, self.prefix, self.dual.table, self.empty)
 
     def _all(self, most_excess: float) -> Part:
         clusters, _, slots = self.dual.shape

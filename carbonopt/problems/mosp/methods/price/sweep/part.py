@@ -159,7 +159,6 @@ def make_part(
     prefix: tuple[FloatArray, FloatArray],
     table: Any,
     state: Any,
-    run: Any,
 ) -> Part:
     """Return the part of a choice of jobs.
 
@@ -175,8 +174,6 @@ def make_part(
         Prefix sums of the cost of a unit without and with prices.
     table, state
         The dual's table, and any schedule.
-    run
-        Returns the way to run a kernel.
     """
     (begin, end), room, cluster, jobs, job = choice.slots, choice.room, choice.cluster, state.jobs, choice.job
     deadline = table.deadline[jobs.member[job]]
@@ -190,7 +187,7 @@ def make_part(
     for k in range(min(longest, end - begin)):
         opened[:, : end - begin - k] &= profiles.units[:, k] <= room[:, k:, None]
     cost, excess = (np.full((len(room), end - begin, len(job)), np.inf) for _ in range(2))
-    run(fill_costs)(job, (cluster, begin), most_excess, prefix, table, state, (cost, excess))
+    fill_costs(job, (cluster, begin), most_excess, prefix, table, state, (cost, excess))
     hope = np.full((len(job), end - begin + 1), np.inf)
     hope[:, -1] = jobs.away[job] if np.isfinite(table.absence) else np.inf
     best = excess.min(axis=0).T

@@ -70,14 +70,12 @@ class Sweep:
         The part.
     most
         Only schedules that cost less are looked for.
-    run
-        Returns the way to run a kernel.
     options
         Time and seed.
     """
 
-    def __init__(self, part: Part, most: float, run: Any, options: Options) -> None:
-        self.part, self.most, self.run, self.options = part, most, run, options
+    def __init__(self, part: Part, most: float, options: Options) -> None:
+        self.part, self.most, self.options = part, most, options
         self.rng = np.random.default_rng(options.seed)
         self.program, self.paths = part.program, make_paths(part.program)
         self.price = part.price
@@ -86,12 +84,12 @@ class Sweep:
     def raise_prices(self, t: int, passed: int, count: int, rounds: int) -> None:
         """Raise the mean bound of a sample of the states by better prices of jobs; leave the paths at these."""
         sample = np.arange(count) if count <= SAMPLE else self.rng.choice(count, SAMPLE, replace=False)
-        kernel, latest = self.run(evaluate), self.price
+        latest = self.price
 
         def mean_bound(price: FloatArray) -> tuple[float, FloatArray]:
             nonlocal latest
             slope, latest = np.zeros(len(price)), price
-            value = kernel(t, passed, price, sample, self.program, self.paths, self.states, slope)
+            value = evaluate(t, passed, price, sample, self.program, self.paths, self.states, slope)
             return float(value), slope
 
         ascent = Ascent(
@@ -113,7 +111,7 @@ class Sweep:
         """Raise the prices before anything has started; return the bound."""
         self.states = make_states(1, self.program)
         self.raise_prices(0, 0, 1, rounds)
-        self.run(value_states)(0, 0, 1, self.price, self.program, self.paths, self.states)
+        value_states(0, 0, 1, self.price, self.program, self.paths, self.states)
         return float(self.states.least[0]) - self._error()
 
     def _error(self) -> float:
@@ -132,7 +130,7 @@ class Sweep:
         batch
             Number of states that have prices of their own, at most; all together if None.
         """
-        program, run, root, self.error = self.program, self.run, self.price, self._error()
+        program, root, self.error = self.program, self.price, self._error()
         clusters, slots, jobs = program.cost.shape
         self.states = make_states(BATCH_GROWTH * batch if batch else GROWTH * width, program)
         width = min(width, MOST_BYTES // (2 * GROWTH * (2 * jobs + 8 * (clusters + 5))))
@@ -149,19 +147,19 @@ class Sweep:
                     size, dropped = self._expand(t, j, now, rows, rounds)
                     least = min(least, dropped)
                     if filled + size > GROWTH * width:
-                        filled, lost = run(keep_best)(filled, width, then)
-                        size, worst = run(keep_best)(size, width, self.states)
+                        filled, lost = keep_best(filled, width, then)
+                        size, worst = keep_best(size, width, self.states)
                         least = min(least, lost, worst)
                     _copy(self.states, slice(size), then, slice(filled, filled + size))
                     filled += size
                 order = np.lexsort((then.cost[:filled], then.tag[:filled]))
-                filled = run(keep_undominated)(order, program, then)
-                count, dropped = run(keep_best)(filled, width, then)
+                filled = keep_undominated(order, program, then)
+                count, dropped = keep_best(filled, width, then)
                 least, now, then = min(least, dropped), then, now
-            count = run(to_next_slot)(t, count, program, now)
+            count = to_next_slot(t, count, program, now)
         start: IntArray | None = None
         if count:
-            run(value_states)(slots, 0, count, self.price, program, self.paths, now)
+            value_states(slots, 0, count, self.price, program, self.paths, now)
             best = int(np.argmin(now.least[:count]))
             least = min(least, float(now.least[best]))
             if now.least[best] < self.most:
@@ -171,17 +169,17 @@ class Sweep:
 
     def _expand(self, t: int, j: int, now: States, rows: IntArray, rounds: int) -> tuple[int, float]:
         """Fill the states that come of a batch on a cluster; return how many, and the least bound of those dropped."""
-        run, given, count, least = self.run, (self.program, self.paths, self.states), len(rows), np.inf
+        given, count, least = (self.program, self.paths, self.states), len(rows), np.inf
         _copy(now, rows, self.states, slice(count))
         if rounds:
-            run(wait_anywhere)(count, self.paths.waits, self.states)
+            wait_anywhere(count, self.paths.waits, self.states)
             self.raise_prices(t, j, count, rounds)
             self.error = max(self.error, self._error())
         if rounds or j == 0:
-            run(value_states)(t, j, count, self.price, *given)
-            count, least = run(keep_below)(count, self.most, self.states)
-        run(find_stages)(j, t, self.price, self.program, self.paths)
-        count, dropped = run(expand)(j, t, count, self.most, self.price, *given[:2], self.marks, self.states)
+            value_states(t, j, count, self.price, *given)
+            count, least = keep_below(count, self.most, self.states)
+        find_stages(j, t, self.price, self.program, self.paths)
+        count, dropped = expand(j, t, count, self.most, self.price, *given[:2], self.marks, self.states)
         return int(count), min(float(least), float(dropped))
 
 
