@@ -18,7 +18,7 @@ from carbonopt.problems.elastic import PROBLEM
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.methods.extend import extend
 from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
-from carbonopt.problems.elastic.online.habits import Habits
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
 from carbonopt.problems.elastic.online.learn import learned
 from carbonopt.problems.elastic.verify.late_windows import extended, with_slots
@@ -82,16 +82,16 @@ class Policies:
     """
 
     def __init__(self, past: ElasticInstance | None) -> None:
-        self.habits = None if past is None else Habits.of(past)
+        self.statistics = None if past is None else QueueStatistics.of(past)
         self.knowledge = None if past is None else learned(past)
 
     def make(self, name: str) -> HourlyPolicy:
         """Return a new policy."""
         if name == "carbonflex":
-            return CarbonFlex(self.knowledge, habits=self.habits)
+            return CarbonFlex(self.knowledge, statistics=self.statistics)
         policy = make_policy(PROBLEM, name)
         assert isinstance(policy, HourlyPolicy)
-        policy.habits = self.habits
+        policy.statistics = self.statistics
         return policy
 
 

@@ -28,17 +28,23 @@ def read_option(function: Callable[..., Any], name: str, text: str) -> dict[str,
     >>> read_option(policy, "gpus", "none"), read_option(policy, "gamma", "1")
     ({'gpus': None}, {'gamma': 1.0})
     """
-    known = inspect.signature(function, eval_str=True).parameters
+    parameters = inspect.signature(function, eval_str=True).parameters
+    known = {key: kinds for key, parameter in parameters.items() if (kinds := _kinds(parameter.annotation))}
     if name not in known:
         raise UnsupportedError(f"unknown option {name!r}: must be {one_of(tuple(known), limit=len(known))}")
-    hint = known[name].annotation
-    kinds = get_args(hint) or (hint,)
+    kinds = known[name]
     for kind in kinds:
         try:
             return {name: _read(kind, text)}
         except ValueError:
             continue
     raise UnsupportedError(f"{name} = {shown(text)}: must be {' or '.join(WORDS[kind] for kind in kinds)}")
+
+
+def _kinds(hint: Any) -> tuple[type, ...]:
+    """Return the types of a parameter that a text can stand for, a word last: any text is one."""
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind in WORDS]
+    return () if kinds == [NoneType] else tuple(sorted(kinds, key=lambda kind: kind is str))
 
 
 def _read(kind: type, text: str) -> Any:

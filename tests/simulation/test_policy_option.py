@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,15 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.simulation.policy_option import read_option
 
 
-def policy(gpus: int | None = 1, gamma: float = 0.9, spare: bool = True, order: str = "ascending") -> None: ...
+def policy(
+    gpus: int | None = 1,
+    gamma: float = 0.9,
+    spare: bool = True,
+    order: str = "ascending",
+    file: Path | str | None = None,
+    past: list[float] | None = None,
+    instance: Path = Path(),
+) -> None: ...
 
 
 @pytest.mark.parametrize(
@@ -24,6 +33,8 @@ def policy(gpus: int | None = 1, gamma: float = 0.9, spare: bool = True, order: 
         ("spare", "False", False),
         ("spare", "true", True),
         ("order", "descending", "descending"),
+        ("file", "base.json", "base.json"),
+        ("file", "none", None),
     ],
 )
 def test_values_have_the_type_of_their_parameter(name: str, text: str, value: Any) -> None:
@@ -35,7 +46,8 @@ def test_values_have_the_type_of_their_parameter(name: str, text: str, value: An
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("gpu", "2", "unknown option 'gpu': must be 'gpus', 'gamma', 'spare' or 'order'"),
+        ("gpu", "2", "unknown option 'gpu': must be 'gpus', 'gamma', 'spare', 'order' or 'file'"),
+        ("instance", "here", "unknown option 'instance': must be 'gpus', 'gamma', 'spare', 'order' or 'file'"),
         ("gpus", "2.5", "gpus = '2.5': must be a whole number or none"),
         ("gamma", "none", "gamma = 'none': must be a number"),
         ("gamma", "nan", "gamma = 'nan': must be a number"),

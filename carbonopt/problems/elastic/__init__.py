@@ -25,7 +25,7 @@ PROBLEM = Problem(
             needs="model 'fluid'",
         ),
         "polymatroid-greedy": Method(
-            ".methods.unit_gain:polymatroid_greedy",
+            ".methods.polymatroid:polymatroid_greedy",
             "slot by slot with max flow as independence oracle: optimal, and proves infeasibility",
             exact=True,
             needs="unit gain: every unit does 1 slot of work for the same energy, whole lengths and capacities",

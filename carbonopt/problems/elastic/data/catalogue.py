@@ -27,13 +27,15 @@ from carbonopt.io.profiles import profile_name, read_scaling
 from carbonopt.problems.elastic.data.instance import Profile
 
 SERIAL_SHARES = {"high": 0.01, "moderate": 0.05, "low": 0.15, "low*": 0.3}
-"""s of Amdahl's law."""
+"""Serial share s of each class by Amdahl's law: assumed, as the paper gives names alone."""
 K_MAX = {"cpu": 16, "gpu": 8}
+"""Most servers of a job, by kind of cluster."""
 WATTS = {"cpu": 100.0, "gpu": 300.0}
-"""Power of a server [W]."""
+"""Power of a server [W], by kind of cluster: assumed."""
 NO_SCALING = "no-scaling"
 """The class of jobs that run on one server, of the CPU kind."""
 CLASSES = (*(f"{kind}-{elasticity}" for kind in K_MAX for elasticity in SERIAL_SHARES), NO_SCALING)
+"""All classes, those of CPU clusters first."""
 MIXES = {name: CLASSES[first : first + 4] for name, first in (("mix", 0), ("gpu-mix", 4))}
 """Several classes in equal shares."""
 

@@ -27,8 +27,9 @@ from carbonopt.problems.elastic.data import validate
 from carbonopt.problems.elastic.data.instance import Cluster, ElasticInstance, ElasticJobs, Profile
 
 BYTES_PER_JOB = 400
+"""Memory that a job takes in an instance and on its way to a file, rounded up [bytes]."""
 BYTES_PER_SLOT = 64
-"""Of an instance in memory and on its way to a file, rounded up."""
+"""Memory that a slot takes in an instance and on its way to a file, rounded up [bytes]."""
 
 
 def _scalar_or_row(value: Any) -> str:

@@ -36,7 +36,9 @@ from carbonopt.problems.elastic.data.workload import (
 )
 
 CAPACITY = 150.0
+"""Servers of CarbonFlex's CPU cluster."""
 UTILISATION = 0.5
+"""Work that arrives over what the cluster can do, as in CarbonFlex's experiments."""
 
 
 def generate(

@@ -17,13 +17,24 @@ from carbonopt.io.workload import lognormal_hours, stream
 from carbonopt.problems.elastic.data.catalogue import CLASSES
 from carbonopt.problems.elastic.data.instance import MODELS, ROUNDING, Profile
 
-LENGTHS, ARRIVALS, PROFILES = range(3)
-"""Random streams of a seed: another mix of profiles leaves lengths and arrivals as they are."""
-LEAST_HOURS, LOG_MEAN, LOG_SIGMA, MOST_HOURS = 1.0, 1.24, 1.97, 72.0
+LENGTHS = 0
+"""Random stream of a seed that lengths are drawn from."""
+ARRIVALS = 1
+"""Random stream of a seed that arrivals are drawn from."""
+PROFILES = 2
+"""Random stream of a seed that profiles are drawn from: another mix leaves lengths and arrivals as they are."""
+LEAST_HOURS = 1.0
+"""Shortest job [h], as in the sample that the lengths are calibrated to."""
+LOG_MEAN = 1.24
+"""Mean of the logarithm of a length beyond the shortest [ln h]: see `synthetic_lengths`."""
+LOG_SIGMA = 1.97
+"""Standard deviation of the logarithm of a length beyond the shortest: see `synthetic_lengths`."""
+MOST_HOURS = 72.0
+"""Longest job [h]: see `synthetic_lengths`."""
 MEAN_HOURS = 9.5
-"""Of the synthetic lengths [h]."""
+"""Mean of the synthetic lengths [h], by which the number of jobs is guessed."""
 BYTES_PER_JOB = 600
-"""Of an instance in memory and on its way to a file, rounded up."""
+"""Memory that a job takes in an instance and on its way to a file, rounded up [bytes]."""
 
 Lengths = Callable[[int, np.random.Generator], FloatArray]
 """Draws so many lengths [h]."""

@@ -7,14 +7,11 @@ import numpy as np
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.ranges import require_number
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.sharing import by_gain, cheapest_levels, first_come, forced_first
 from carbonopt.problems.elastic.online.view import View
 from carbonopt.simulation import State
-
-PERCENTILE = 30.0
-"""Of the next 24 h: Wait Awhile runs where the intensity is at most this."""
 
 
 class CarbonAgnostic(HourlyPolicy):
@@ -32,8 +29,8 @@ class LowestWindow(HourlyPolicy):
     planned first first; what runs is not suspended.
     """
 
-    def __init__(self, habits: Habits | None = None) -> None:
-        super().__init__(habits)
+    def __init__(self, statistics: QueueStatistics | None = None) -> None:
+        super().__init__(statistics)
         self.start: dict[int, int] = {}
         self.reach = 0
 
@@ -41,9 +38,9 @@ class LowestWindow(HourlyPolicy):
         """Return the longest wait plus a run, where a job has just arrived."""
         return self.reach if any(job not in self.start for job in state.queued) else self.day
 
-    def prepare(self, instance: ElasticInstance, habits: Habits) -> None:
+    def prepare(self, instance: ElasticInstance, statistics: QueueStatistics) -> None:
         """Find how far ahead plans look."""
-        self.reach = _reach(instance, habits)
+        self.reach = _reach(instance, statistics)
 
     def decide(self, view: View) -> IntArray:
         """Plan what has come, and start what is due."""
@@ -70,11 +67,12 @@ class WaitAwhile(HourlyPolicy):
     Parameters
     ----------
     percentile
-        Of the next day's intensity up to which jobs run.
+        Jobs run in slots whose intensity is at most this percentile of the next day's. A higher one makes jobs wait
+        less, and saves less.
     """
 
-    def __init__(self, percentile: float = PERCENTILE, habits: Habits | None = None) -> None:
-        super().__init__(habits)
+    def __init__(self, percentile: float = 30.0, statistics: QueueStatistics | None = None) -> None:
+        super().__init__(statistics)
         require_number("percentile", percentile, least=0, most=100)
         self.percentile = percentile
 
@@ -94,8 +92,8 @@ class CarbonScaler(HourlyPolicy):
     complete when its plan ends goes on at k_min.
     """
 
-    def __init__(self, habits: Habits | None = None) -> None:
-        super().__init__(habits)
+    def __init__(self, statistics: QueueStatistics | None = None) -> None:
+        super().__init__(statistics)
         self.plan: dict[int, tuple[int, IntArray]] = {}
         self.reach = 0
 
@@ -103,9 +101,9 @@ class CarbonScaler(HourlyPolicy):
         """Return the longest window, where a job has just arrived."""
         return self.reach if any(job not in self.plan for job in state.queued) else self.day
 
-    def prepare(self, instance: ElasticInstance, habits: Habits) -> None:
+    def prepare(self, instance: ElasticInstance, statistics: QueueStatistics) -> None:
         """Find how far ahead plans look."""
-        self.reach = _reach(instance, habits)
+        self.reach = _reach(instance, statistics)
 
     def decide(self, view: View) -> IntArray:
         """Do what the plans say, as far as there are servers."""
@@ -128,7 +126,7 @@ class CarbonScaler(HourlyPolicy):
         return levels[: int(np.flatnonzero(levels)[-1]) + 1]
 
 
-def _reach(instance: ElasticInstance, habits: Habits) -> int:
+def _reach(instance: ElasticInstance, statistics: QueueStatistics) -> int:
     """Return the longest window that a plan may have [slots]."""
-    longest = max(float(habits.mean.max()), float(instance.jobs.length.max(initial=0.0)))
+    longest = max(float(statistics.mean.max()), float(instance.jobs.length.max(initial=0.0)))
     return int(instance.jobs.slack.max(initial=0)) + int(np.ceil(longest)) + 1

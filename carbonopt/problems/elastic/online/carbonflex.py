@@ -21,19 +21,18 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.ranges import require_number, require_one_of
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.cases import carbon_features
-from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
 from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
 from carbonopt.problems.elastic.online.learn import ORACLES, WEEK_HOURS, chosen, replayed
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.sharing import by_gain, forced_first
 from carbonopt.problems.elastic.online.view import View
 from carbonopt.simulation import State
 
-EPSILON = 0.05
 LEAST_DELAY = 1e-9
+"""A delay up to this is rounding [slots]."""
 UNKNOWN = ("neighbours", "agnostic")
-SETTLING_DAYS = 2
-"""Days before the present of which nothing is learned yet: their jobs are not all complete."""
+"""What may be done in an unknown state."""
 
 
 class CarbonFlex(HourlyPolicy):
@@ -48,10 +47,21 @@ class CarbonFlex(HourlyPolicy):
     oracle
         What it learns from then: ``greedy`` or ``optimum``.
     epsilon
-        Share of late completions in the last hour that is tolerated.
+        Share of late completions in the last hour that is tolerated. A higher one provisions fewer servers, and
+        makes more jobs late.
     unknown
         What to do in a state farther than delta from what is known: ``agnostic``, or as the ``neighbours``
         say nevertheless.
+    window_hours
+        Length of the past from which it learns each day [h]. A longer one replays more jobs together, and takes
+        longer.
+    settling_days
+        Days before the present of which nothing is learned yet, since their jobs are not all complete. More days
+        learn from fewer jobs that are cut off, and later.
+    neighbours, far_percentile, max_age_hours, max_cases
+        Of the base: see `KnowledgeBase`. None for those of `knowledge`.
+    statistics
+        What is known of the jobs that come; None for the statistics of the instance's own.
     """
 
     def __init__(
@@ -59,23 +69,37 @@ class CarbonFlex(HourlyPolicy):
         knowledge: KnowledgeBase | str | os.PathLike[str] | None = None,
         learning: bool = True,
         oracle: str = "greedy",
-        epsilon: float = EPSILON,
+        epsilon: float = 0.05,
         unknown: str = "neighbours",
-        habits: Habits | None = None,
+        window_hours: float = WEEK_HOURS,
+        settling_days: int = 2,
+        neighbours: int | None = None,
+        far_percentile: float | None = None,
+        max_age_hours: float | None = None,
+        max_cases: int | None = None,
+        statistics: QueueStatistics | None = None,
     ) -> None:
-        super().__init__(habits)
+        super().__init__(statistics)
         if isinstance(knowledge, str | os.PathLike):
             knowledge = KnowledgeBase.read(knowledge)
-        self.knowledge = KnowledgeBase() if knowledge is None else knowledge.copy()
+        base = KnowledgeBase() if knowledge is None else knowledge
+        self.knowledge = base.copy(neighbours, far_percentile, max_age_hours, max_cases)
         require_one_of("oracle", oracle, ORACLES)
         require_one_of("unknown", unknown, UNKNOWN)
         require_number("epsilon", epsilon, least=0, most=1)
-        self.learning, self.oracle, self.epsilon, self.unknown = learning, oracle, epsilon, unknown
+        require_number("window_hours", window_hours, above=0)
+        require_number("settling_days", settling_days, least=0, whole=True)
+        self.learning = learning
+        self.oracle = oracle
+        self.epsilon = epsilon
+        self.unknown = unknown
+        self.window_hours = window_hours
+        self.settling_days = settling_days
         self.ended: list[tuple[int, float]] = []  # (job, time) of each completion
         self.recent = 0
         self.before = self.now = np.nan  # intensity of the last slot and of this one
 
-    def prepare(self, instance: ElasticInstance, habits: Habits) -> None:  # noqa: ARG002
+    def prepare(self, instance: ElasticInstance, statistics: QueueStatistics) -> None:  # noqa: ARG002
         """Find the queues of the knowledge base."""
         self.instance = instance
         edges = np.array(self.knowledge.queue_hours) / instance.time.slot_hours
@@ -92,29 +116,30 @@ class CarbonFlex(HourlyPolicy):
     def on_epoch(self, state: State) -> None:
         """Learn once a day, then decide."""
         slot = round(state.now)
-        assert self._watch is not None
-        self.before, self.now = self.now, float(self._watch.forecast(slot, 1)[0])
+        assert self._views is not None
+        self.before, self.now = self.now, float(self._views.forecast(slot, 1)[0])
         if self.learning and slot and slot % self.day == 0:
             self.learn(slot)
         super().on_epoch(state)
         self.recent = len(self.ended)
 
     def learn(self, slot: int) -> None:
-        """Replay the oracle on the jobs of the last week that have completed."""
+        """Replay the oracle on the jobs of the last window that have completed."""
         instance = self.instance
         jobs = instance.jobs
-        week = max(1, round(WEEK_HOURS / instance.time.slot_hours))
-        first, settled = max(0, slot - week), slot - SETTLING_DAYS * self.day
+        window = max(1, round(self.window_hours / instance.time.slot_hours))
+        first = max(0, slot - window)
+        settled = slot - self.settling_days * self.day
         now = min(slot, instance.time.slots)
         done = np.array(sorted(job for job, _ in self.ended if first <= jobs.arrival[job]), dtype=np.int64)
         room = now - jobs.arrival[done] - jobs.whole_slots[done]
         done, room = done[room >= 0], room[room >= 0]
         if settled <= first or not len(done):
             return
-        window = chosen(instance, done, first, now, np.minimum(jobs.slack[done], room))
-        cases = replayed(window, self.knowledge.queue_hours, self.oracle, last=settled - first)
+        past = chosen(instance, done, first, now, np.minimum(jobs.slack[done], room))
+        cases = replayed(past, self.knowledge.queue_hours, self.oracle, last=settled - first)
         fresh = cases.kept(slice(max(0, settled - self.day - first), None))  # older ones were learned before
-        self.knowledge.add(fresh, window.time.start.timestamp() / 3600 + (slot - first) * instance.time.slot_hours)
+        self.knowledge.add(fresh, past.time.start.timestamp() / 3600 + (slot - first) * instance.time.slot_hours)
 
     def decide(self, view: View) -> IntArray:
         """Provision m_t servers, and give them to the units with p >= rho, the best first."""

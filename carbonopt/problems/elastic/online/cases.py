@@ -10,6 +10,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 
 CARBON = ("intensity_g_per_kwh", "gradient_g_per_kwh", "share_cheaper")
+"""The features of the carbon signal (CarbonFlex, table 2)."""
 
 
 def feature_names(queues: int) -> tuple[str, ...]:

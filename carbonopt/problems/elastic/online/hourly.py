@@ -7,11 +7,12 @@ import numpy as np
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.elastic.online.habits import Habits
-from carbonopt.problems.elastic.online.view import View, Watch
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
+from carbonopt.problems.elastic.online.view import View, ViewBuilder
 from carbonopt.simulation import Policy, State
 
 DAY_HOURS = 24.0
+"""The day that policies look ahead [h]."""
 
 
 class HourlyPolicy(Policy):
@@ -19,7 +20,7 @@ class HourlyPolicy(Policy):
 
     Parameters
     ----------
-    habits
+    statistics
         What is known of the jobs that come; None for the statistics of the instance's own.
 
     Attributes
@@ -30,10 +31,10 @@ class HourlyPolicy(Policy):
 
     epoch: float | None = 1.0
 
-    def __init__(self, habits: Habits | None = None) -> None:
-        self.habits = habits
+    def __init__(self, statistics: QueueStatistics | None = None) -> None:
+        self.statistics = statistics
         self.day = 24
-        self._watch: Watch | None = None
+        self._views: ViewBuilder | None = None
 
     def decide(self, view: View) -> IntArray:
         """Return the level of each active job in this slot, 0 for none, shape (A,)."""
@@ -43,7 +44,7 @@ class HourlyPolicy(Policy):
         """Return how many slots of forecast `decide` wants to see."""
         return self.day
 
-    def prepare(self, instance: ElasticInstance, habits: Habits) -> None:
+    def prepare(self, instance: ElasticInstance, statistics: QueueStatistics) -> None:
         """Look at the cluster before the first slot."""
 
     def on_begin(self, state: State) -> None:
@@ -52,14 +53,14 @@ class HourlyPolicy(Policy):
         if not isinstance(instance, ElasticInstance):
             raise TypeError(f"{self.name} needs an elastic instance")
         self.day = max(1, round(DAY_HOURS / instance.time.slot_hours))
-        habits = self.habits or Habits.of(instance)
-        if habits.arrivals.shape[1] != len(instance.profiles):
-            kinds, there = habits.arrivals.shape[1], len(instance.profiles)
+        statistics = self.statistics or QueueStatistics.of(instance)
+        if statistics.arrivals.shape[1] != len(instance.profiles):
+            kinds, there = statistics.arrivals.shape[1], len(instance.profiles)
             raise UnsupportedError(
-                f"habits know {kinds} profiles, the instance has {there}: learn them from a like past"
+                f"statistics know {kinds} profiles, the instance has {there}: learn them from a like past"
             )
-        self._watch = Watch(state, habits, self.day)
-        self.prepare(instance, habits)
+        self._views = ViewBuilder(state, statistics, self.day)
+        self.prepare(instance, statistics)
 
     def on_capacity(self, state: State, pool: int) -> None:
         """Suspend what runs where it would not fit; the epoch of the same moment decides anew."""
@@ -70,10 +71,10 @@ class HourlyPolicy(Policy):
 
     def on_epoch(self, state: State) -> None:
         """Decide, and act: first what frees servers, then what takes them."""
-        assert self._watch is not None
+        assert self._views is not None
         if not state.queued and not state.running:
             return
-        view = self._watch.look(self.slots_ahead(state))
+        view = self._views.view(self.slots_ahead(state))
         if not len(view):
             return
         wanted = view.servers(self.decide(view))

@@ -14,17 +14,15 @@ from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.jsonfile import read_json, write_json
 from carbonopt.core.ranges import require_number
 from carbonopt.problems.elastic.online.cases import Cases, feature_names
-from carbonopt.problems.elastic.online.habits import QUEUE_HOURS, require_queues
+from carbonopt.problems.elastic.online.queue_statistics import QUEUE_HOURS, require_queues
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA_VERSION = 1
-NEIGHBOURS = 5
-FAR_PERCENTILE = 95.0
-"""Of the distances to neighbours within the base: what is farther counts as unknown (delta)."""
-YEAR_HOURS = 8760.0
+"""Of the file."""
 LEAST_SCALE = 1e-9
+"""A feature that varies by less than this over all cases is not scaled: it is the same in all of them."""
 
 
 @dataclass(frozen=True)
@@ -57,22 +55,23 @@ class KnowledgeBase:
     cases
         To begin with; None for none.
     neighbours
-        K of the K nearest.
+        K of the K nearest. More of them smooth what is provisioned.
     far_percentile
-        Of the mean distances of the base's own cases to their neighbours: delta.
+        Of the mean distances of the base's own cases to their neighbours: delta. A state that is farther from its
+        own neighbours counts as unknown. A higher percentile leaves fewer states unknown.
     max_age_hours
-        Cases older than this, when others are added, are forgotten.
+        Cases older than this, when others are added, are forgotten [h]. More of it keeps other seasons.
     max_cases
-        If there are more, the oldest are forgotten.
+        If there are more cases, the oldest are forgotten. More of them take more memory.
     """
 
     def __init__(
         self,
         queue_hours: tuple[float, ...] = QUEUE_HOURS,
         cases: Cases | None = None,
-        neighbours: int = NEIGHBOURS,
-        far_percentile: float = FAR_PERCENTILE,
-        max_age_hours: float = YEAR_HOURS,
+        neighbours: int = 5,
+        far_percentile: float = 95.0,
+        max_age_hours: float = 8760.0,
         max_cases: int = 100_000,
     ) -> None:
         require_queues(queue_hours)
@@ -111,10 +110,21 @@ class KnowledgeBase:
             every = every.kept(np.sort(latest))
         self.cases, self._tree = every, None
 
-    def copy(self) -> KnowledgeBase:
-        """Return a base of its own with the same cases."""
+    def copy(
+        self,
+        neighbours: int | None = None,
+        far_percentile: float | None = None,
+        max_age_hours: float | None = None,
+        max_cases: int | None = None,
+    ) -> KnowledgeBase:
+        """Return a base of its own with the same cases; what is None stays as it is."""
         return KnowledgeBase(
-            self.queue_hours, self.cases, self.neighbours, self.far_percentile, self.max_age_hours, self.max_cases
+            self.queue_hours,
+            self.cases,
+            self.neighbours if neighbours is None else neighbours,
+            self.far_percentile if far_percentile is None else far_percentile,
+            self.max_age_hours if max_age_hours is None else max_age_hours,
+            self.max_cases if max_cases is None else max_cases,
         )
 
     def match(self, state: npt.ArrayLike) -> Match | None:

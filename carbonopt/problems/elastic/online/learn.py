@@ -21,9 +21,13 @@ from carbonopt.problems.elastic.online.cases import Cases, carbon_features
 from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
 
 ORACLES = ("greedy", "optimum")
-WEEK_HOURS, STEP_HOURS, DAY_HOURS = 168.0, 24.0, 24.0
-ON = 1e-6
-"""Share of a slot above which a unit counts as on."""
+"""Whom CarbonFlex may learn from: Algorithm 1, or the fluid optimum."""
+WEEK_HOURS = 168.0
+"""Length of a window that the oracle plans as a whole [h], as CarbonFlex's week-long traces."""
+DAY_HOURS = 24.0
+"""How far ahead a state looks for cheaper hours [h] (CarbonFlex, table 2: the day-ahead ranking)."""
+LEAST_ON_SHARE = 1e-6
+"""A unit that is on for less of a slot than this is off: the optimum's shares are as exact as this."""
 
 
 def learned(
@@ -31,7 +35,7 @@ def learned(
     base: KnowledgeBase | None = None,
     oracle: str = "greedy",
     window_hours: float = WEEK_HOURS,
-    step_hours: float = STEP_HOURS,
+    step_hours: float = DAY_HOURS,
 ) -> KnowledgeBase:
     """Return a base with what the oracle does in windows of the past.
 
@@ -44,8 +48,10 @@ def learned(
         What to add it to; None for a new one. It is changed.
     oracle
         ``greedy``: the paper's Algorithm 1, in its fluid variant. ``optimum``: the certified fluid optimum.
-    window_hours, step_hours
-        Length and step of the windows [h].
+    window_hours
+        Length of the windows [h]. A longer one replays more jobs together, and takes longer.
+    step_hours
+        Time from the beginning of one window to that of the next [h]. A longer step makes fewer cases.
 
     Raises
     ------
@@ -112,7 +118,7 @@ def replayed(window: ElasticInstance, queue_hours: Sequence[float], oracle: str 
     job, slot, unit, share = _units(window, oracle)
     slots, units = window.time.slots, window.units
     profile = window.profile_of_job
-    on = share > ON
+    on = share > LEAST_ON_SHARE
     load = np.asarray(np.bincount(slot, units.servers[profile[job], unit] * share, slots), dtype=np.float64)
     rho = np.full(slots, np.inf)
     np.minimum.at(rho, slot[on], units.gain[profile[job[on]], unit[on]])

@@ -14,11 +14,11 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.ranges import require_number
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.clearing import Clearing, Demand, clear
-from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
+from carbonopt.problems.elastic.online.levels import kept_levels, whole_levels
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.response import respond
 from carbonopt.problems.elastic.online.sharing import forced_first
-from carbonopt.problems.elastic.online.steady import rounded, steadied
 from carbonopt.problems.elastic.online.view import View
 from carbonopt.simulation import State
 
@@ -26,8 +26,6 @@ STEPS_PER_UNIT = 100_000
 """Rough number of loop steps that all plans of a simulation take for each unit of one plan's demand."""
 COMPILE_SECONDS = 8.0
 """What compiling the loops of a plan takes, with the import of numba (measured)."""
-LOOKAHEAD_HOURS = 72.0
-CHANGE_SHARE, BUDGET_SHARE = 0.04, 0.004
 
 
 class Replan(HourlyPolicy):
@@ -36,56 +34,66 @@ class Replan(HourlyPolicy):
     Parameters
     ----------
     lookahead_hours
-        How far ahead arrivals are expected [h]; 0 for none.
+        How far ahead arrivals are expected [h]; 0 for none. More of it keeps servers free for jobs that may come, and
+        makes plans larger.
     change_share
         Price of a server gained or lost, over the standard deviation of what it emits from slot to slot; at
-        least the instance's own price on switching.
+        least the instance's own price on switching. A higher one rescales jobs less, and emits more.
     budget_share
-        What steady levels may cost in a slot beyond that, over the same of all servers in use.
-    habits
+        What steady levels may cost in a slot beyond that, over the same of all servers in use. A higher one rescales
+        jobs less, and emits more.
+    window_means
+        A plan looks ahead as far as the longest slack, and this many times the mean length of the longest queue. A
+        larger number matters to jobs that last longer than others of their queue, and makes plans larger.
+    statistics
         What is known of the jobs that come; None for the statistics of the instance's own.
     """
 
     def __init__(
         self,
-        lookahead_hours: float = LOOKAHEAD_HOURS,
-        change_share: float = CHANGE_SHARE,
-        budget_share: float = BUDGET_SHARE,
-        habits: Habits | None = None,
+        lookahead_hours: float = 72.0,
+        change_share: float = 0.04,
+        budget_share: float = 0.004,
+        window_means: float = 3.0,
+        statistics: QueueStatistics | None = None,
     ) -> None:
-        super().__init__(habits)
+        super().__init__(statistics)
         require_number("lookahead_hours", lookahead_hours, least=0)
         require_number("change_share", change_share, least=0)
         require_number("budget_share", budget_share, least=0)
+        require_number("window_means", window_means, above=0)
         self.lookahead_hours = lookahead_hours
-        self.change_share, self.budget_share = change_share, budget_share
+        self.change_share = change_share
+        self.budget_share = budget_share
+        self.window_means = window_means
         self.last: tuple[int, FloatArray, dict[int, float]] | None = None
         self.iterations = self.last_arrival = 0
 
-    def prepare(self, instance: ElasticInstance, habits: Habits) -> None:
+    def prepare(self, instance: ElasticInstance, statistics: QueueStatistics) -> None:
         """Make the tables of units, with a mean profile for the jobs of each queue that are to come."""
         units, hours = instance.units, instance.time.slot_hours
         self.switching_g = instance.switching_g_per_server
-        coming = np.flatnonzero(habits.arrivals.sum(axis=1) > 0)
-        share = habits.arrivals[coming] / habits.arrivals[coming].sum(axis=1, keepdims=True)
+        coming = np.flatnonzero(statistics.arrivals.sum(axis=1) > 0)
+        share = statistics.arrivals[coming] / statistics.arrivals[coming].sum(axis=1, keepdims=True)
         tables = [np.vstack([part, share @ part]) for part in (units.gain, units.servers, units.kwh)]
         self.gain, self.servers, self.kwh = tables
         most = np.array([units.count[row > 0].max(initial=1) for row in share])
         self.count = np.concatenate([units.count, most]).astype(np.int64)
-        self.reach = int(np.ceil(float(habits.slack.max()) + float(instance.jobs.slack.max()) + 3 * habits.mean.max()))
-        self.groups = self._expected(habits, coming, len(units.count), hours)
+        slack = float(statistics.slack.max()) + float(instance.jobs.slack.max())
+        self.reach = int(np.ceil(slack + self.window_means * statistics.mean.max()))
+        self.groups = self._expected(statistics, coming, len(units.count), hours)
         self.reach = max(self.reach, int(self.groups[1].max(initial=0)))
 
     def _expected(
-        self, habits: Habits, coming: IntArray, profiles: int, hours: float
+        self, statistics: QueueStatistics, coming: IntArray, profiles: int, hours: float
     ) -> tuple[IntArray, IntArray, FloatArray, IntArray, FloatArray]:
         """Return start, end, work, profile and number of the jobs that are to come, by slot and queue."""
         starts = np.arange(1, round(self.lookahead_hours / hours) + 1)
         start, place = np.repeat(starts, len(coming)), np.tile(np.arange(len(coming)), len(starts))
         queue = coming[place]
-        need = habits.mean[queue]
-        end = start + np.ceil(need) + np.floor(habits.slack[queue])
-        return start, end.astype(np.int64), need, profiles + place, habits.arrivals.sum(axis=1)[queue]
+        need = statistics.mean[queue]
+        end = start + np.ceil(need) + np.floor(statistics.slack[queue])
+        return start, end.astype(np.int64), need, profiles + place, statistics.arrivals.sum(axis=1)[queue]
 
     def slots_ahead(self, state: State) -> int:
         """Return the longest window of a plan; no job is expected to come after the forecast's last slot."""
@@ -99,12 +107,12 @@ class Replan(HourlyPolicy):
         plan = self._plan(view)
         jobs = len(view)
         share = np.minimum.accumulate(plan.share[:jobs], axis=1)
-        found = rounded(view, share, level)
+        found = whole_levels(view, share, level)
         spread = float(view.intensity.std() * self.kwh[:, 0].mean())
         price = float(plan.prices[0])
         change_g = max(self.change_share * spread, self.switching_g)
         budget = self.budget_share * spread * float(view.servers(found).sum())
-        return steadied(view, found, level, price, plan.mu[:jobs], change_g, budget)
+        return kept_levels(view, found, level, price, plan.mu[:jobs], change_g, budget)
 
     def _plan(self, view: View) -> Clearing:
         coming = self.groups[0] <= self.last_arrival

@@ -12,14 +12,15 @@ from carbonopt.core.options import Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.view import Scaling
 from carbonopt.problems.elastic.verify.late_windows import with_slots
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
 from carbonopt.simulation.options import SimulationOptions
 
 POOL = "cluster"
+"""Name of the one pool of servers."""
 LEAST_SHARE = 1e-9
 """Part of a slot below which a segment is rounding."""
 SPARE_SLOTS = 48
@@ -99,8 +100,8 @@ def _workload(instance: ElasticInstance, policy: Policy, lengths: str) -> Worklo
     base = np.array(k_min, dtype=float)[instance.profile_of_job]
     expected = None
     if lengths == "mean":
-        habits = (policy.habits if isinstance(policy, HourlyPolicy) else None) or Habits.of(instance)
-        expected = habits.mean[habits.queue_of(jobs.length)]
+        statistics = (policy.statistics if isinstance(policy, HourlyPolicy) else None) or QueueStatistics.of(instance)
+        expected = statistics.mean[statistics.queue_of(jobs.length)]
     return Workload(jobs.arrival.astype(float), jobs.length, base, jobs.name, expected, speed)
 
 

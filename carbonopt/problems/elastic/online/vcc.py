@@ -7,8 +7,8 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.ranges import require_number
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.sharing import by_gain, first_come, forced_first
 from carbonopt.problems.elastic.online.view import View
 
@@ -26,18 +26,18 @@ class Vcc(HourlyPolicy):
         Factor on the work of a day.
     """
 
-    def __init__(self, margin: float = 1.0, habits: Habits | None = None) -> None:
-        super().__init__(habits)
+    def __init__(self, margin: float = 1.0, statistics: QueueStatistics | None = None) -> None:
+        super().__init__(statistics)
         require_number("margin", margin, above=0)
         self.margin = margin
         self.work = 0.0
         self.curve: FloatArray = np.zeros(0)
         self.made: int | None = None
 
-    def prepare(self, instance: ElasticInstance, habits: Habits) -> None:
+    def prepare(self, instance: ElasticInstance, statistics: QueueStatistics) -> None:
         """Find the work of a day [server slots at k_min]."""
         k_min = np.array([profile.k_min for profile in instance.profiles])
-        self.work = self.day * float(habits.mean @ (habits.arrivals @ k_min))
+        self.work = self.day * float(statistics.mean @ (statistics.arrivals @ k_min))
 
     def decide(self, view: View) -> IntArray:
         """Run jobs in the order of their arrival, those that must first."""
@@ -73,8 +73,8 @@ class VccScaling(Vcc):
         Units with p below this are not used.
     """
 
-    def __init__(self, margin: float = 1.0, least_gain: float = 0.5, habits: Habits | None = None) -> None:
-        super().__init__(margin, habits)
+    def __init__(self, margin: float = 1.0, least_gain: float = 0.5, statistics: QueueStatistics | None = None) -> None:
+        super().__init__(margin, statistics)
         require_number("least_gain", least_gain, least=0, most=1)
         self.least_gain = least_gain
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.elastic.online.habits import Habits
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.simulation import State
 
 NEARLY_DONE = 1e-8
@@ -106,27 +106,27 @@ class View:
         return self.scaling.servers[self.profile, level].astype(np.int64)
 
 
-class Watch:
+class ViewBuilder:
     """Makes the views of one simulation.
 
     Parameters
     ----------
     state
         At its beginning.
-    habits
+    statistics
         What is known of the jobs.
     day
         Slots that a forecast is looked at, at least.
     """
 
-    def __init__(self, state: State, habits: Habits, day: int) -> None:
+    def __init__(self, state: State, statistics: QueueStatistics, day: int) -> None:
         instance: ElasticInstance = state.instance
-        self.state, self.habits, self.day = state, habits, day
+        self.state, self.statistics, self.day = state, statistics, day
         self.scaling = Scaling.of(instance)
         self.arrival, self.length, self.end = instance.jobs.arrival, instance.jobs.length, instance.jobs.window_end
         self.slack, self.profile = instance.jobs.slack, instance.profile_of_job
         self.k_min = self.scaling.servers[:, 1]
-        self.queue = habits.queue_of(instance.jobs.length)
+        self.queue = statistics.queue_of(instance.jobs.length)
         self.known = state.workload.expected_work is state.workload.work
         self.begun = np.zeros(len(self.arrival), dtype=np.bool_)
         self.hours = instance.time.slot_hours
@@ -143,7 +143,7 @@ class Watch:
         rest = instance.intensity[slot:]
         return np.asarray(np.concatenate([rest, np.resize(rest, max(0, slots - len(rest)))])[:slots])
 
-    def look(self, slots_ahead: int) -> View:
+    def view(self, slots_ahead: int) -> View:
         """Return the view of this moment, with a forecast of at least so many slots."""
         state, slot = self.state, round(self.state.now)
         units = {job: run.units for job, run in state.running.items()}
@@ -160,7 +160,7 @@ class Watch:
         if self.known:
             expected, slack = true_left, self.end[job] - slot - true_left
         else:
-            expected, slack = self.habits.expected_left(queue, done), self.slack[job] - (age - done)
+            expected, slack = self.statistics.expected_left(queue, done), self.slack[job] - (age - done)
         seen = max(self.day, slots_ahead)
         return View(
             slot=slot,

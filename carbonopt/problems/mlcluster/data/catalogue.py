@@ -54,13 +54,14 @@ class Family:
 
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
-        "mobilenetv2": Family(3.4e6, 0.12, 200.0),
-        "resnet50": Family(25.6e6, 0.25, 260.0),
-        "bert-base": Family(110e6, 0.40, 280.0),
-        "gpt2": Family(124e6, 0.50, 290.0),
-        "vgg16": Family(138e6, 0.30, 280.0),
+        "mobilenetv2": Family(3.4e6, 0.12, 200.0),  # Sandler et al. 2018
+        "resnet50": Family(25.6e6, 0.25, 260.0),  # He et al. 2016
+        "bert-base": Family(110e6, 0.40, 280.0),  # Devlin et al. 2019
+        "gpt2": Family(124e6, 0.50, 290.0),  # Radford et al. 2019, small
+        "vgg16": Family(138e6, 0.30, 280.0),  # Simonyan and Zisserman 2015
     }
 )
+"""Models by name: their parameters are published, their time and power on one GPU are assumed."""
 ASSUMED: Mapping[str, float] = MappingProxyType(
     {
         "bytes_per_parameter": 4.0,
@@ -70,8 +71,8 @@ ASSUMED: Mapping[str, float] = MappingProxyType(
         "cpu_watts_per_gpu": 40.0,
     }
 )
-"""Of all families: transfers hidden behind computing, PCIe within a host, 25 Gbit/s between hosts, and the
-power that a host's CPUs and memory add for each GPU in use."""
+"""What is assumed of all families: 4 bytes a parameter, the share of transfers hidden behind computing, PCIe within a
+host, 25 Gbit/s between hosts, and the power that a host's CPUs and memory add for each GPU in use [W]."""
 MIX = "mix"
 """All families in equal shares."""
 

@@ -27,8 +27,9 @@ from carbonopt.problems.mlcluster.data.instance import Cluster, MlClusterInstanc
 from carbonopt.problems.mlcluster.data.settings import Limits, Weights
 
 BYTES_PER_JOB = 500
+"""Memory that a job takes in an instance and on its way to a file, rounded up [bytes]."""
 BYTES_PER_SLOT = 64
-"""Of an instance in memory and on its way to a file, rounded up."""
+"""Memory that a slot takes in an instance and on its way to a file, rounded up [bytes]."""
 JOB_COLUMNS = ("arrival_minutes", "work_gpu_minutes", "profile", "min_gpus", "max_gpus")
 
 

@@ -12,8 +12,12 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.io.workload import require_horizon, stream
 
-ARRIVALS, SIZES, PROFILES = range(3)
-"""Streams of random numbers."""
+ARRIVALS = 0
+"""Random stream of a seed that arrivals are drawn from."""
+SIZES = 1
+"""Random stream of a seed that work is drawn from."""
+PROFILES = 2
+"""Random stream of a seed that profiles are drawn from."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,13 @@ SIZES_MIX: Mapping[str, SizeClass] = MappingProxyType(
         "large": SizeClass(0.04, 10.0, 37.0),
     }
 )
-"""By decades of hours on one GPU, most jobs small, most work in few: the shape of GREEN's Table 2. Summaries of the
-paper tell four classes, the shortest job of a minute, the longest of 37 hours, and large ones from 10 hours on. Its
-trace is private; the shares are assumed, such that a day of 791 jobs is a day of work for 64 GPUs. Of its
-energy the summaries tell as much: 725 kWh with GREEN, at the 28 kW that the whole cluster peaks at with Tiresias, are
-725 / 28 / 24 = 1.08 days."""
+"""Sizes of jobs by decades of hours on one GPU: most jobs are small, and most work is in few.
+
+This is the shape of GREEN's Table 2. Summaries of the paper tell four classes, the shortest job of a minute, the
+longest of 37 hours, and large ones from 10 hours on. Its trace is private. The shares are assumed, such that a day of
+791 jobs is a day of work for 64 GPUs. The paper's energy says as much: 725 kWh with GREEN, at the 28 kW that the whole
+cluster peaks at with Tiresias, are 725 / 28 / 24 = 1.08 days.
+"""
 
 
 def draw_work(count: int, sizes: Mapping[str, SizeClass], seed: int) -> FloatArray:

@@ -78,11 +78,12 @@ class Green(ClusterPolicy):
         super().stopping(state, job)
 
     def gamma(self) -> float:
-        """Return the efficiency that jobs must keep now."""
-        if self.options.gamma is not None:
-            return self.options.gamma
+        """Return the DEGRADATION that jobs must keep now."""
+        options = self.options
+        if options.gamma is not None:
+            return options.gamma
         demand = sum(self.scale[job] for job in self.upper) + sum(self.scale[job] for job in self.lower)
-        return float(np.clip(0.75 + 0.1 * min(demand / self.total, 2.0), 0.75, 0.95))
+        return min(options.gamma_idle + options.gamma_rise * (demand / self.total), options.gamma_most)
 
     # events
 
@@ -233,7 +234,9 @@ class Green(ClusterPolicy):
         if not jobs:
             return []
         watts = {job: self.power(job, self.scale[job]) for job in (*jobs, *self.upper)}
-        median, least, most = float(np.median(list(watts.values()))), min(watts.values()), max(watts.values())
+        median = float(np.median(list(watts.values())))
+        least = min(watts.values())
+        most = max(watts.values())
         strength = (self.options.mu - 1) / (most - least) if most > least else 0.0
         green = self._is_green(state)
         figure = self.options.shifting == "figure-5a"
@@ -244,7 +247,8 @@ class Green(ClusterPolicy):
             star = (watts[job] - least) * strength + 1.0
             divides = ((watts[job] > median) == green) == figure
             had = self.footprint(state, job) if self.options.footprint == "carbon" else self.attained(state, job)
-            priority = had / self.degradation(job, self.scale[job]) * (1.0 / star if divides else star)
+            shifting = 1.0 / star if divides else star
+            priority = had / self.degradation(job, self.scale[job]) * shifting
             old = job in state.queued and state.now - self.waiting_since[job] > limit
             keys[job] = (not old, sign * priority, job)
         return sorted(jobs, key=keys.__getitem__)

@@ -24,16 +24,25 @@ class GreenOptions:
     Parameters
     ----------
     mu
-        Strength of shifting, at least 1; 1 for none.
+        Strength of shifting, at least 1; 1 for none. A higher one moves high-power jobs further into green hours.
     theta
-        Share of the GPUs for the upper queue, above 0, at most 1.
+        Share of the GPUs for the upper queue, above 0, at most 1. A higher one lets more jobs grow at a time, and
+        leaves fewer GPUs to the lower queue.
     gamma
-        Efficiency that a job must keep as it grows, above 0, below 1; None for
-        ``clip(.75 + .1 min(demand / C, 2), .75, .95)``.
+        DEGRADATION that a job must keep as it grows, above 0, below 1; None for
+        ``min(gamma_idle + gamma_rise demand / C, gamma_most)``. A higher one keeps jobs on fewer GPUs.
+    gamma_idle
+        What gamma is on an empty cluster, above 0, at most 1.
+    gamma_rise
+        By how much gamma rises for each time that the jobs in the queues want all GPUs C, at least 0.
+    gamma_most
+        What gamma is at most, above 0, at most 1.
     cap
-        Most GPUs of a job.
-    scale_minutes, rerank_minutes
-        Time between two rounds in which jobs grow, and between two active rounds.
+        Most GPUs of a job, at least 1. A higher one ends jobs that scale well earlier.
+    scale_minutes
+        Time between two rounds in which jobs grow [min]. More of it makes jobs grow more slowly, and restart less.
+    rerank_minutes
+        Time between two active rounds [min]. More of it preempts fewer jobs.
     footprint
         ``carbon``, or for the ablation ``gpu-hours``.
     shifting
@@ -54,7 +63,7 @@ class GreenOptions:
     spare
         Whether jobs also grow, beyond theta, on GPUs that nobody waits for.
     ageing_hours
-        A job of the lower queue that has waited so long comes first; None for never.
+        A job of the lower queue that has waited so long comes first [h]; None for never.
 
     Raises
     ------
@@ -65,6 +74,9 @@ class GreenOptions:
     mu: float = 2.0
     theta: float = 0.3
     gamma: float | None = None
+    gamma_idle: float = 0.75
+    gamma_rise: float = 0.1
+    gamma_most: float = 0.95
     cap: int = 8
     scale_minutes: float = 5.0
     rerank_minutes: float = 30.0
@@ -85,6 +97,9 @@ class GreenOptions:
         require_number("mu", self.mu, least=1)
         require_number("theta", self.theta, above=0, most=1)
         require_number("gamma", self.gamma, above=0, below=1, none=True)
+        require_number("gamma_idle", self.gamma_idle, above=0, most=1)
+        require_number("gamma_rise", self.gamma_rise, least=0)
+        require_number("gamma_most", self.gamma_most, above=0, most=1)
         require_number("cap", self.cap, least=1, whole=True)
         require_number("scale_minutes", self.scale_minutes, above=0)
         require_number("rerank_minutes", self.rerank_minutes, above=0)

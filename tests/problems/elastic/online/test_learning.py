@@ -13,9 +13,9 @@ from carbonopt.core.errors import InputError, UnsupportedError
 from carbonopt.problems.elastic.methods.greedy import allocate
 from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
 from carbonopt.problems.elastic.online.cases import Cases, carbon_features
-from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
 from carbonopt.problems.elastic.online.learn import cut, learned, replayed
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.simulate import simulate
 
 
@@ -140,8 +140,8 @@ def test_it_learns_as_it_goes() -> None:
 
 def test_what_is_left_is_the_mean_of_those_that_lasted_longer() -> None:
     instance = by_hand(9, [1.0] * 40, *[(0, float(length), 3, [1.0]) for length in (1, 2, 4, 6, 20)])
-    habits = Habits.of(instance)
-    assert habits.mean.tolist() == [1.5, 5, 20]
+    statistics = QueueStatistics.of(instance)
+    assert statistics.mean.tolist() == [1.5, 5, 20]
     queue, done = np.array([1, 1, 1, 2, 0]), np.array([0.0, 4.0, 6.5, 5.0, 1.0])
-    assert habits.expected_left(queue, done).tolist() == [5, 2, 1, 15, 1]
-    assert habits.slack.tolist() == [3, 3, 3]
+    assert statistics.expected_left(queue, done).tolist() == [5, 2, 1, 15, 1]
+    assert statistics.slack.tolist() == [3, 3, 3]

@@ -10,9 +10,9 @@ import carbonopt as co
 from carbonopt.core.errors import InputError, UnsupportedError
 from carbonopt.problems.elastic.online.baselines import WaitAwhile
 from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
-from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
 from carbonopt.problems.elastic.online.learn import learned
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.replan import Replan
 from carbonopt.problems.elastic.online.vcc import Vcc, VccScaling
 
@@ -31,6 +31,10 @@ def day() -> co.Instance:
         (lambda: VccScaling(least_gain=1.5), "least_gain = 1.5: must be at least 0, at most 1"),
         (lambda: CarbonFlex(epsilon=-0.1), "epsilon = -0.1: must be at least 0, at most 1"),
         (lambda: CarbonFlex(oracle="delphi"), "oracle = 'delphi': must be 'greedy' or 'optimum'"),
+        (lambda: CarbonFlex(window_hours=0), "window_hours = 0: must be above 0"),
+        (lambda: CarbonFlex(settling_days=-1), "settling_days = -1: must be a whole number, at least 0"),
+        (lambda: CarbonFlex(neighbours=0), "neighbours = 0: must be a whole number, at least 1"),
+        (lambda: Replan(window_means=0), "window_means = 0: must be above 0"),
         (lambda: Replan(lookahead_hours=-1), "lookahead_hours = -1: must be at least 0"),
         (lambda: Replan(change_share=-1), "change_share = -1: must be at least 0"),
         (lambda: Replan(budget_share=float("nan")), "budget_share = nan: must be a finite number, at least 0"),
@@ -39,7 +43,7 @@ def day() -> co.Instance:
         (lambda: KnowledgeBase(max_age_hours=0), "max_age_hours = 0: must be above 0"),
         (lambda: KnowledgeBase(max_cases=0), "max_cases = 0: must be a whole number, at least 1"),
         (lambda: KnowledgeBase(queue_hours=(2, 0)), "queue_hours = (2, 0): must rise from above 0"),
-        (lambda: Habits.of(day(), (12, 2)), "queue_hours = (12, 2): must rise from above 0"),
+        (lambda: QueueStatistics.of(day(), (12, 2)), "queue_hours = (12, 2): must rise from above 0"),
         (lambda: learned(day(), window_hours=0), "window_hours = 0: must be above 0"),
         (lambda: learned(day(), step_hours=-24), "step_hours = -24: must be above 0"),
     ],

@@ -15,8 +15,8 @@ from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.baselines import CarbonScaler, LowestWindow, WaitAwhile
 from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
 from carbonopt.problems.elastic.online.cases import Cases
-from carbonopt.problems.elastic.online.habits import Habits
 from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.replan import Replan
 from carbonopt.problems.elastic.online.vcc import Vcc, VccScaling
 from carbonopt.problems.elastic.verify.check import check
@@ -75,7 +75,7 @@ def test_carbon_scaler_takes_the_cheapest_work_of_the_window() -> None:
 
 
 def test_carbon_scaler_goes_on_at_k_min_after_its_plan() -> None:
-    past = Habits.of(by_hand(1, [1, 1, 1], (0, 1.0, 1, [1.0, 0.9])))
+    past = QueueStatistics.of(by_hand(1, [1, 1, 1], (0, 1.0, 1, [1.0, 0.9])))
     instance = by_hand(2, [9, 1, 9, 9], (0, 1.5, 2, [1.0, 0.9]))  # expected: one slot, the cleanest
     assert run(instance, CarbonScaler(past)) == [("a", 1, 1), ("a", 2, 1)]
 
@@ -127,7 +127,7 @@ def test_carbonflex_answers_violations_with_the_most_servers_of_its_neighbours()
     instance = by_hand(9, [1.0] * 4, (0, 2.0, 1, ONE))
     simulate(instance, policy)
     view = type("View", (), {"capacity": 9, "job": np.zeros(1, int), "profile": np.zeros(1, int)})
-    view.intensity, view.scaling = np.ones(25), policy._watch.scaling  # type: ignore[attr-defined, union-attr]
+    view.intensity, view.scaling = np.ones(25), policy._views.scaling  # type: ignore[attr-defined, union-attr]
     policy.ended, policy.recent = [(0, 3.0)], 0  # arrival 0, length 2, slack 1: in time
     assert policy.provision(view) == (3, pytest.approx(0.6))  # type: ignore[arg-type]
     policy.ended = [(0, 3.5)]
@@ -216,10 +216,10 @@ def test_what_cannot_be_simulated_is_told() -> None:
         CarbonFlex(unknown="never")
 
 
-def test_habits_of_another_mix_are_refused() -> None:
-    other = Habits.of(by_hand(1, [1, 1], (0, 1.0, 1, ONE), (0, 1.0, 1, ONE)))
+def test_statistics_of_another_mix_are_refused() -> None:
+    other = QueueStatistics.of(by_hand(1, [1, 1], (0, 1.0, 1, ONE), (0, 1.0, 1, ONE)))
     with pytest.raises(PolicyError, match="learn them from a like past"):
-        simulate(by_hand(1, [1, 1], (0, 1.0, 1, ONE)), Replan(habits=other))
+        simulate(by_hand(1, [1, 1], (0, 1.0, 1, ONE)), Replan(statistics=other))
 
 
 def test_an_instance_without_jobs() -> None:

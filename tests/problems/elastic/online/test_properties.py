@@ -12,7 +12,7 @@ import carbonopt as co
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic import PROBLEM
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.elastic.online.habits import Habits
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.verify.late_windows import extended
 from carbonopt.simulate import simulate
 from carbonopt.simulation import make_policy
@@ -89,7 +89,7 @@ def test_the_same_call_gives_the_same_schedule(policy: str) -> None:
 def test_what_is_not_known_yet_changes_nothing(policy: str) -> None:
     """Jobs that arrive later, and lengths beyond what has been done, do not matter before."""
     instance = co.generate("elastic", jobs=30, capacity=6, model="fluid", seed=6, arrival_hours=60)
-    habits, seen = Habits.of(instance), 30
+    statistics, seen = QueueStatistics.of(instance), 30
     jobs = instance.jobs
     early = np.flatnonzero(jobs.arrival < seen)
     fewer = replace(
@@ -105,7 +105,7 @@ def test_what_is_not_known_yet_changes_nothing(policy: str) -> None:
     )
     schedules = []
     for case in (instance, fewer):
-        made = make_policy(PROBLEM, policy, habits=habits)
+        made = make_policy(PROBLEM, policy, statistics=statistics)
         columns = simulate(case, made).columns
         assert columns is not None
         schedules.append(

@@ -21,6 +21,9 @@ from carbonopt.simulation.options import SimulationOptions
     [
         ("green:gamma=0", "gamma = 0.0: must be above 0, below 1, or none"),
         ("green:gamma=1", "gamma = 1.0: must be above 0, below 1, or none"),
+        ("green:gamma_idle=0", "gamma_idle = 0.0: must be above 0, at most 1"),
+        ("green:gamma_rise=-1", "gamma_rise = -1.0: must be at least 0"),
+        ("green:gamma_most=2", "gamma_most = 2.0: must be above 0, at most 1"),
         ("green:mu=0.99", "mu = 0.99: must be at least 1"),
         ("green:theta=0", "theta = 0.0: must be above 0, at most 1"),
         ("green:theta=1.1", "theta = 1.1: must be above 0, at most 1"),

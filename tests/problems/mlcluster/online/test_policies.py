@@ -83,7 +83,8 @@ class TestGreen:
     def test_every_decision_is_an_option(self) -> None:
         instance = generate(jobs=200, gpus=24, arrival_hours=8, load=1.5, seed=3)
         changes = [
-            "mu=4", "theta=1", "gamma=0.9", "cap=2", "scale_minutes=30", "rerank_minutes=60", "footprint=gpu-hours",
+            "mu=4", "theta=1", "gamma=0.9", "gamma_idle=0.5",
+            "gamma_rise=0.3", "gamma_most=0.8", "cap=2", "scale_minutes=30", "rerank_minutes=60", "footprint=gpu-hours",
             "shifting=reversed", "order=descending", "upper=degradation", "failed=keep", "full=wait", "mean=past-day",
             "backfill=false", "spare=false", "ageing_hours=1",
         ]  # fmt: skip

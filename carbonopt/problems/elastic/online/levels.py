@@ -1,4 +1,4 @@
-"""From wanted shares of a slot to whole servers, and back to the levels before where that costs next to nothing."""
+"""From wanted shares of a slot to whole levels, and back to the levels before where that costs next to nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from carbonopt.problems.elastic.online.sharing import take
 from carbonopt.problems.elastic.online.view import View
 
 LEAST_SHARE = 1e-6
+"""A unit that is wanted for less of a slot than this is not wanted: the plan's shares are no more exact."""
 
 
-def rounded(view: View, share: FloatArray, level: IntArray) -> IntArray:
+def whole_levels(view: View, share: FloatArray, level: IntArray) -> IntArray:
     """Return whole levels with about the same servers in all, the most wanted units first, shape (A,).
 
     Parameters
@@ -70,7 +71,7 @@ class _Changes:
             self.free -= int(self.needed[row])
 
 
-def steadied(
+def kept_levels(
     view: View, level: IntArray, least: IntArray, price: float, mu: FloatArray, change_g: float, budget: float
 ) -> IntArray:
     """Return levels that keep what jobs had in the slot before, where that costs little.

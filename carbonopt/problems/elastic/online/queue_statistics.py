@@ -1,4 +1,4 @@
-"""What a scheduler knows of the jobs it may expect: queues, their lengths, and how many come."""
+"""What a scheduler knows of the jobs that it may expect: their queues, their lengths, and how many come."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 
 QUEUE_HOURS = (2.0, 12.0)
-"""Longest job of each queue but the last [h] (CarbonFlex: short, medium, long)."""
-LEAST_LEFT = 1.0
-"""Slots that a job is taken to need still where no job of its queue was ever seen to last as long."""
+"""Longest job of each queue but the last [h]: CarbonFlex's queues of short, medium and long jobs."""
+LEAST_LEFT_SLOTS = 1.0
+"""What a job is taken to need still where no job of its queue was ever seen to last as long [slots]."""
 
 
 def require_queues(queue_hours: Sequence[float]) -> None:
@@ -25,7 +25,7 @@ def require_queues(queue_hours: Sequence[float]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Habits:
+class QueueStatistics:
     """Statistics of past jobs.
 
     Parameters
@@ -38,12 +38,16 @@ class Habits:
         Mean slack of each queue [slots], shape (Q,).
     arrivals
         Jobs that arrive in a slot, on average, of each queue and profile, shape (Q, P).
+    least_left_slots
+        What a job is taken to need still where no past job of its queue lasted as long [slots]. More of it gives
+        such jobs more servers, later.
     """
 
     edges: FloatArray
     lengths: tuple[FloatArray, ...]
     slack: FloatArray
     arrivals: FloatArray
+    least_left_slots: float = LEAST_LEFT_SLOTS
 
     def __post_init__(self) -> None:
         for field in ("edges", "slack", "arrivals"):
@@ -53,7 +57,7 @@ class Habits:
         object.__setattr__(self, "_sum_from", left)
 
     @classmethod
-    def of(cls, instance: ElasticInstance, queue_hours: Sequence[float] = QUEUE_HOURS) -> Habits:
+    def of(cls, instance: ElasticInstance, queue_hours: Sequence[float] = QUEUE_HOURS) -> QueueStatistics:
         """Return the statistics of an instance's own jobs.
 
         For a simulation of that very instance they stand for those of a past with the same queues, as the
@@ -85,7 +89,7 @@ class Habits:
     def mean(self) -> FloatArray:
         """Mean length of each queue's jobs [slots], shape (Q,); that of all where a queue never had one."""
         every = np.concatenate(self.lengths)
-        overall = float(every.mean()) if every.size else LEAST_LEFT
+        overall = float(every.mean()) if every.size else self.least_left_slots
         return np.array([values.mean() if values.size else overall for values in self.lengths])
 
     def queue_of(self, length: npt.ArrayLike) -> IntArray:
@@ -97,7 +101,7 @@ class Habits:
 
         The mean residual life of the past jobs of the same queue that lasted longer, shape as `queue`.
         """
-        left = np.full(len(queue), LEAST_LEFT)
+        left = np.full(len(queue), self.least_left_slots)
         sums: list[FloatArray] = self.__dict__["_sum_from"]
         for q, values in enumerate(self.lengths):
             rows = np.flatnonzero(queue == q)
