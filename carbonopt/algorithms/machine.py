@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, NoneType
 from typing import Any
 
 import numba
@@ -135,7 +135,8 @@ def _content(function: Any, seen: set[Any]) -> Iterator[str]:
 
 def _code(code: CodeType) -> tuple[Any, ...]:
     """Return what code does, without its docstring and its lines."""
-    constants = code.co_consts[1:] if code.co_consts and isinstance(code.co_consts[0], str) else code.co_consts
+    has_docstring_place = bool(code.co_consts) and isinstance(code.co_consts[0], (str, NoneType))
+    constants = code.co_consts[1:] if has_docstring_place else code.co_consts
     shown = tuple(_code(value) if isinstance(value, CodeType) else repr(value) for value in constants)
     return code.co_code, shown, code.co_names, code.co_varnames
 

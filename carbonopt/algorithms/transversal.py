@@ -76,8 +76,6 @@ class TransversalOracle:
         self.network = network
         self._flow = empty_flow(network)
         self._base = 0
-        steps = len(network.edge_job) * len(network.capacity)
-        self._find, self._fill = find_levels, fill_levels
 
     @property
     def x(self) -> IntArray:
@@ -103,7 +101,7 @@ class TransversalOracle:
         before = int(self.x[element])
         goal = min(before + most, int(self.network.capacity[element]))
         while self.x[element] < goal and (last := self._level(element)) >= 0:
-            self._fill(element, last, goal - int(self.x[element]), self.network, self._flow)
+            fill_levels(element, last, goal - int(self.x[element]), self.network, self._flow)
         return int(self.x[element]) - before
 
     def rank(self, subset: npt.ArrayLike) -> int:
@@ -137,7 +135,7 @@ class TransversalOracle:
         if self._flow.dead_slot[slot] or self.x[slot] >= self.network.capacity[slot]:
             return -1
         self._base += len(self.x) + 1
-        return self._find(slot, self._base, self.network, self._flow)
+        return find_levels(slot, self._base, self.network, self._flow)
 
     def _full(self, capacity: IntArray) -> TransversalOracle:
         """Return another oracle at a base, with other capacities."""

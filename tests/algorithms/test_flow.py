@@ -5,7 +5,7 @@ from carbonopt.algorithms.flow import empty_flow, fill_levels, find_levels
 from carbonopt.algorithms.network import window_network
 
 
-@pytest.mark.parametrize("way", ["plain", "machine"])
+@pytest.mark.parametrize("way", ["function", "machine"])
 def test_a_path_moves_a_job_to_another_slot(way):
     """Job 0 may use both slots, job 1 only slot 0, which serves job 0 at first."""
     network = window_network([1, 1], demand=[1, 1], start=[0, 0], end=[2, 1], per_slot=1)
@@ -21,7 +21,7 @@ def test_a_path_moves_a_job_to_another_slot(way):
     assert flow.dead_slot.tolist() == [False, True]
 
 
-@pytest.mark.parametrize("way", ["plain", "machine"])
+@pytest.mark.parametrize("way", ["function", "machine"])
 def test_as_many_units_are_sent_as_were_asked_for(way):
     network = window_network([9], demand=[3, 4], start=[0, 0], end=[1, 1], per_slot=[2, 9])
     flow = empty_flow(network)

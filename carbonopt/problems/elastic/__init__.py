@@ -8,7 +8,7 @@ PROBLEM = Problem(
     title="elastic server allocation on one cluster (CarbonFlex)",
     methods={
         "price": Method(
-            ".methods.milp:price",
+            ".methods.price.method:price",
             "slot prices: exact for the fluid model, plans by column generation for the integer one",
         ),
         "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True),

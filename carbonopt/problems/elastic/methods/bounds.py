@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from carbonopt.algorithms.kernel import loops
 from carbonopt.core.arrays import FloatArray
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.formulation.objective import all_units
 from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
+
+STEPS_PER_UNIT = 10.0
+"""Rough number of loop steps for each unit in each slot of a window."""
 
 
 def certified_bound(instance: ElasticInstance, prices: FloatArray) -> tuple[float, dict[str, Any]]:
@@ -18,8 +22,10 @@ def certified_bound(instance: ElasticInstance, prices: FloatArray) -> tuple[floa
 
     It is the bound of the fluid model, and so of the integer one.
     """
-    pricer = Pricer(FluidProgram.of(instance))
-    bound, _ = pricer(prices)
+    program = FluidProgram.of(instance)
+    pricer = Pricer(program)
+    with loops(STEPS_PER_UNIT * program.size):
+        bound, _ = pricer(prices)
     return bound, lagrangian(prices, pricer.mu, bound)
 
 

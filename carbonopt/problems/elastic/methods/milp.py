@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
@@ -13,13 +11,12 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
-from carbonopt.problems.elastic.data.instance import SWITCHING, ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.data.schedule import levels_of
 from carbonopt.problems.elastic.formulation.program import ElasticProgram, build, estimate_size
 from carbonopt.problems.elastic.methods.bounds import certified_bound, unit_rounding
 from carbonopt.problems.elastic.methods.greedy import greedy_schedule
-from carbonopt.problems.elastic.methods.price.fluid.method import fluid_optimum, fluid_price, least_shortage
-from carbonopt.problems.elastic.methods.price.plans.method import integer_price
+from carbonopt.problems.elastic.methods.price.fluid.method import least_shortage
 from carbonopt.problems.elastic.verify.check import check
 
 MILP_COLUMNS = 4_000
@@ -93,25 +90,6 @@ def lp(instance: ElasticInstance, options: Options) -> Outcome:
     if result.values is not None and instance.model == "fluid":
         schedule = form.schedule(result.values, instance)
     return Outcome(result.status, schedule, bound, certificate, result.info | {"lp_optimum": result.objective})
-
-
-def price(instance: ElasticInstance, options: Options) -> Outcome:
-    """Solve by slot prices: exact for the fluid model, to a small proven gap for the integer one."""
-    if instance.switching_g_per_server > 0:
-        raise UnsupportedError(SWITCHING.format("price"))
-    if instance.model == "fluid":
-        return fluid_price(instance, options)
-    first = options.start if options.start is not None else greedy_schedule(instance)
-    if first is not None:
-        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
-    found = fluid_optimum(instance, options, primal=False)
-    if found.status is Status.INFEASIBLE:
-        return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
-    outcome = integer_price(instance, replace(options, start=first), found.prices)
-    known = outcome.bound is not None and outcome.bound >= found.bound
-    if outcome.status is not Status.INFEASIBLE and not known:  # stopped before the plans' bound was any better
-        return replace(outcome, bound=found.bound, certificate=found.certificate())
-    return outcome
 
 
 def _no_worse(instance: ElasticInstance, found: Schedule, first: Schedule | None) -> bool:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from carbonopt.algorithms.kernel import loops
 from carbonopt.algorithms.network import Network, window_network
 from carbonopt.algorithms.polymatroid import greedy
 from carbonopt.algorithms.transversal import TransversalOracle
+from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
@@ -30,7 +32,13 @@ def polymatroid_greedy(instance: ElasticInstance, options: Options) -> Outcome: 
     kwh = require_unit_gain(instance)
     network = network_of(instance)
     oracle = TransversalOracle(network)
-    found = greedy(instance.intensity * kwh, oracle, target=int(network.demand.sum()))
+    with loops(steps=len(network.edge_job) * len(network.capacity)):
+        return _fill(instance, network, oracle, instance.intensity * kwh)
+
+
+def _fill(instance: ElasticInstance, network: Network, oracle: TransversalOracle, cost: FloatArray) -> Outcome:
+    """Return the schedule of least cost [g per server and slot, shape (T,)], or the proof that there is none."""
+    found = greedy(cost, oracle, target=int(network.demand.sum()))
     if not found.reached:
         violator = oracle.violator()
         assert violator is not None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carbonopt.algorithms.kernel import loops
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.online.response import ladders, respond
 
@@ -101,8 +102,6 @@ class _Dual:
         self.ratio, self.gain, self.servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.steps, self.step_of = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape, dtype=np.int64)
 
-        self.work = STEPS_PER_UNIT * float((demand.end - demand.start).sum()) * shape[2]
-
     def __call__(self, prices: FloatArray, curvature: FloatArray) -> tuple[float, FloatArray]:
         """Return the dual's value, and load less capacity, its gradient."""
         demand = self.demand
@@ -137,6 +136,12 @@ def clear(demand: Demand, prices: FloatArray | None = None, mu: FloatArray | Non
     prices, mu
         To start from, shapes (T,) and (N,).
     """
+    units = float((demand.end - demand.start).sum()) * demand.cost.shape[2]
+    with loops(STEPS_PER_UNIT * units):
+        return _clear(demand, prices, mu)
+
+
+def _clear(demand: Demand, prices: FloatArray | None, mu: FloatArray | None) -> Clearing:
     slots = len(demand.capacity)
     size = max(float(demand.cost[:, :, 0].mean()), 1e-9)
     spread = float(demand.cost[:, :, 0].mean(axis=0).std())

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from carbonopt.algorithms.kernel import loops
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
@@ -17,7 +18,14 @@ from carbonopt.problems.mlcluster.formulation.fluid import FluidProgram
 from carbonopt.problems.mlcluster.formulation.program import build, estimate_size
 from carbonopt.problems.mlcluster.methods.price.bound import Priced, cells_of
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
-from carbonopt.problems.mlcluster.methods.price.method import Incumbent, follow, price
+from carbonopt.problems.mlcluster.methods.price.method import (
+    COMPILE_SECONDS,
+    PRICE_KERNELS,
+    Incumbent,
+    follow,
+    price,
+    price_steps,
+)
 
 MOST_COLUMNS = 1_000_000
 """Beyond which cells are no finer than slots: 791 jobs at 4 cells a slot, 2 million, had no result after 240 s."""
@@ -37,6 +45,11 @@ def formulate(instance: MlClusterInstance, form: str) -> Program:
 
 def lp(instance: MlClusterInstance, options: Options) -> Outcome:
     """Solve the whole LP with HiGHS; its duals are prices, which prove the bound and lead to schedules."""
+    with loops(price_steps(instance), PRICE_KERNELS, COMPILE_SECONDS):
+        return _lp(instance, options)
+
+
+def _lp(instance: MlClusterInstance, options: Options) -> Outcome:
     if not len(instance.jobs):
         return price(instance, options)
     cells = cells_of(instance)

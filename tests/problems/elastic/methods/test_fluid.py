@@ -10,7 +10,7 @@ import pytest
 from elastic_support import FLUID_KINDS, by_hand, changed, random_instance
 
 import carbonopt as co
-from carbonopt.algorithms import compiled
+from carbonopt.algorithms import kernel
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 
 AGREEMENT = 1e-7
@@ -22,7 +22,7 @@ WELL_SCALED = [kind for kind in FLUID_KINDS if kind != "scaled"]
 @pytest.fixture(autouse=True)
 def machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of small cases end sooner so."""
-    monkeypatch.setattr(compiled, "PLAIN_STEPS", 0)
+    monkeypatch.setattr(kernel, "PLAIN_STEPS", 0)
 
 
 def compared(instance: ElasticInstance, agreement: float = AGREEMENT) -> str:
@@ -53,7 +53,7 @@ def test_it_is_the_optimum_of_the_linear_program(kind: str) -> None:
 @pytest.mark.parametrize("kind", WELL_SCALED)
 def test_in_plain_python_too(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which warns where numbers overflow."""
-    monkeypatch.setattr(compiled, "PLAIN_STEPS", np.inf)
+    monkeypatch.setattr(kernel, "PLAIN_STEPS", np.inf)
     for seed in range(36, 39):
         compared(random_instance(seed, kind, 2 + seed % 7, 1 + seed * 7 % 9), agreement=1e-6)
 
@@ -171,7 +171,7 @@ def test_a_solution_survives_its_file() -> None:
 def test_plain_python_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = random_instance(5, "decreasing", 8, 12)
     machine = co.solve(instance, "price")
-    monkeypatch.setattr(compiled, "PLAIN_STEPS", np.inf)
+    monkeypatch.setattr(kernel, "PLAIN_STEPS", np.inf)
     plain = co.solve(instance, "price")
     assert machine.status == plain.status == "optimal"
     assert machine.objective == pytest.approx(plain.objective, rel=1e-9)

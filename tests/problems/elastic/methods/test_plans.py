@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -58,10 +59,9 @@ def least(table: Table, prices: np.ndarray, room: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("kind", ["equal", "rising", "irregular"])
-@pytest.mark.parametrize("way", ["interpreted", "machine"])
-def test_finds_the_cheapest_plan(kind: str, way: str) -> None:
+@pytest.mark.parametrize("price", [price_job.function, price_job.machine], ids=["python", "machine"])
+def test_finds_the_cheapest_plan(kind: str, price: Callable[..., tuple[float, float, float]]) -> None:
     rng = np.random.default_rng(["equal", "rising", "irregular"].index(kind))
-    price = getattr(price_job, way)
     for _ in range(CASES):
         table, prices, room = random_job(rng, kind)
         level = np.zeros(len(prices), dtype=np.int64)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from carbonopt.algorithms.kernel import Kernel
 from carbonopt.core.arrays import FloatArray
 from carbonopt.problems.mlcluster.formulation.fluid import FluidProgram
 from carbonopt.problems.mlcluster.methods.price import kernels
@@ -22,8 +23,6 @@ ACCURACY = 1e-6
 """Relative error of the work at a soft break price."""
 FLOAT_ERROR = 1e-12
 """By how much the sums of a bound may be wrong, relative: subtracted from it."""
-EVALUATIONS = 300.0
-"""Rough number of them."""
 
 
 class Dual:
@@ -56,8 +55,6 @@ class Dual:
         self._steps, self._least = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape[:2])
         self._near, self._size = np.zeros(shape[1] * shape[2]), np.zeros(shape[1] * shape[2])
         self._place = np.zeros((2, shape[1] * shape[2]), dtype=np.int64)
-        kinds, cells, scales = shape
-        self._loops = EVALUATIONS * cells * (2.0 * jobs + kinds * scales * scales)
         work, span = program.required, max(float(program.required.sum()) / instance.cluster.gpus, 60.0)
         carbon = float(program.carbon.mean()) * float(np.median(program.watts[:, 0]))
         late = instance.weights.jct_hours / 60 * 0.1 * span / float(work.mean())
@@ -91,7 +88,9 @@ class Dual:
         """Return the smoothed bound at `prices` and its gradient; `temperature` in units of a usual price."""
         return self._evaluate(kernels.soft_cover, prices, (temperature * self.typical, ACCURACY))
 
-    def _evaluate(self, kernel: object, prices: FloatArray, own: tuple[object, ...]) -> tuple[float, FloatArray]:
+    def _evaluate(
+        self, kernel: Kernel[..., tuple[float, float]], prices: FloatArray, own: tuple[object, ...]
+    ) -> tuple[float, FloatArray]:
         self.evaluations += 1
         program, instance = self.program, self.instance
         cell_prices, mu = self.split(np.asarray(prices))
@@ -99,7 +98,7 @@ class Dual:
         ladder = (self._ratio, self._gain, self._gpus, self._steps, self._least)
         kernels.ladders(program.carbon, np.ascontiguousarray(cell_prices), program.speed, program.watts, *ladder)
         load = np.zeros(program.count)
-        cost, moments = kernel(  # type: ignore[attr-defined]
+        cost, moments = kernel(
             program.first_cell, instance.jobs.arrival_minutes, program.kind, program.required, weight,
             self.shortage_price, program.minutes, *ladder, self.mu, load, *own,
         )  # fmt: skip

@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Self
 
+from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits
-from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling
+from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling, cells_of
+from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
 from carbonopt.problems.mlcluster.methods.price.rounding import rounded
 from carbonopt.problems.mlcluster.online.run import schedule_in_time
 from carbonopt.problems.mlcluster.verify.check import check
@@ -24,6 +26,12 @@ from carbonopt.simulation import make_policy
 
 PREMIUMS = (1.0, 2.0, 0.5)
 """Worth of restarts that are tried, over the work they would take."""
+PRICE_KERNELS = (cover, soft_cover)
+"""The large ones."""
+COMPILE_SECONDS = 7.0
+"""How long numba takes for all of them (measured)."""
+PRICINGS = 300.0
+"""Rough number of times that all jobs are priced."""
 BUDGET_ROUNDS = 6
 """Budgets that are tried at most."""
 HASTES = (1.5, 2.0, 4.0, 16.0, 1e6)
@@ -35,8 +43,33 @@ CLOSE = 0.995
 """A mean completion time this close to its budget is not to be made any closer."""
 
 
+def price_steps(instance: MlClusterInstance) -> float:
+    """Return about how many loop steps prices and the schedules that follow them take."""
+    cells, jobs = instance.time.slots * cells_of(instance), len(instance.jobs)
+    kinds, scales = instance.scales.throughput.shape
+    pricing = cells * (2.0 * jobs + float(kinds * scales**2))
+    return PRICINGS * pricing + float(jobs) * cells**2
+
+
 def price(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Bound an instance by prices, and follow them to a schedule."""
+    """Bound an instance by prices, and follow them to a schedule.
+
+    Where the loops are not compiled yet and the time limit is too short for that, simple rules answer.
+    """
+    with loops(price_steps(instance), PRICE_KERNELS, COMPILE_SECONDS) as ready:
+        if not ready and options.remaining < COMPILE_SECONDS:
+            return without_loops(instance, options)
+        return _price(instance, options)
+
+
+def without_loops(instance: MlClusterInstance, options: Options) -> Outcome:
+    """Return the user's start, or the schedule of the first simple rule that ends in time."""
+    incumbent = Incumbent.early(instance, options)
+    incumbent.follow_rules(RULES)
+    return Outcome(Status.TIME_LIMIT, incumbent.schedule)
+
+
+def _price(instance: MlClusterInstance, options: Options) -> Outcome:
     if not len(instance.jobs):
         empty: Schedule = {"job": [], "start_minutes": [], "end_minutes": [], "gpus": []}
         return Outcome(Status.OPTIMAL, empty, 0.0)

@@ -67,7 +67,6 @@ class PricePolicy(ClusterPolicy):
         shape = (program.speed.shape[0], program.count, program.speed.shape[1])
         self.ratio, self.gain, self.gpus = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.steps, self.first = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape[:2])
-        self.loops = float(len(program.required)) * program.count**2
         kernels.ladders(
             program.carbon, priced.prices, program.speed, program.watts,
             self.ratio, self.gain, self.gpus, self.steps, self.first,

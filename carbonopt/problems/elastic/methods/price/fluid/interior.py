@@ -31,17 +31,12 @@ START = 0.05
 """Least convexity dual and reduced cost at the start, over the size of the duals."""
 LEAST_SHARE = 0.1
 """Share of its usual size below which an objective counts as 0."""
-PAIR_WORK = ("couple", "weight", "mean_work", "mean_servers", "open_share", "kap", "step0", "conv0")
 NEARLY = 1e-6
 """Merit up to which a stalled iterate is good enough not to start again."""
 STALLED = 15
 """Iterations without progress after which the method ends: the rest is lost to rounding."""
 CLOSEST = 0.9995
 """Share of the way to the boundary that a step may go, at the most."""
-STEPS_PER_COLUMN = 2000
-"""Rough number of loop steps for each column in all iterations."""
-STEPS_PER_ENTRY = 20.0
-"""The same for each product in the factorisation over slots."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +99,9 @@ class InteriorPoint:
         self.capacity = np.where(program.capacity > 0, program.capacity, 1.0)  # no levels in slots without any
         self.price_of_shortage = shortage_price
         width = int(program.width.max(initial=1))
-        self.fast = STEPS_PER_COLUMN * columns + STEPS_PER_ENTRY * slots * width * width
         self.scale = max(float(np.median(mu)), scale, 1e-9)
         self.schur, self.pivot = np.zeros((slots, width)), np.zeros(jobs)
-        self.pair_work = {name: np.zeros(pairs) for name in PAIR_WORK}
+        self.pairs = kernels.PairWork(*np.zeros((8, pairs)))
         self.dual_gap, self.idle_gap = np.zeros(columns), np.zeros(pairs)
         self.work, self.load = np.zeros(jobs), np.zeros(slots)
         self._first = (np.where(program.capacity > 0, prices, 0.0), mu)
@@ -143,13 +137,10 @@ class InteriorPoint:
             self.shortage = np.full(len(self.length), 0.01)
             self.surplus = np.maximum(self.work - self.length, 0.05)
 
-    def _run(self, kernel: Any, *args: Any) -> Any:
-        return kernel(*args)
-
     def _residuals(self) -> float:
         point = (self.share, self.reduced, self.idle, self.convexity, self.mu, self.prices)
         gaps = (self.dual_gap, self.idle_gap, self.work, self.load)
-        return float(self._run(kernels.residuals, self.band, self.levels, self.profile, *point, *gaps))
+        return float(kernels.residuals(self.band, self.levels, self.profile, *point, *gaps))
 
     def solve(self, tolerance: float, options: Options) -> Point:
         """Iterate until primal and dual objective agree to `tolerance` (relative), or the time is out."""
@@ -209,42 +200,37 @@ class InteriorPoint:
         ]
 
     def _dot(self, values: FloatArray, others: FloatArray) -> float:
-        return float(self._run(kernels.product, values, others))
+        return float(kernels.product(values, others))
 
     def _factorise(self) -> bool:
         job_weight = self.surplus / self.mu + self.shortage / self.shortage_dual
         slot_weight = self.free / self.prices
-        work = self.pair_work
-        self._run(
-            kernels.assemble, self.band, self.levels, self.profile, self.share, self.reduced, self.idle,
-            self.convexity, job_weight, slot_weight, self.pivot,
-            *(work[name] for name in PAIR_WORK[:6]), self.schur,
+        kernels.assemble(
+            self.band, self.levels, self.profile, self.share, self.reduced, self.idle, self.convexity,
+            job_weight, slot_weight, self.pivot, self.pairs, self.schur,
         )  # fmt: skip
         self.schur[:, 0] *= 1 + 1e-13
-        return bool(self._run(kernels.factorise, self.schur))
+        return bool(kernels.factorise(self.schur))
 
     def _direction(self, targets: list[FloatArray], gaps: tuple[FloatArray, ...]) -> dict[str, Any]:
         """Return Newton's step towards complementary products of `targets` more than they are."""
         share_target, idle_target, surplus_target, shortage_target, free_target = targets
         work_gap, load_gap, short_gap = gaps
-        work = self.pair_work
         job_right = (
             work_gap + surplus_target / self.mu
             - (shortage_target - self.shortage * short_gap) / self.shortage_dual
         )  # fmt: skip
         d_prices = free_target / self.prices - load_gap
-        self._run(
-            kernels.right_hand_side, self.band, self.levels, self.profile, self.share, self.reduced,
-            self.convexity, self.pivot, *(work[name] for name in PAIR_WORK[:6]), self.dual_gap,
-            self.idle_gap, share_target, idle_target, work["step0"], work["conv0"], job_right, d_prices,
+        kernels.right_hand_side(
+            self.band, self.levels, self.profile, self.share, self.reduced, self.convexity, self.pivot,
+            self.pairs, self.dual_gap, self.idle_gap, share_target, idle_target, job_right, d_prices,
         )  # fmt: skip
-        self._run(kernels.solve_band, self.schur, d_prices)
+        kernels.solve_band(self.schur, d_prices)
         d_mu, d_share, d_reduced = np.zeros_like(self.mu), np.zeros_like(self.share), np.zeros_like(self.share)
         d_idle, d_convexity = np.zeros_like(self.idle), np.zeros_like(self.idle)
-        self._run(
-            kernels.back_substitute, self.band, self.levels, self.profile, self.share, self.reduced, self.pivot,
-            work["couple"], work["weight"], work["mean_work"], work["mean_servers"], work["kap"],
-            self.dual_gap, self.idle_gap, share_target, work["step0"], work["conv0"], job_right, d_prices,
+        kernels.back_substitute(
+            self.band, self.levels, self.profile, self.share, self.reduced, self.pivot, self.pairs,
+            self.dual_gap, self.idle_gap, share_target, job_right, d_prices,
             d_mu, d_share, d_reduced, d_idle, d_convexity,
         )  # fmt: skip
         d_surplus = (surplus_target - self.surplus * d_mu) / self.mu
@@ -265,7 +251,7 @@ class InteriorPoint:
         longest = [1.0, 1.0]
         for values, changes in zip(self._complements(), step["pairs"], strict=True):
             for side in range(2):
-                longest[side] = min(longest[side], self._run(kernels.longest_step, values[side], changes[side]))
+                longest[side] = min(longest[side], kernels.longest_step(values[side], changes[side]))
         return longest[0], longest[1]
 
     def _dot_after(self, step: dict[str, Any], primal: float, dual: float) -> float:

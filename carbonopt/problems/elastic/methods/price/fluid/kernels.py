@@ -7,9 +7,36 @@ convexity row, and `open_share` is 1 - kap weight.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.fluid.band import Band, Levels
+
+
+class PairWork(NamedTuple):
+    """Work space of each pair (job, slot), shape (Q,) each.
+
+    Attributes
+    ----------
+    couple
+        How the pair couples its job to its slot.
+    weight, mean_work, mean_servers
+        Sum of the barrier's weights over the pair's levels; means of work and servers under them.
+    open_share, kap
+        What the convexity row leaves of the weights, and by how much it couples the levels.
+    step0, conv0
+        Parts of a step that do not depend on the step of the prices.
+    """
+
+    couple: FloatArray
+    weight: FloatArray
+    mean_work: FloatArray
+    mean_servers: FloatArray
+    open_share: FloatArray
+    kap: FloatArray
+    step0: FloatArray
+    conv0: FloatArray
 
 
 @kernel
@@ -62,12 +89,7 @@ def assemble(
     job_weight: FloatArray,
     slot_weight: FloatArray,
     pivot: FloatArray,
-    couple: FloatArray,
-    weight: FloatArray,
-    mean_work: FloatArray,
-    mean_servers: FloatArray,
-    open_share: FloatArray,
-    kap: FloatArray,
+    pairs: PairWork,
     schur: FloatArray,
 ) -> None:
     """Set the pivots of the jobs, and the Schur complement over slots: (t, d) couples slots t and t + d."""
@@ -84,28 +106,28 @@ def assemble(
                 one += th
                 by_work += th * levels.work[p, band.level[i]]
                 by_servers += th * levels.servers[p, band.level[i]]
-            mean_work[q], mean_servers[q] = by_work / one, by_servers / one
+            pairs.mean_work[q], pairs.mean_servers[q] = by_work / one, by_servers / one
             omega = convexity[q] / idle[q]
-            open_share[q] = 1.0 / (1.0 + omega * one)
-            kap[q] = omega * open_share[q]
-            pp = mean_work[q] * mean_work[q] * one * open_share[q]
-            pw = mean_work[q] * mean_servers[q] * one * open_share[q]
-            ww = mean_servers[q] * mean_servers[q] * one * open_share[q]
+            pairs.open_share[q] = 1.0 / (1.0 + omega * one)
+            pairs.kap[q] = omega * pairs.open_share[q]
+            pp = pairs.mean_work[q] * pairs.mean_work[q] * one * pairs.open_share[q]
+            pw = pairs.mean_work[q] * pairs.mean_servers[q] * one * pairs.open_share[q]
+            ww = pairs.mean_servers[q] * pairs.mean_servers[q] * one * pairs.open_share[q]
             for i in range(band.first_column[q], band.first_column[q + 1]):  # about the means: no cancellation
                 th, k = share[i] / reduced[i], band.level[i]
-                w, m = levels.work[p, k] - mean_work[q], levels.servers[p, k] - mean_servers[q]
+                w, m = levels.work[p, k] - pairs.mean_work[q], levels.servers[p, k] - pairs.mean_servers[q]
                 pp += th * w * w
                 pw += th * w * m
                 ww += th * m * m
-            weight[q] = one
+            pairs.weight[q] = one
             a += pp
-            couple[q] = pw
+            pairs.couple[q] = pw
             schur[band.slot[q], 0] += ww
         pivot[j] = a
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
-            factor = couple[q] / a
+            factor = pairs.couple[q] / a
             for r in range(q, band.first_pair[j + 1]):
-                schur[band.slot[q], band.slot[r] - band.slot[q]] -= factor * couple[r]
+                schur[band.slot[q], band.slot[r] - band.slot[q]] -= factor * pairs.couple[r]
 
 
 @kernel
@@ -152,18 +174,11 @@ def right_hand_side(
     reduced: FloatArray,
     convexity: FloatArray,
     pivot: FloatArray,
-    couple: FloatArray,
-    weight: FloatArray,
-    mean_work: FloatArray,
-    mean_servers: FloatArray,
-    open_share: FloatArray,
-    kap: FloatArray,
+    pairs: PairWork,
     dual_gap: FloatArray,
     idle_gap: FloatArray,
     share_target: FloatArray,
     idle_target: FloatArray,
-    step0: FloatArray,
-    conv0: FloatArray,
     job_right: FloatArray,
     slot_right: FloatArray,
 ) -> None:
@@ -177,16 +192,16 @@ def right_hand_side(
                 k = band.level[i]
                 e = (share_target[i] - share[i] * dual_gap[i]) / reduced[i]
                 e0 += e
-                ep += e * (levels.work[p, k] - mean_work[q])
-                ew += e * (levels.servers[p, k] - mean_servers[q])
-            step0[q] = e0
-            conv0[q] = (idle_target[q] - convexity[q] * idle_gap[q]) / convexity[q] * kap[q]
-            common = e0 * open_share[q] - weight[q] * conv0[q]
-            right -= ep + mean_work[q] * common
-            slot_right[band.slot[q]] += ew + mean_servers[q] * common
+                ep += e * (levels.work[p, k] - pairs.mean_work[q])
+                ew += e * (levels.servers[p, k] - pairs.mean_servers[q])
+            pairs.step0[q] = e0
+            pairs.conv0[q] = (idle_target[q] - convexity[q] * idle_gap[q]) / convexity[q] * pairs.kap[q]
+            common = e0 * pairs.open_share[q] - pairs.weight[q] * pairs.conv0[q]
+            right -= ep + pairs.mean_work[q] * common
+            slot_right[band.slot[q]] += ew + pairs.mean_servers[q] * common
         job_right[j] = right
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
-            slot_right[band.slot[q]] += couple[q] * right / pivot[j]
+            slot_right[band.slot[q]] += pairs.couple[q] * right / pivot[j]
 
 
 @kernel
@@ -197,16 +212,10 @@ def back_substitute(
     share: FloatArray,
     reduced: FloatArray,
     pivot: FloatArray,
-    couple: FloatArray,
-    weight: FloatArray,
-    mean_work: FloatArray,
-    mean_servers: FloatArray,
-    kap: FloatArray,
+    pairs: PairWork,
     dual_gap: FloatArray,
     idle_gap: FloatArray,
     share_target: FloatArray,
-    step0: FloatArray,
-    conv0: FloatArray,
     job_right: FloatArray,
     d_prices: FloatArray,
     d_mu: FloatArray,
@@ -220,13 +229,13 @@ def back_substitute(
         p = profile[j]
         total = job_right[j]
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
-            total += couple[q] * d_prices[band.slot[q]]
+            total += pairs.couple[q] * d_prices[band.slot[q]]
         step = total / pivot[j]
         d_mu[j] = step
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
             price = d_prices[band.slot[q]]
-            drawn = weight[q] * (mean_work[q] * step - mean_servers[q] * price)
-            rise = conv0[q] + kap[q] * (step0[q] + drawn)
+            drawn = pairs.weight[q] * (pairs.mean_work[q] * step - pairs.mean_servers[q] * price)
+            rise = pairs.conv0[q] + pairs.kap[q] * (pairs.step0[q] + drawn)
             d_convexity[q] = rise
             filled = 0.0
             for i in range(band.first_column[q], band.first_column[q + 1]):

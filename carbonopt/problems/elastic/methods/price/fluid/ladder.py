@@ -35,7 +35,7 @@ class Ladder(NamedTuple):
         ratio, gain, servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         return cls(ratio, gain, servers, np.zeros(shape, dtype=np.int64), np.zeros(shape[:2], dtype=np.int64))
 
-    def set(self, carbon: FloatArray, prices: FloatArray, units: Units, fast: float) -> None:
+    def set(self, carbon: FloatArray, prices: FloatArray, units: Units) -> None:
         """Set the steps at slot prices.
 
         Parameters
@@ -46,15 +46,13 @@ class Ladder(NamedTuple):
             Of the slots [g per server and slot], shape (T,).
         units
             Of all profiles.
-        fast
-            Loop steps of all that is done with the ladder: what to compile for.
         """
         cost = carbon + prices[None, :, None] * units.servers[:, None, :]
-        _merge(cost, units.gain, units.servers, units.count, self)
+        merge_units(cost, units.gain, units.servers, units.count, self)
 
 
 @kernel
-def _merge(cost: FloatArray, gain: FloatArray, servers: FloatArray, count: IntArray, ladder: Ladder) -> None:
+def merge_units(cost: FloatArray, gain: FloatArray, servers: FloatArray, count: IntArray, ladder: Ladder) -> None:
     """Merge units into the lower hull of (work, cost) of each profile and slot."""
     for p in range(cost.shape[0]):
         for t in range(cost.shape[1]):

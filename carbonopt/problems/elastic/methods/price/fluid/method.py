@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from carbonopt.algorithms.kernel import loops
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
@@ -25,9 +26,28 @@ from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.methods.bounds import lagrangian, shortage
 from carbonopt.problems.elastic.methods.greedy import allocate
 from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
+from carbonopt.problems.elastic.methods.price.fluid.kernels import assemble, back_substitute
 from carbonopt.problems.elastic.methods.price.fluid.optimum import Optimum, optimum
 from carbonopt.problems.elastic.methods.price.fluid.optimum import least_shortage as shortage_of
+from carbonopt.problems.elastic.methods.price.fluid.pricing import cover
 from carbonopt.problems.elastic.verify.check import check
+
+FLUID_KERNELS = (cover, assemble, back_substitute)
+"""The large ones of the fluid model."""
+FLUID_COMPILE_SECONDS = 10.0
+"""How long numba takes for the loops of the fluid model (measured)."""
+STEPS_PER_UNIT = 900.0
+"""Rough number of loop steps for each unit in each slot of a window: 300 to price it, the rest in the band."""
+STEPS_PER_ENTRY = 20.0
+"""Rough number of loop steps for each product in the factorisations over slots."""
+
+
+def fluid_steps(instance: ElasticInstance) -> float:
+    """Return about how many loop steps the fluid optimum takes."""
+    jobs = instance.jobs
+    width = (jobs.window_end - jobs.arrival).astype(float)
+    units = float(width @ instance.units.count[instance.profile_of_job])
+    return STEPS_PER_UNIT * units + STEPS_PER_ENTRY * instance.time.slots * float(width.max(initial=0.0)) ** 2
 
 
 @dataclass
@@ -100,6 +120,11 @@ def fluid_optimum(instance: ElasticInstance, options: Options, primal: bool = Tr
     primal
         False where prices and bound are all that is needed.
     """
+    with loops(fluid_steps(instance), FLUID_KERNELS, FLUID_COMPILE_SECONDS):
+        return _fluid_optimum(instance, options, primal)
+
+
+def _fluid_optimum(instance: ElasticInstance, options: Options, primal: bool) -> FluidResult:
     slots = instance.time.slots
     if not len(instance.jobs):
         empty: Schedule = {"job": [], "slot": [], "servers": [], "share": []}
@@ -134,7 +159,8 @@ def least_shortage(instance: ElasticInstance, options: Options) -> FluidResult:
     """Return prices that prove that some work cannot be done, or status ``optimal`` if all of it can."""
     if not len(instance.jobs):
         return FluidResult(Status.OPTIMAL, np.zeros(instance.time.slots), 0.0, work_prices=np.zeros(0))
-    found = shortage_of(FluidProgram.of(instance), options)
+    with loops(fluid_steps(instance), FLUID_KERNELS, FLUID_COMPILE_SECONDS):
+        found = shortage_of(FluidProgram.of(instance), options)
     if found.bound > 0:
         return FluidResult(Status.INFEASIBLE, found.prices, 0.0, None, found.mu, found.prices, found.bound)
     status = Status.OPTIMAL if found.carbon == 0 else Status.UNKNOWN

@@ -25,8 +25,6 @@ ADDING_ERROR = 1e-14
 """The same of each slot's terms, over their size."""
 LEAST_BRACKET = 1e-3
 """Least half width of a first bracket, over the largest break price."""
-STEPS_PER_UNIT = 300
-"""Rough number of loop steps for each unit of an instance, in about a hundred pricings."""
 
 
 class Pricer:
@@ -56,7 +54,6 @@ class Pricer:
         self.limit = program.limit
         self.mu = np.full(len(program.arrival), float(np.median(self.carbon[:, :, 0])) if self.carbon.size else 0.0)
         self.evaluations = 0
-        self._steps = program.size * STEPS_PER_UNIT
         most = np.array([units.gain[p].sum() for p in range(len(units.count))])
         self._most_work = program.width * most[program.profile]  # at the largest scale in every slot
         shape = self.carbon.shape
@@ -76,9 +73,9 @@ class Pricer:
         """
         self.evaluations += 1
         program = self.program
-        self._ladder.set(self.carbon, prices, program.units, self._steps)
+        self._ladder.set(self.carbon, prices, program.units)
         load = np.zeros(len(prices))
-        value = _cover(
+        value = cover(
             program.arrival, program.end, program.profile, program.required, self.shortage_price,
             self._ladder, self.mu, load, self._room, self._places,
             LEAST_BRACKET * float(self.mu.max(initial=0.0)) + 1e-9,
@@ -92,7 +89,7 @@ class Pricer:
 
 
 @kernel
-def _cover(
+def cover(
     arrival: IntArray,
     end: IntArray,
     profile: IntArray,

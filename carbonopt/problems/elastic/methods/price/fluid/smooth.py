@@ -149,7 +149,7 @@ class SmoothedDual:
     def __call__(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return the smoothed bound [g] at `prices`, shape (T,), and its gradient, load less capacity [servers]."""
         program = self.program
-        self._ladder.set(program.carbon, prices, program.units, np.inf)
+        self._ladder.set(program.carbon, prices, program.units)
         value, cost = smooth_kernels.cover(
             program.arrival, program.end, program.profile, program.length, self.largest, self.spread,
             self._ladder, self.mu, self.load, self._near, self._gain,

@@ -22,6 +22,7 @@ from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.data.schedule import integer_schedule, levels_of
 from carbonopt.problems.elastic.methods.price.plans.balance import Balance, anneal, cheapest
 from carbonopt.problems.elastic.methods.price.plans.columns import Bound, Columns, PlanPricer, generate
+from carbonopt.problems.elastic.methods.price.plans.pricing import price_jobs
 from carbonopt.problems.elastic.methods.price.plans.search import MOST_REMOVED, State, insert_all, search
 from carbonopt.problems.elastic.methods.price.plans.table import scratch_of, table_of
 
@@ -52,6 +53,17 @@ STEPS_PER_CALL, MOVES_PER_CALL = 300_000, 4_000
 """Steps of the balancing and moves of the search without a chance to interrupt."""
 PATIENCE = 6
 """Rounds without a better schedule before the method ends."""
+PLAN_KERNELS = (price_jobs, anneal, search)
+"""The large ones of the integer model."""
+PLAN_COMPILE_SECONDS = 12.0
+"""How long numba takes for them (measured)."""
+STEPS_PER_MOVE = 30.0
+"""Rough number of loop steps of a move of the balancing."""
+
+
+def plan_steps(instance: ElasticInstance) -> float:
+    """Return about how many loop steps the balancing of plans takes."""
+    return STEPS_PER_MOVE * SWEEPS * PATIENCE * len(instance.jobs)
 
 
 @dataclass(eq=False)

@@ -1,0 +1,76 @@
+"""Method `price`: slot prices, exact for the fluid model, to a small proven gap for the integer one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from carbonopt.algorithms.kernel import Kernel, loops
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.options import Options
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.problems.elastic.data.instance import SWITCHING, ElasticInstance
+from carbonopt.problems.elastic.formulation.program import estimate_size
+from carbonopt.problems.elastic.methods.greedy import carbonflex_greedy, greedy_schedule
+from carbonopt.problems.elastic.methods.milp import milp
+from carbonopt.problems.elastic.methods.price.fluid.method import (
+    FLUID_COMPILE_SECONDS,
+    FLUID_KERNELS,
+    fluid_optimum,
+    fluid_price,
+    fluid_steps,
+)
+from carbonopt.problems.elastic.methods.price.plans.method import (
+    PLAN_COMPILE_SECONDS,
+    PLAN_KERNELS,
+    integer_price,
+    plan_steps,
+)
+from carbonopt.problems.elastic.verify.check import check
+
+SMALL_COLUMNS = 100_000
+"""Where loops cannot be compiled in time, HiGHS takes programs up to this size: it loads them in a second."""
+
+
+def price(instance: ElasticInstance, options: Options) -> Outcome:
+    """Solve by slot prices: exact for the fluid model, to a small proven gap for the integer one.
+
+    Where the loops are not compiled yet and the time limit is too short for that, the methods that need none answer.
+    """
+    if instance.switching_g_per_server > 0:
+        raise UnsupportedError(SWITCHING.format("price"))
+    steps, seconds, solve = fluid_steps(instance), FLUID_COMPILE_SECONDS, fluid_price
+    kernels: tuple[Kernel[..., Any], ...] = FLUID_KERNELS
+    if instance.model == "integer":
+        steps, seconds, solve = steps + plan_steps(instance), seconds + PLAN_COMPILE_SECONDS, _integer_price
+        kernels += PLAN_KERNELS
+    with loops(steps, kernels, seconds) as ready:
+        if not ready and options.remaining < seconds:
+            return without_loops(instance, options)
+        return solve(instance, options)
+
+
+def _integer_price(instance: ElasticInstance, options: Options) -> Outcome:
+    """Take the fluid optimum's prices to plans; its bound holds where the plans' is not better yet."""
+    first = options.start if options.start is not None else greedy_schedule(instance)
+    if first is not None:
+        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
+    found = fluid_optimum(instance, options, primal=False)
+    if found.status is Status.INFEASIBLE:
+        return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
+    outcome = integer_price(instance, replace(options, start=first), found.prices)
+    known = outcome.bound is not None and outcome.bound >= found.bound
+    if outcome.status is not Status.INFEASIBLE and not known:  # stopped before the plans' bound was any better
+        return replace(outcome, bound=found.bound, certificate=found.certificate())
+    return outcome
+
+
+def without_loops(instance: ElasticInstance, options: Options) -> Outcome:
+    """Return what the methods without compiled loops give: HiGHS for small programs, else the greedy's schedule."""
+    if instance.model == "integer" and estimate_size(instance)[0] <= SMALL_COLUMNS:
+        return milp(instance, options)
+    if options.start is not None:
+        return Outcome(Status.TIME_LIMIT, options.start)
+    found = carbonflex_greedy(instance, options, "fluid" if instance.model == "fluid" else "corrected")
+    return replace(found, status=Status.TIME_LIMIT)
