@@ -153,7 +153,7 @@ class TestCalls:
         solve = (
             "import sys, carbonopt as co\n"
             f"for path in {files}:\n"
-            "    assert co.solve(co.read_instance(path), 'price').has_solution\n"
+            "    assert co.solve(co.read(path), 'price').has_solution\n"
             "assert 'numba' not in sys.modules\n"
         )
         subprocess.run([sys.executable, "-c", solve], check=True)
