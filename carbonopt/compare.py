@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from carbonopt.core.errors import TooLargeError
+from carbonopt.core.errors import CarbonoptError, RefusedError, TooLargeError
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution, relative_gap
@@ -43,7 +43,7 @@ def run(
     before: Callable[[str], None] | None = None,
     **options: Any,
 ) -> list[Solution]:
-    """Run several methods; one whose program would not fit into memory is a row with status ``error``.
+    """Run several methods; one that refuses the instance, or would not fit into memory, is a row of status ``error``.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def run(
             before(name)
         try:
             solutions.append(solve(instance, name, **options))
-        except TooLargeError as error:
-            solutions.append(_too_large(instance, name, error))
+        except (TooLargeError, RefusedError) as error:
+            solutions.append(_not_run(instance, name, error))
         if solutions[-1].status is Status.INTERRUPTED:
             break
     return solutions
@@ -99,7 +99,7 @@ def gap_table(solutions: Sequence[Solution]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _too_large(instance: Instance, method: str, error: TooLargeError) -> Solution:
+def _not_run(instance: Instance, method: str, error: CarbonoptError) -> Solution:
     return Solution(
         problem=instance.problem,
         instance=instance.name,

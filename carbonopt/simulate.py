@@ -82,6 +82,8 @@ def simulate(
     ------
     UnsupportedError
         If the problem has no such policy, mode or field.
+    RefusedError
+        If the instance has an optional constraint that the policy does not respect.
     PolicyError
         If a policy of the user's own cannot be loaded or fails; with its traceback, and in `log` what was
         simulated until then.
@@ -95,6 +97,8 @@ def simulate(
     if changes:
         instance = _changed(instance, changes)
     chosen, label = _policy(problem, policy)
+    if isinstance(policy, str) and not is_file_reference(policy):
+        problem.require_respect("policy", policy.partition(":")[0], instance)
     forecasts = _forecasts(instance, forecast, seed)
     options = SimulationOptions(next(iter(forecasts.values())), mode, lengths, seed, callback, forecasts)
     outcome = run(instance, chosen, options)
@@ -106,10 +110,11 @@ def simulate(
 def policies_of(instance: Instance) -> tuple[str, ...]:
     """Return the problem's policies that the instance has what they need for, e.g. spot CPUs."""
     problem = problem_of(instance.problem)
+    names = tuple(name for name, entry in problem.policies.items() if entry.is_for(instance))
     if "applicable" not in problem.roles:
-        return tuple(problem.policies)
+        return names
     applies = problem.role("applicable")
-    return tuple(name for name in problem.policies if applies(instance, make_policy(problem, name)))
+    return tuple(name for name in names if applies(instance, make_policy(problem, name)))
 
 
 def _policy(problem: Problem, policy: str | Policy | type[Policy]) -> tuple[Any, str]:

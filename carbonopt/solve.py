@@ -79,6 +79,8 @@ def solve(
     UnsupportedError
         If the problem has no such method, an option is out of range, or the initial solution is not
         a feasible solution of this instance.
+    RefusedError
+        If the instance has an optional constraint that the method does not respect.
     InputError
         If the log file cannot be written.
     TooLargeError
@@ -90,7 +92,7 @@ def solve(
     keeper = _Keeper(callback, instance.sense)
     start = None if initial_solution is None else _checked_start(instance, initial_solution)
     options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
-    name = problem.role("choose")(instance) if method == "auto" else method
+    name = problem.choose(instance) if method == "auto" else method
     options = replace(options, params=problem.parameters(name, params))
     if checkpoint is not None:
         keeper.save = lambda outcome: checkpoint(_solution(instance, name, options, outcome))

@@ -74,6 +74,10 @@ class UnsupportedError(CarbonoptError, ValueError):
     """An unknown problem, method or option, or one that does not apply to the instance."""
 
 
+class RefusedError(UnsupportedError):
+    """A method or policy that does not respect an optional constraint of the instance; its card says so."""
+
+
 class PolicyError(CarbonoptError):
     """A policy that cannot be loaded, raises, or does what is impossible.
 

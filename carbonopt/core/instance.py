@@ -43,6 +43,11 @@ class Instance(ABC):
         """``min`` or ``max``."""
 
     @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of the optional constraints that this instance has: only methods that respect them run on it."""
+        return ()
+
+    @property
     def time(self) -> TimeGrid:
         """The slots."""
         return self.carbon.time

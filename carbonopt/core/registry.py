@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from carbonopt.core.errors import InputError, UnsupportedError, one_of
+from carbonopt.core.errors import InputError, RefusedError, UnsupportedError, one_of
 from carbonopt.core.parameters import Parameters, read_parameters
 
 GivenParameters = Parameters | Mapping[str, Any] | str | PathLike[str] | None
@@ -25,7 +25,25 @@ GROUP = "carbonopt.problems"
 
 
 @dataclass(frozen=True)
-class Method:
+class Entry:
+    """What methods and policies share.
+
+    Parameters
+    ----------
+    respects
+        Optional constraints (`carbonopt.Instance.constraints`) that it respects; an instance with another one is
+        refused before it begins.
+    """
+
+    respects: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def is_for(self, instance: Any) -> bool:
+        """Return whether it respects every optional constraint of an instance."""
+        return set(instance.constraints) <= set(self.respects)
+
+
+@dataclass(frozen=True)
+class Method(Entry):
     """One way to solve a problem.
 
     Parameters
@@ -56,7 +74,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class PolicyEntry:
+class PolicyEntry(Entry):
     """One online policy of a problem.
 
     Parameters
@@ -171,9 +189,46 @@ class Problem:
             raise UnsupportedError(f"unknown method {name!r} for problem {self.name!r}: must be {known}")
         return self.methods[name]
 
+    def choose(self, instance: Any) -> str:
+        """Return the method that ``auto`` stands for: the problem's choice, or the first that respects the instance."""
+        chosen: str = self.role("choose")(instance)
+        names = (chosen, *(name for name, entry in self.methods.items() if not entry.bound_only))
+        return next((name for name in names if self.methods[name].is_for(instance)), chosen)
+
+    def require_respect(self, kind: str, name: str, instance: Any) -> None:
+        """Refuse an instance with an optional constraint that a method or policy does not respect.
+
+        Parameters
+        ----------
+        kind
+            ``method`` or ``policy``.
+        name
+            Of the method or policy.
+        instance
+            Its `constraints` are looked at.
+
+        Raises
+        ------
+        RefusedError
+            It names the constraint, and who respects it.
+        """
+        entries: Mapping[str, Entry] = self.methods if kind == "method" else self.policies
+        for constraint in instance.constraints:
+            if constraint not in entries[name].respects:
+                able = tuple(other for other, entry in entries.items() if constraint in entry.respects)
+                others = f"must be {one_of(able, limit=len(able))}" if able else f"no {kind} does"
+                raise RefusedError(f"{kind} {name!r} does not respect {constraint}, which the instance has: {others}")
+
     def run(self, method: str, instance: Any, options: Any) -> Any:
-        """Run a method: its `Outcome`, unchecked."""
+        """Run a method: its `Outcome`, unchecked.
+
+        Raises
+        ------
+        RefusedError
+            If the instance has an optional constraint that the method does not respect.
+        """
         entry = self.method(method)
+        self.require_respect("method", method, instance)
         return self.load(entry.reference)(instance, options, **entry.settings)
 
     def parameters(self, method: str, given: GivenParameters) -> Parameters | None:

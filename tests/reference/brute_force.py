@@ -54,6 +54,7 @@ def brute_force(
         at_best[depth] = at_best[depth + 1] + min(alone)
 
     free = _capacity(data)
+    limits = _start_limits(data)
     chosen: list[tuple[int, int, int]] = []
     best: tuple[float | None, list[tuple[int, int, int]]] = (None, [])
 
@@ -66,7 +67,8 @@ def brute_force(
             return
         i = order[depth]
         for value, j, t in options[i]:
-            if _fits(data, free, i, j, t):
+            begun = sum(place == [j, t] for _, *place in chosen)
+            if begun < limits[j] and _fits(data, free, i, j, t):
                 _take(data, free, i, j, t, +1)
                 chosen.append((i, j, t))
                 descend(depth + 1, cost + value)
@@ -88,6 +90,14 @@ def brute_force(
 def _price_of_leaving_out(data: dict[str, Any]) -> float | None:
     """Objective units for a job that never runs; None where every job must run."""
     return 0.0 if data["objective"]["kind"] == "caspian" else data["objective"]["rejection_price"]
+
+
+def _start_limits(data: dict[str, Any]) -> list[float]:
+    """Jobs that may start in one slot, by cluster."""
+    limit = data["clusters"].get("max_starts_per_slot")
+    if isinstance(limit, list):
+        return limit
+    return [float("inf") if limit is None else limit] * len(data["clusters"]["name"])
 
 
 def _unit_slots(data: dict[str, Any], i: int) -> float:

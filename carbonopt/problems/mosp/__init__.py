@@ -24,24 +24,37 @@ _POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
     "earliest-clean": ("the same, ties to the cleanest cluster", {"method": "greedy-clean", "suspend": False}),
 }
 
+_STARTS = ("max_starts_per_slot",)
+"""Of all methods but `price`, whose search places jobs by capacity alone."""
+
 PROBLEM = Problem(
     name="mosp",
     package=__name__,
     title="multi-objective scheduling and placement over clusters (Caspian)",
     methods={
-        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True),
+        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_STARTS),
         "price": Method(".methods.price.method:price", "slot prices for the bound, a search that they guide"),
         "lp-rounding": Method(
-            ".methods.milp:lp_rounding", "LP relaxation, rounded where it places the jobs, then moves"
+            ".methods.milp:lp_rounding", "LP relaxation, rounded where it places the jobs, then moves", respects=_STARTS
         ),
-        "lp-rounding-caspian": Method(".methods.milp:caspian_rounding", "the paper's Algorithms 2 and 3"),
+        "lp-rounding-caspian": Method(
+            ".methods.milp:caspian_rounding", "the paper's Algorithms 2 and 3", respects=_STARTS
+        ),
         "greedy-clean": Method(
-            ".methods.milp:greedy", "earliest start, ties to the cleanest cluster", {"clean_ties": True}
+            ".methods.milp:greedy",
+            "earliest start, ties to the cleanest cluster",
+            {"clean_ties": True},
+            respects=_STARTS,
         ),
         "greedy-random": Method(
-            ".methods.milp:greedy", "earliest start, ties at random (the paper's baseline)", {"clean_ties": False}
+            ".methods.milp:greedy",
+            "earliest start, ties at random (the paper's baseline)",
+            {"clean_ties": False},
+            respects=_STARTS,
         ),
-        "lp": Method(".methods.milp:lp", "LP relaxation: a bound and its certificate", bound_only=True),
+        "lp": Method(
+            ".methods.milp:lp", "LP relaxation: a bound and its certificate", bound_only=True, respects=_STARTS
+        ),
     },
     roles={
         "read": ".data.file:from_dict",

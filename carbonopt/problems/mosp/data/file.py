@@ -46,6 +46,12 @@ Capacity = Annotated[
 ]
 
 
+StartLimits = Annotated[
+    Annotated[Whole, Tag("kind:constant")] | Annotated[list[Whole], Tag("kind:per slot")],
+    Discriminator(_scalar_or_row),
+]
+
+
 class ClusterSection(Section):
     """Field ``clusters``."""
 
@@ -55,6 +61,9 @@ class ClusterSection(Section):
         description="units per resource: one entry a cluster, a number or one number a slot"
     )
     watts_per_unit: dict[Name, list[NonNegative]]
+    max_starts_per_slot: StartLimits | None = Field(
+        default=None, description="jobs that may start on a cluster in one slot: one number, or one a cluster"
+    )
 
     def build(self, slots: int) -> Clusters:
         """Return the clusters."""
@@ -63,7 +72,9 @@ class ClusterSection(Section):
         for r, resource in enumerate(resources):
             for j, row in enumerate(self.capacity[resource]):
                 capacity[j, r] = row
-        return Clusters(tuple(self.name), tuple(self.zone), capacity, _table(self.watts_per_unit, resources))
+        watts, starts = _table(self.watts_per_unit, resources), self.max_starts_per_slot
+        limits = None if starts is None else np.broadcast_to(np.array(starts), len(self.name))
+        return Clusters(tuple(self.name), tuple(self.zone), capacity, watts, limits)
 
 
 class JobSection(Section):

@@ -26,7 +26,7 @@ def shape_faults(raw: dict[str, Any], slots: int | None) -> Iterator[Fault]:
     slots
         The horizon; None where ``time`` does not tell it.
     """
-    yield from column_faults(raw, "clusters", ["zone"], ["capacity", "watts_per_unit"])
+    yield from column_faults(raw, "clusters", ["zone", "max_starts_per_slot"], ["capacity", "watts_per_unit"])
     yield from column_faults(raw, "jobs", ["arrival", "duration", "deadline", "eligible"], ["demand"])
     yield from duplicate_faults(raw, "clusters", "name")
     yield from duplicate_faults(raw, "jobs", "name")

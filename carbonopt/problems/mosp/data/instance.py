@@ -64,18 +64,24 @@ class Clusters:
         C_j^t of each resource [units], shape (M, R, T), or (M, R) where it is constant.
     watts_per_unit
         rho_j: power that a used unit draws [W], shape (M, R).
+    max_starts_per_slot
+        S_j: jobs that may start on each cluster in one slot, shape (M,); None for no limit.
     """
 
     name: tuple[str, ...]
     zone: tuple[str, ...]
     capacity: FloatArray
     watts_per_unit: FloatArray
+    max_starts_per_slot: IntArray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", tuple(self.name))
         object.__setattr__(self, "zone", tuple(self.zone))
         object.__setattr__(self, "capacity", frozen_float(self.capacity))
         object.__setattr__(self, "watts_per_unit", frozen_float(self.watts_per_unit))
+        if self.max_starts_per_slot is not None:
+            limits = frozen_int(self.max_starts_per_slot, "clusters.max_starts_per_slot")
+            object.__setattr__(self, "max_starts_per_slot", limits)
         _raise(validate.cluster_faults(self))
 
     def __len__(self) -> int:
@@ -224,6 +230,11 @@ class MospInstance(Instance):
         return self.objective.sense
 
     @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of the optional constraints that this instance has."""
+        return () if self.clusters.max_starts_per_slot is None else ("max_starts_per_slot",)
+
+    @property
     def zone_of_cluster(self) -> IntArray:
         """Row of each cluster's zone in the carbon signal, shape (M,)."""
         return np.array([self.carbon.index(zone) for zone in self.clusters.zone], dtype=np.int64)
@@ -242,6 +253,7 @@ class MospInstance(Instance):
     def data(self) -> dict[str, Any]:
         """Return clusters, jobs and objective as the file holds them."""
         clusters, jobs = self.clusters, self.jobs
+        starts = clusters.max_starts_per_slot
         return {
             "clusters": {
                 "name": clusters.name,
@@ -250,6 +262,7 @@ class MospInstance(Instance):
                     name: [_shortest(row) for row in clusters.capacity[:, r]] for r, name in enumerate(self.resources)
                 },
                 "watts_per_unit": {name: clusters.watts_per_unit[:, r] for r, name in enumerate(self.resources)},
+                **({} if starts is None else {"max_starts_per_slot": starts}),  # absent, the hash is as ever
             },
             "jobs": {
                 "name": jobs.name,

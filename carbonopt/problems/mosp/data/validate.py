@@ -53,7 +53,8 @@ def cluster_faults(clusters: Clusters) -> list[Fault]:
     faults = duplicate_faults("clusters.name", clusters.name)
     if count == 0:
         faults.append(Fault("clusters.name", "must name at least one cluster"))
-    for field in ("zone", *CLUSTER_AXES):
+    starts = clusters.max_starts_per_slot
+    for field in ("zone", *CLUSTER_AXES, *(() if starts is None else ("max_starts_per_slot",))):
         length = len(getattr(clusters, field))
         if length != count:
             faults.append(
@@ -63,6 +64,8 @@ def cluster_faults(clusters: Clusters) -> list[Fault]:
         values = getattr(clusters, field)
         bad = ~(values >= 0) | np.isposinf(values)
         faults += outside(f"clusters.{field}", values, bad, "must be finite and at least 0")
+    if starts is not None:
+        faults += outside("clusters.max_starts_per_slot", starts, starts < 0, "must be at least 0")
     return faults
 
 

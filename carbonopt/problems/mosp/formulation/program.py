@@ -4,6 +4,7 @@
     placement    sum_jt x_ijt (+ u_i) = 1     each job i    (<= 1 under the caspian objective)   (6)
     capacity     sum_i r_ir sum_{t' in (t - l_i, t]} x_ijt' <= C_jr^t   each j, r, t             (5)
                  x_ijt in {0, 1}                                                                 (7)
+    starts       sum_i x_ijt <= S_j                         each j, t, where the instance has S_j   (8)
 
 x_ijt exists only where job i may start on cluster j in slot t: released, eligible, inside the
 horizon, and within the cluster's capacity on its own.
@@ -175,6 +176,8 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
         rejected = program.add_variables("rejected", len(instance.jobs), upper=1, cost=price)
         program.add_entries(placement.index, rejected.index, 1.0)
     capacity = _add_capacity(program, instance, x, placements)  # (5)
+    if instance.clusters.max_starts_per_slot is not None:
+        _add_starts(program, instance, x, placements)  # (8)
     return MospProgram(program, placements, x, placement, capacity)
 
 
@@ -193,3 +196,10 @@ def _add_capacity(program: Program, instance: MospInstance, x: Block, placements
         used = slice(None) if demand.all() else np.flatnonzero(demand)
         program.add_entries(running[used], column[used], demand[used])
     return rows
+
+
+def _add_starts(program: Program, instance: MospInstance, x: Block, placements: Placements) -> None:
+    slots, limit = instance.time.slots, instance.clusters.max_starts_per_slot
+    assert limit is not None
+    rows = program.add_rows("starts", (len(limit), slots), upper=limit[:, None])
+    program.add_entries(rows.start + placements.cluster * slots + placements.start, x.index, 1.0)

@@ -106,7 +106,7 @@ def price_rounding(
         left = []
         for job in _by_size(instance):
             k = drawn[job]
-            if k >= 0 and _fits_at(room, job, int(form.placements.cluster[k]), int(form.placements.start[k])):
+            if k >= 0 and room.fits_at(job, int(form.placements.cluster[k]), int(form.placements.start[k])):
                 room.place(job, int(form.placements.cluster[k]), int(form.placements.start[k]))
             elif k >= 0:
                 left.append(job)
@@ -212,12 +212,6 @@ def _cost(room: Room, job: int, cluster: int, start: int) -> float:
     return float(value if room.value.sense == "min" else -value)
 
 
-def _fits_at(room: Room, job: int, cluster: int, start: int) -> bool:
-    end = start + int(room.instance.jobs.duration[job])
-    free = room.free[cluster, :, start:end]
-    return bool((free >= room.instance.jobs.demand[job][:, None]).all())
-
-
 def _draw(job_of: IntArray, weight: FloatArray, jobs: int, rng: np.random.Generator | None) -> IntArray:
     """Return one column a job: the heaviest, or drawn by weight with `rng`; -1 where it has none."""
     keep = np.flatnonzero(weight > 1e-9)
@@ -242,7 +236,7 @@ def _force(room: Room, job: int, rng: np.random.Generator) -> list[int]:
     rivals = np.flatnonzero((room.cluster == cluster) & (room.start < end) & (ends > start))
     ejected = []
     for rival in rng.permutation(rivals):
-        if _fits_at(room, job, cluster, start):
+        if room.fits_at(job, cluster, start):
             break
         room.remove(int(rival))
         ejected.append(int(rival))

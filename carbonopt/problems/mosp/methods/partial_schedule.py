@@ -26,6 +26,8 @@ class Room:
         self.instance = instance
         self.value = value
         self.free: FloatArray = np.array(instance.clusters.limit)
+        limit = instance.clusters.max_starts_per_slot
+        self.starts_left = None if limit is None else np.repeat(limit[:, None], instance.time.slots, axis=1)
         self.cluster: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.start: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.eligible = instance.eligible
@@ -42,7 +44,16 @@ class Room:
         blocked = np.zeros((len(lacking), lacking.shape[1] + 1), dtype=np.int64)
         np.cumsum(lacking, axis=1, out=blocked[:, 1:])
         free = blocked[:, starts + duration] == blocked[:, starts]
+        if self.starts_left is not None:
+            free &= self.starts_left[:, starts] > 0
         return np.asarray(free & self.eligible[job][:, None])
+
+    def fits_at(self, job: int, cluster: int, start: int) -> bool:
+        """Return whether `job`, which may run on `cluster` from `start`, fits there now."""
+        if self.starts_left is not None and self.starts_left[cluster, start] < 1:
+            return False
+        end = start + int(self.instance.jobs.duration[job])
+        return bool((self.free[cluster, :, start:end] >= self.instance.jobs.demand[job][:, None]).all())
 
     def cheapest(self, job: int) -> tuple[int, int, float] | None:
         """Return the best (cluster, start, cost) where `job` fits; None if it fits nowhere.
@@ -60,17 +71,19 @@ class Room:
 
     def place(self, job: int, cluster: int, start: int) -> None:
         """Run `job` on `cluster` from `start`."""
-        self._take(job, cluster, start, 1.0)
+        self._take(job, cluster, start, 1)
         self.cluster[job], self.start[job] = cluster, start
 
     def remove(self, job: int) -> None:
         """Take `job` out of the schedule."""
-        self._take(job, int(self.cluster[job]), int(self.start[job]), -1.0)
+        self._take(job, int(self.cluster[job]), int(self.start[job]), -1)
         self.cluster[job] = self.start[job] = -1
 
-    def _take(self, job: int, cluster: int, start: int, sign: float) -> None:
+    def _take(self, job: int, cluster: int, start: int, sign: int) -> None:
         end = start + int(self.instance.jobs.duration[job])
         self.free[cluster, :, start:end] -= sign * self.instance.jobs.demand[job][:, None]
+        if self.starts_left is not None:
+            self.starts_left[cluster, start] -= sign
 
     @property
     def placed(self) -> IntArray:

@@ -58,6 +58,7 @@ def check(instance: MospInstance, schedule: dict[str, Any], info: dict[str, Any]
     violations += _placement(instance, runs)
     load = _load(instance, runs)
     violations += _capacity(instance, runs, load)
+    violations += _starts(instance, runs)
     metrics = _metrics(instance, runs, load)
     normalizers, faults = _normalizers(instance, info or {})
     violations += faults
@@ -155,6 +156,19 @@ def _capacity(instance: MospInstance, runs: _Runs, load: FloatArray) -> Iterator
             slot=int(t),
             resource=resource,
         )
+
+
+def _starts(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
+    """(8): at most S_j jobs start on cluster j in one slot."""
+    limit = instance.clusters.max_starts_per_slot
+    if limit is None:
+        return
+    places, count = np.unique(np.array([runs.cluster, runs.start]), axis=1, return_counts=True)
+    for (j, t), started in zip(places.T.tolist(), count.tolist(), strict=True):
+        if started > limit[j]:
+            name = instance.clusters.name[j]
+            text = f"{started} jobs start in slot {t} on cluster {name!r}, {limit[j]} may"
+            yield Violation("max_starts_per_slot", text, amount=float(started - limit[j]), cluster=name, slot=t)
 
 
 def _metrics(instance: MospInstance, runs: _Runs, load: FloatArray) -> dict[str, Any]:
