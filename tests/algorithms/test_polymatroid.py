@@ -4,6 +4,7 @@ import math
 import numpy as np
 import pytest
 from algorithms_support import KINDS, all_subsets, independent_vectors, random_oracle
+from loop_support import for_each
 
 from carbonopt.algorithms.laminar import UniformOracle
 from carbonopt.algorithms.network import window_network
@@ -11,11 +12,9 @@ from carbonopt.algorithms.polymatroid import greedy
 from carbonopt.algorithms.transversal import TransversalOracle
 from carbonopt.core.errors import InputError
 
-SEEDS = range(12)
-every_oracle = [(kind, seed) for kind in KINDS for seed in SEEDS]
 
-
-@pytest.mark.parametrize(("kind", "seed"), every_oracle)
+@for_each(seed=range(12))
+@pytest.mark.parametrize("kind", KINDS)
 def test_rank_is_normalised_monotone_and_submodular(kind, seed):
     oracle = random_oracle(kind, seed)
     rank = {frozenset(subset): oracle.rank(subset) for subset in all_subsets(4)}
@@ -25,7 +24,8 @@ def test_rank_is_normalised_monotone_and_submodular(kind, seed):
         assert rank[a] + rank[b] >= rank[a & b] + rank[a | b]
 
 
-@pytest.mark.parametrize(("kind", "seed"), every_oracle)
+@for_each(seed=range(12))
+@pytest.mark.parametrize("kind", KINDS)
 def test_independent_vectors_are_those_below_the_rank_of_every_set(kind, seed):
     oracle = random_oracle(kind, seed)
     rank = {subset: oracle.rank(subset) for subset in all_subsets(4)}
@@ -37,7 +37,8 @@ def test_independent_vectors_are_those_below_the_rank_of_every_set(kind, seed):
     assert not oracle.independent([-1, 0, 0, 0])
 
 
-@pytest.mark.parametrize(("kind", "seed"), every_oracle)
+@for_each(seed=range(12))
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_smaller_of_two_vectors_can_be_raised_towards_the_larger(kind, seed):
     vectors = independent_vectors(random_oracle(kind, seed))
     known = {tuple(x) for x in vectors.tolist()}
@@ -47,7 +48,8 @@ def test_the_smaller_of_two_vectors_can_be_raised_towards_the_larger(kind, seed)
             assert any(tuple(z.tolist()) in known for z in raised)
 
 
-@pytest.mark.parametrize(("kind", "seed"), every_oracle)
+@for_each(seed=range(12))
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_unit_can_be_added_exactly_where_the_vector_stays_independent(kind, seed):
     oracle, rng = random_oracle(kind, seed), np.random.default_rng(seed)
     closed: set[int] = set()
@@ -62,7 +64,8 @@ def test_a_unit_can_be_added_exactly_where_the_vector_stays_independent(kind, se
         closed |= set() if possible else {element}
 
 
-@pytest.mark.parametrize(("kind", "seed"), every_oracle)
+@for_each(seed=range(12))
+@pytest.mark.parametrize("kind", KINDS)
 def test_many_units_at_once_are_as_many_as_one_by_one(kind, seed):
     bulk, single = random_oracle(kind, seed), random_oracle(kind, seed)
     for element in np.random.default_rng(seed).permutation(4).tolist():
@@ -72,7 +75,8 @@ def test_many_units_at_once_are_as_many_as_one_by_one(kind, seed):
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
-@pytest.mark.parametrize(("kind", "seed"), every_oracle)
+@for_each(seed=range(12))
+@pytest.mark.parametrize("kind", KINDS)
 def test_greedy_is_the_cheapest_of_all_vectors_of_the_sum(kind, seed, share):
     rng = np.random.default_rng(100 + seed)
     table = np.sort(rng.integers(-3, 9, (4, 3)), axis=1).astype(float)

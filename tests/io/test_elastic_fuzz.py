@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from elastic_support import RAW, change
 from instance_support import JUNK, Raw, damaged, paths, with_junk
+from loop_support import for_each
 
 import carbonopt as co
 from carbonopt.core.errors import InputError
@@ -27,18 +27,18 @@ def survives(raw: Raw) -> None:
     assert report.violations == ()
 
 
-@pytest.mark.parametrize("value", JUNK, ids=range(len(JUNK)))
+@for_each(value=JUNK)
 def test_any_value_anywhere_is_an_instance_or_an_input_error(value: Any) -> None:
     for place in paths(RAW)[1:]:
         survives(change({place: value}))
 
 
-@pytest.mark.parametrize("seed", range(200))
+@for_each(seed=range(200))
 def test_several_values_at_once(seed: int) -> None:
     survives(with_junk(RAW, seed))
 
 
-@pytest.mark.parametrize("seed", range(200))
+@for_each(seed=range(200))
 def test_damaged_bytes_are_an_instance_or_an_input_error(seed: int, tmp_path: Path) -> None:
     content, packed = json.dumps(RAW).encode(), seed % 4 == 0
     path = tmp_path / ("x.json.gz" if packed else "x.json")

@@ -1,6 +1,5 @@
 import os
 import signal
-import threading
 
 import numpy as np
 import pytest
@@ -72,15 +71,19 @@ def test_an_interior_point_on_the_way_has_good_duals():
 def test_a_start_is_an_incumbent_at_once():
     program = hard_knapsack()
     start = np.zeros(program.columns)
-    result = solve(program, Options(time_limit=0.3), start=start)
+    result = solve(program, Options(time_limit=0.0), start=start)
     assert result.values is not None
 
 
 def test_ctrl_c_keeps_the_incumbent():
-    program = hard_knapsack()
-    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    result = solve(program, Options(time_limit=60), start=np.zeros(program.columns))
+    program, pressed = hard_knapsack(), []
+
+    def press_once(progress):
+        if progress.bound is not None and not pressed:
+            pressed.append(progress)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    result = solve(program, Options(time_limit=None, callback=press_once), start=np.zeros(program.columns))
     assert result.status is Status.INTERRUPTED
     assert result.values is not None
     assert result.bound is not None
@@ -88,10 +91,17 @@ def test_ctrl_c_keeps_the_incumbent():
 
 def test_progress_reaches_the_caller():
     seen = []
-    options = Options(time_limit=1.5, callback=seen.append)
-    solve(hard_knapsack(), options, schedule_of=lambda values: {"x": values.tolist()})
-    assert any(progress.objective is not None for progress in seen)
-    assert any(progress.incumbent is not None and progress.incumbent()["x"] for progress in seen)
+
+    def stop_at_the_first_incumbent(progress):
+        if progress.incumbent is not None and not seen:
+            seen.append(progress)
+            raise KeyboardInterrupt
+
+    options = Options(time_limit=None, callback=stop_at_the_first_incumbent)
+    result = solve(hard_knapsack(), options, schedule_of=lambda values: {"x": values.tolist()})
+    assert result.status is Status.INTERRUPTED
+    assert seen[0].objective is not None
+    assert seen[0].incumbent()["x"]
 
 
 def test_same_seed_same_answer():

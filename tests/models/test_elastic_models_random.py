@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import pytest
 from elastic_models_support import FLUID_KINDS, KINDS, exactly, fluid, integer, linear, recomputed, reference
+from loop_support import for_each
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(12))
+@for_each(seed=range(12))
 def test_equals_brute_force(seed: int, kind: str) -> None:
     data = reference.random_instance(seed, kind)
     best, schedule = reference.brute_force(data)
@@ -20,7 +21,7 @@ def test_equals_brute_force(seed: int, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FLUID_KINDS)
-@pytest.mark.parametrize("seed", range(12))
+@for_each(seed=range(12))
 def test_fluid_models_agree(seed: int, kind: str) -> None:
     data = fluid(reference.random_instance(seed, kind))
     one, other = linear.solve(data), integer.solve(data)
@@ -73,7 +74,7 @@ def test_package_equals_model_and_brute_force(seed: int, kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FLUID_KINDS)
-@pytest.mark.parametrize("seed", range(40))
+@for_each(seed=range(40))
 def test_package_equals_models_where_levels_are_shared(seed: int, kind: str) -> None:
     import carbonopt
     from carbonopt.problems.elastic.data.file import from_dict

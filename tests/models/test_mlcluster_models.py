@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, load_module
+from loop_support import for_each
 
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
@@ -48,7 +49,7 @@ def test_by_hand(name: str) -> None:
 
 @pytest.mark.parametrize("cells", [1, 2])
 @pytest.mark.parametrize("kind", reference.KINDS)
-@pytest.mark.parametrize("seed", range(3))
+@for_each(seed=range(3))
 def test_three_statements_agree(kind: str, seed: int, cells: int) -> None:
     raw = reference.random_instance(seed, kind)
     if seed == 2:

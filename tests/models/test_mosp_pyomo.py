@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, load_module
+from loop_support import for_each
 
 MODEL = ROOT / "models" / "mosp_pyomo.py"
 KINDS = ["carbon", "caspian"]
@@ -156,7 +157,7 @@ def test_z1_is_refused_where_it_would_be_infinite() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(12))
+@for_each(seed=range(12))
 def test_equals_brute_force(seed: int, kind: str) -> None:
     data = reference.random_instance(seed, kind)
     best, _ = reference.brute_force(data, model.normalizers(data) if kind == "caspian" else None)
@@ -167,7 +168,7 @@ def test_equals_brute_force(seed: int, kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(50))
+@for_each(seed=range(50))
 def test_package_equals_model_and_brute_force(seed: int, kind: str, tmp_path: Path) -> None:
     import carbonopt
 
