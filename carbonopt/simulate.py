@@ -42,6 +42,8 @@ def simulate(
     lengths: str = "mean",
     forecast: ForecastLike | Mapping[str, ForecastLike] = None,
     seed: int = 0,
+    past: Instance | None = None,
+    knowledge: str | os.PathLike[str] | None = None,
     callback: Callable[[SimulationProgress], None] | None = None,
     **changes: Any,
 ) -> Solution:
@@ -66,6 +68,10 @@ def simulate(
         of `carbonopt.simulation`; or one of these for each zone.
     seed
         Of evictions, of forecast errors, and of what the policy draws at random.
+    past
+        An instance that ended before, whose statistics the policy knows; a policy that learns, learns from it.
+    knowledge
+        A file of what was learned before (`carbonopt learn`); then `past` gives the statistics alone.
     callback
         Called with `SimulationProgress` a few times a second.
     **changes
@@ -99,10 +105,11 @@ def simulate(
     chosen, label = _policy(problem, policy)
     if isinstance(policy, str) and not is_file_reference(policy):
         problem.require_respect("policy", policy.partition(":")[0], instance)
+    before = _told_before(problem, chosen, past, knowledge)
     forecasts = _forecasts(instance, forecast, seed)
     options = SimulationOptions(next(iter(forecasts.values())), mode, lengths, seed, callback, forecasts)
     outcome = run(instance, chosen, options)
-    told = {**outcome.info, "policy": label, **options.to_dict()}
+    told = {**outcome.info, **before, "policy": label, **options.to_dict()}
     made = Run(f"simulate:{label}", options.to_dict(), time.perf_counter() - began)
     return judged(instance, replace(outcome, info=told), made)
 
@@ -127,6 +134,21 @@ def _policy(problem: Problem, policy: str | Policy | type[Policy]) -> tuple[Any,
             f"policy {shown(policy)}: must be a name, a file's own, or a carbonopt.simulation.Policy"
         )
     return made, made.name
+
+
+def _told_before(
+    problem: Problem, policy: Any, past: Instance | None, knowledge: str | os.PathLike[str] | None
+) -> dict[str, str]:
+    """Tell the policy what came before, and return what the solution says of it."""
+    if past is None and knowledge is None:
+        return {}
+    if "inform" not in problem.roles:
+        raise UnsupportedError(f"no policy of {problem.name} is told of a past")
+    if past is not None and past.problem != problem.name:
+        raise UnsupportedError(f"the past {past.name} is of {past.problem}, not of {problem.name}")
+    problem.role("inform")(policy, past, knowledge)
+    told = {"past": None if past is None else past.name, "knowledge": knowledge}
+    return {key: os.fspath(value) for key, value in told.items() if value is not None}
 
 
 def _changed(instance: Instance, changes: dict[str, Any]) -> Instance:

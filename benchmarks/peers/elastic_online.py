@@ -13,6 +13,9 @@ past's statistics, CarbonFlex has learned from it, and no policy sees a job or a
                         week in which their windows are as much longer, or the command fails
     suspensions, rescalings
                         how often a job stops and goes on later, and how often it changes its servers while it runs
+    late by             slots that the late jobs are late, their mean and the most
+    carbonflex:..       Algorithm 3 as printed: without forced runs, and also with p > rho and delays of a + d - t
+    told, told:..       Algorithm 3 with the m and rho that Algorithm 1 has in this very week
     algorithm-1         where it leaves jobs unfinished their deadlines are extended, as in the paper: these are late
     CPU s               of the simulation, checker included, and for carbonflex what it learns while it runs. Learning
                         from the past is told apart, once for each past
@@ -26,6 +29,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import carbonopt as co
@@ -34,16 +38,41 @@ from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace, read_jobs
 from carbonopt.papers.carbonflex_runs import BASELINE, EVERY, Policies, reference_row
 from carbonopt.problems.elastic.data.instance import ElasticInstance
+from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
+from carbonopt.problems.elastic.online.hourly import HourlyPolicy
+from carbonopt.problems.elastic.online.learn import replayed
+from carbonopt.problems.elastic.online.queue_statistics import QUEUE_HOURS
+from carbonopt.problems.elastic.online.view import View
 from carbonopt.problems.elastic.verify.late_windows import extended
 from carbonopt.simulate import simulate
 
 WEEKS = ("2022-07-04", "2022-07-25", "2022-08-15", "2022-09-05", "2022-09-26", "2022-10-17", "2022-11-07")
+PRINTED = ("carbonflex:forced=false", "carbonflex:printed=true", "carbonflex:forced=false,printed=true")
+"""CarbonFlex with less of what Algorithm 3 does not print."""
+TOLD = ("told", "told:forced=false")
 PAST_WEEKS = 8
 PAST_SEED = 1000
 SPARE_HOURS = 130
 """Hours from the last arrival to the end of the longest window: 72 h of work, 48 h of slack, and rounding."""
 LEAST_ROUNDING = 1e-7
 GRAMS = 1000.0
+
+
+class Told(CarbonFlex):
+    """Algorithm 3 with the servers and rho of Algorithm 1 on the same week, instead of Algorithm 2."""
+
+    def __init__(self, week: ElasticInstance, forced: bool) -> None:
+        super().__init__(learning=False, forced=forced)
+        self.oracle_cases = replayed(week, QUEUE_HOURS)
+
+    def provision(self, view: View) -> tuple[int, float]:
+        slot = min(view.slot, len(self.oracle_cases) - 1)
+        return int(np.ceil(self.oracle_cases.servers[slot] - 1e-6)), float(self.oracle_cases.rho[slot])
+
+
+def made(name: str, week: ElasticInstance, policies: Policies) -> HourlyPolicy:
+    """Return a new policy."""
+    return Told(week, "false" not in name) if name.startswith("told") else policies.make(name)
 
 
 def draw(
@@ -60,7 +89,9 @@ def draw(
     return co.generate("elastic", start=start, arrival_hours=hours, seed=seed, **size)
 
 
-def measure(week: ElasticInstance, past: ElasticInstance, options: dict[str, Any]) -> list[dict[str, Any]]:
+def measure(
+    week: ElasticInstance, past: ElasticInstance, options: dict[str, Any], printed: bool
+) -> list[dict[str, Any]]:
     """Return one row a policy and reference."""
     began = time.process_time()
     policies = Policies(past)
@@ -69,19 +100,24 @@ def measure(week: ElasticInstance, past: ElasticInstance, options: dict[str, Any
     optimum = co.solve(week.with_model("fluid"), "price", time_limit=None)
     rows, reference = [], 1.0
     references = [{"policy": "optimum", "objective": optimum.bound, "CPU s": time.process_time() - began}]
-    for name in (BASELINE, *(name for name in EVERY if name != BASELINE)):
+    names = (BASELINE, *(name for name in EVERY if name != BASELINE), *((*PRINTED, *TOLD) if printed else ()))
+    for name in names:
         began = time.process_time()
-        found = simulate(week, policies.make(name), **options)
+        found = simulate(week, made(name, week, policies), **options)
         seconds = time.process_time() - began
+        if found.objective is None:  # nothing runs where every rho is 1 and only p > rho may
+            left = len(found.info["unfinished_jobs"])
+            rows.append({"policy": name, "objective": np.nan, "unfinished": left, "CPU s": seconds})
+            continue
         late, metrics, bound = found.info["late_slots"], found.metrics, optimum.bound
         if late:
             bound = co.solve(extended(week, late).with_model("fluid"), "price", time_limit=None).bound
-        assert found.objective is not None
         assert bound is not None
         if found.objective < bound * (1 - LEAST_ROUNDING):
             raise SystemExit(f"{week.name}: {name} emits {found.objective} g, less than the bound {bound} g")
         rows.append({
-            "policy": name, "objective": found.objective, "bound": bound, "late": len(late),
+            "policy": name, "objective": found.objective, "bound": bound, "late": len(late), "unfinished": 0,
+            "late by": float(np.mean([*late.values()] or [0])), "most late": max(late.values(), default=0),
             "wait": metrics["mean_wait_slots"], "suspensions": metrics["suspensions"],
             "rescalings": metrics["rescalings"], "CPU s": seconds, "learning s": learning,
         })  # fmt: skip
@@ -113,6 +149,7 @@ def main() -> None:
     parser.add_argument("--model", default="fluid", choices=("fluid", "integer"))
     parser.add_argument("--forecast", help="e.g. error=0.2,window=48; none: perfect")
     parser.add_argument("--lengths", default="mean", choices=("mean", "true"))
+    parser.add_argument("--printed", action="store_true", help="rows of CarbonFlex as printed, and told by the oracle")
     parser.add_argument("--seed", type=int, default=1, help="of the first week; the others follow")
     parser.add_argument("-o", "--output", type=Path, help="CSV with a row a week and policy")
     args = parser.parse_args()
@@ -125,7 +162,7 @@ def main() -> None:
             seed = args.seed + number
             past = draw(args, trace, file, before, args.arrival_hours * args.past_weeks, PAST_SEED + seed)
             week = draw(args, trace, file, format_utc(start), args.arrival_hours, seed)
-            rows = measure(week, past, {"forecast": args.forecast, "lengths": args.lengths})
+            rows = measure(week, past, {"forecast": args.forecast, "lengths": args.lengths}, args.printed)
             tables.append(pd.DataFrame(rows).assign(week=first, zone=week.cluster.zone))
             print(f"{week.name} {first}: done", flush=True)
     table = pd.concat(tables, ignore_index=True)
@@ -133,7 +170,18 @@ def main() -> None:
         table.to_csv(args.output, index=False)
     grouped = table.groupby("policy", sort=False)
     shown = grouped[
-        ["saving", "bound saving", "wait", "late", "suspensions", "rescalings", "CPU s", "learning s"]
+        [
+            "saving",
+            "bound saving",
+            "wait",
+            "late",
+            "late by",
+            "most late",
+            "suspensions",
+            "rescalings",
+            "CPU s",
+            "learning s",
+        ]
     ].mean()
     shown.insert(1, "least", grouped["saving"].min())
     shown.insert(2, "most", grouped["saving"].max())

@@ -25,6 +25,7 @@ from carbonopt.cli import (
     diagnose,
     export,
     extend,
+    learn,
     params,
     pareto,
     plot,
@@ -92,7 +93,8 @@ def options(
 
 
 for module in (
-    solve, check, compare, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot, compile, params,
+    solve, check, compare, learn, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot, compile,
+    params,
 ):  # fmt: skip
     module.register(app)
 

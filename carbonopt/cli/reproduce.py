@@ -19,7 +19,8 @@ def register(app: typer.Typer) -> None:
 def reproduce(
     figure: Annotated[str | None, typer.Argument(help="E.g. gaia-8; without one, all figures are listed.")] = None,
     files: Annotated[
-        list[Path] | None, typer.Argument(help="Instance files; without one, a generated instance.", readable=False)
+        list[Path] | None,
+        typer.Argument(help="Instance files; without one, what the figure generates.", readable=False),
     ] = None,
     mode: Annotated[str, typer.Option("--mode", help="paper, or artifact: as the authors' code does.")] = "paper",
     seed: console.Seed = 0,
@@ -40,7 +41,9 @@ def reproduce(
     for path in (plot, output):
         if path is not None:
             require_writable(path)
-    instances = [co.read(path) for path in files or []] or [co.generate(found.problem)]
+    instances = [co.read(path) for path in files or []] or [
+        co.generate(found.problem, **parameters) for parameters in found.defaults
+    ]
     for instance in instances:
         if instance.problem != found.problem:
             raise UnsupportedError(f"{instance.name}: {figure} runs on {found.problem}, not on {instance.problem}")

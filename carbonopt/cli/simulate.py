@@ -39,12 +39,21 @@ def simulate(
     reserved: Annotated[
         int | None, typer.Option("--reserved", min=0, help="Reserved CPUs, instead of the file's.")
     ] = None,
+    past: Annotated[
+        Path | None, typer.Option("--past", help="Instance that ended before: its statistics, and what it teaches.")
+    ] = None,
+    knowledge: Annotated[
+        Path | None, typer.Option("--knowledge", help="File of `carbonopt learn`, for policy carbonflex.")
+    ] = None,
     seed: console.Seed = 0,
     output: console.Output = None,
     json_output: console.Json = False,
 ) -> None:
     """Run online policies: decisions made without knowing what comes, and checked like every schedule."""
-    settings: dict[str, Any] = {"mode": mode, "lengths": lengths, "seed": seed}
+    import carbonopt as co
+
+    before = None if past is None else co.read(past)
+    settings: dict[str, Any] = {"mode": mode, "lengths": lengths, "seed": seed, "past": before, "knowledge": knowledge}
     names = policies or ["all"]
     console.each_file(
         files, lambda path: _simulate_file(path, names, settings, forecast, reserved, output, files, json_output)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from carbonopt.papers.carbonflex_runs import EVERY, NOT_PUBLIC, PAIRS, Policies, compared, legend_above, pairs
+from carbonopt.papers.carbonflex_runs import DEFAULTS, EVERY, NOT_PUBLIC, PAIRS, Policies, compared, legend_above, pairs
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars
 
@@ -36,7 +36,10 @@ TRACES = Figure(
     _across,
     _draw("instance"),
     f"{NOT_PUBLIC} {PAIRS} The paper's traces are of Azure, Alibaba and SURF; of the first two there are public samples"
-    " of GAIA's authors, and `carbonopt convert elastic` reads SWF and Slurm logs.",
+    " of GAIA's authors, and `carbonopt convert elastic` reads SWF and Slurm logs. The"
+    " paper (section 6.4): on Azure's trace CarbonFlex saves"
+    " 43.7 % and its oracle 3.6 points more, on Alibaba's 36.9 % and 5.7 points more.",
+    DEFAULTS,
 )
 
 ZONES = Figure(
@@ -44,5 +47,7 @@ ZONES = Figure(
     "savings in several zones (CarbonFlex, Figure 12)",
     _across,
     _draw("zone"),
-    f"{NOT_PUBLIC} {PAIRS} What can be saved differs from zone to zone, and so does the bound: compare with it.",
+    f"{NOT_PUBLIC} {PAIRS} What can be saved differs from zone to zone, and so does the bound: compare with it."
+    " The paper (section 6.5): CarbonFlex stays 0.9 to 6.31 points below its oracle in ten zones.",
+    DEFAULTS,
 )

@@ -6,9 +6,10 @@ Cloud Clusters. arXiv:2505.18357, 2025.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from carbonopt.core.errors import UnsupportedError
@@ -17,10 +18,9 @@ from carbonopt.papers.figure import Run
 from carbonopt.problems.elastic import PROBLEM
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.methods.extend import extend
-from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
-from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
 from carbonopt.problems.elastic.online.learn import learned
+from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.verify.late_windows import extended, with_slots
 from carbonopt.simulate import simulate
 from carbonopt.simulation import make_policy
@@ -49,9 +49,14 @@ PAIRS = (
     " carbonflex then starts with nothing and learns as it goes."
 )
 NOT_PUBLIC = (
-    "The paper's month of Azure's trace and its carbon signals are not public in this form: this shows the same"
-    " quantities for the instances that are given, e.g. of a resampled trace."
+    "The paper samples its week from a month of Azure's trace that is not public in this form: this shows the same"
+    " quantities for the instances that are given, e.g. of a resampled trace; without any, of synthetic ones."
 )
+
+WEEK: dict[str, Any] = {"model": "fluid", "seed": 1, "start": "2022-07-04T00:00:00Z"}
+PAST: dict[str, Any] = {**WEEK, "seed": 1001, "start": "2022-05-09T00:00:00Z", "arrival_hours": 1344.0}
+DEFAULTS = (PAST, WEEK)
+"""Eight weeks and the week after them, of synthetic lengths and carbon, on 150 servers of which half are in use."""
 
 Pair = tuple[ElasticInstance | None, ElasticInstance]
 
@@ -86,10 +91,9 @@ class Policies:
         self.knowledge = None if past is None else learned(past)
 
     def make(self, name: str) -> HourlyPolicy:
-        """Return a new policy."""
-        if name == "carbonflex":
-            return CarbonFlex(self.knowledge, statistics=self.statistics)
-        policy = make_policy(PROBLEM, name)
+        """Return a new policy, by its name and any settings."""
+        known = {"knowledge": self.knowledge} if name.partition(":")[0] == "carbonflex" else {}
+        policy = make_policy(PROBLEM, name, **known)
         assert isinstance(policy, HourlyPolicy)
         policy.statistics = self.statistics
         return policy
@@ -176,6 +180,18 @@ def swept(
         policies = Policies(before) if kept is None else kept
         rows += [{column: value, **row} for row in compared(run, change(week, value), policies, names)]
     return pd.DataFrame(rows)
+
+
+def with_slack_hours(instance: ElasticInstance, hours: float) -> ElasticInstance:
+    """Return the instance with the same slack for every job; the last day is repeated where windows need more."""
+    slack = np.full(len(instance.jobs), int(hours / instance.time.slot_hours + 1e-9), dtype=np.int64)
+    end = int((instance.jobs.arrival + instance.jobs.whole_slots + slack).max(initial=1))
+    return with_slots(instance, end).with_slack(slack)
+
+
+def beside_paper(table: pd.DataFrame, paper: Mapping[str, float]) -> pd.DataFrame:
+    """Return the table with the paper's saving of each policy, where its text gives one."""
+    return table.assign(paper_saving=table["policy"].map(lambda name: paper.get(name)))
 
 
 def legend_above(axis: Any, columns: int) -> None:

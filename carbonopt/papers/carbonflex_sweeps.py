@@ -9,20 +9,33 @@ import numpy as np
 import pandas as pd
 
 from carbonopt.core.arrays import IntArray
-from carbonopt.papers.carbonflex_runs import NOT_PUBLIC, PAIRS, PAPER, Policies, compared, legend_above, pairs, swept
+from carbonopt.papers.carbonflex_runs import (
+    DEFAULTS,
+    NOT_PUBLIC,
+    PAIRS,
+    PAPER,
+    Policies,
+    compared,
+    legend_above,
+    pairs,
+    swept,
+    with_slack_hours,
+)
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars, lines
-from carbonopt.problems.elastic.data.catalogue import CLASSES, class_profile
+from carbonopt.problems.elastic.data.catalogue import class_profile
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.verify.late_windows import with_slots
 
 NAMES = (*PAPER, "replan")
-CAPACITIES = (0.67, 0.8, 1.0, 1.33, 1.67)
-"""Servers over those of the instance: 100 to 250 of 150."""
-SLACKS = (0.0, 6.0, 12.0, 24.0, 48.0)
+CAPACITIES = (2 / 3, 1.0, 4 / 3)
+"""Servers over those of the instance: 100, 150 and 200 of 150."""
+SLACKS = (0.0, 6.0, 12.0, 24.0, 36.0)
 """Slack of every job [h]."""
-ELASTICITIES = tuple(name for name in CLASSES if name.startswith("cpu-") or name == "no-scaling")
-SHIFTS = (0.6, 0.8, 1.0, 1.2)
+MIX = "mix"
+ELASTICITIES = ("cpu-high", "cpu-moderate", "cpu-low*", MIX, "no-scaling")
+"""The paper's: N-body of 100k and 2k bodies, Jacobi of 1k, each job at random, none."""
+SHIFTS = (0.8, 0.9, 1.0, 1.1, 1.2)
 
 
 def with_capacity(instance: ElasticInstance, factor: float) -> ElasticInstance:
@@ -31,15 +44,10 @@ def with_capacity(instance: ElasticInstance, factor: float) -> ElasticInstance:
     return replace(instance, cluster=replace(instance.cluster, capacity=capacity))
 
 
-def with_slack_hours(instance: ElasticInstance, hours: float) -> ElasticInstance:
-    """Return the instance with the same slack for every job; the last day is repeated where windows need more."""
-    slack = np.full(len(instance.jobs), int(hours / instance.time.slot_hours + 1e-9), dtype=np.int64)
-    end = int((instance.jobs.arrival + instance.jobs.whole_slots + slack).max(initial=1))
-    return with_slots(instance, end).with_slack(slack)
-
-
 def with_profile(instance: ElasticInstance, name: str) -> ElasticInstance:
-    """Return the instance with one profile of the catalogue for all jobs."""
+    """Return the instance with one profile of the catalogue for all jobs; `MIX` leaves it as it is."""
+    if name == MIX:
+        return instance
     profile = class_profile(name)
     return replace(instance, profiles=(profile,), jobs=replace(instance.jobs, profile=(name,) * len(instance.jobs)))
 
@@ -99,7 +107,9 @@ CAPACITY = Figure(
     "savings against the servers of the cluster (CarbonFlex, Figure 8)",
     lambda run: swept(run, CAPACITIES, "capacity_factor", with_capacity, NAMES),
     _draw("capacity_factor", "servers over those of the instance"),
-    f"{NOT_PUBLIC} {PAIRS} The past has the same servers as the week.",
+    f"{NOT_PUBLIC} {PAIRS} The past has the same servers as the week. The paper, from 100 to 200 servers (section 6.3):"
+    " CarbonFlex saves 13 points more, its oracle 13.2, and CarbonFlex stays about 3.7 points below the oracle.",
+    DEFAULTS,
 )
 
 SLACK = Figure(
@@ -107,7 +117,10 @@ SLACK = Figure(
     "savings against the slack of the jobs (CarbonFlex, Figure 9)",
     lambda run: swept(run, SLACKS, "slack_hours", with_slack_hours, NAMES),
     _draw("slack_hours", "slack of every job [h]"),
-    f"{NOT_PUBLIC} {PAIRS} All jobs have the same slack here, in the past as well.",
+    f"{NOT_PUBLIC} {PAIRS} All jobs have the same slack here, in the past as well. The paper, from 0 to 36 h"
+    " (section 6.3): CarbonFlex saves 13.8 points more, its oracle 18.3, Wait Awhile 19.7; CarbonFlex stays within"
+    " 3.6 points of the oracle. At small slacks the text has CarbonFlex 3.4 h late.",
+    DEFAULTS,
 )
 
 ELASTICITY = Figure(
@@ -115,7 +128,9 @@ ELASTICITY = Figure(
     "savings by the elasticity of the jobs (CarbonFlex, Figure 10)",
     lambda run: swept(run, ELASTICITIES, "profile", with_profile, NAMES),
     _draw_elasticity,
-    f"{NOT_PUBLIC} {PAIRS} Profiles are modelled by Amdahl's law, under the paper's names alone.",
+    f"{NOT_PUBLIC} {PAIRS} Profiles are modelled by Amdahl's law, under the paper's names alone; `mix` are the"
+    " instance's own. The paper (section 6.4): at high elasticity CarbonFlex saves 49.5 %, its oracle 56.1 %.",
+    DEFAULTS,
 )
 
 
@@ -124,14 +139,14 @@ def _shift(run: Run) -> pd.DataFrame:
     policies, rows = Policies(past), []
     for what, change in (("lengths", with_longer_jobs), ("arrivals", with_more_jobs)):
         for factor in SHIFTS:
-            found = compared(run, change(week, factor), policies, NAMES, ("optimum",))
+            found = compared(run, change(week, factor), policies, NAMES)
             rows += [{"shift": what, "factor": factor, **row} for row in found]
     return pd.DataFrame(rows)
 
 
 def _draw_shift(table: pd.DataFrame, ax: Any = None) -> Any:
     axis = ax
-    for (what, name), part in table[table["policy"].isin(("carbonflex", "replan", "optimum"))].groupby(
+    for (what, name), part in table[table["policy"].isin(("carbonflex", "oracle", "replan", "optimum"))].groupby(
         ["shift", "policy"], sort=False
     ):
         axis = lines(part, "factor", {"saving": f"{name}, {what}"}, axis)
@@ -146,5 +161,7 @@ SHIFT = Figure(
     _shift,
     _draw_shift,
     f"{NOT_PUBLIC} {PAIRS} The past stays as it is; the week's jobs are made longer or shorter, or more or fewer by"
-    " leaving some out or doubling some at random.",
+    " leaving some out or doubling some at random. The paper (section 6.6): fewer arrivals and shorter jobs save up to"
+    " 10.1 points more; with more arrivals the saving falls to 26 %.",
+    DEFAULTS,
 )

@@ -1,4 +1,4 @@
-"""CarbonFlex's figures of one cluster: Figure 6 (all policies) and Figure 14 (virtual capacity curves)."""
+"""CarbonFlex's figures of one cluster: Figures 6 and 7 (all policies) and Figure 14 (virtual capacity curves)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,29 @@ from typing import Any
 
 import pandas as pd
 
-from carbonopt.papers.carbonflex_runs import EVERY, NOT_PUBLIC, PAIRS, Policies, compared, pairs
+from carbonopt.papers.carbonflex_runs import (
+    DEFAULTS,
+    EVERY,
+    NOT_PUBLIC,
+    PAIRS,
+    Policies,
+    beside_paper,
+    compared,
+    pairs,
+    with_slack_hours,
+)
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars
+
+PAPER_CPU = {
+    "carbon-agnostic": 0.0, "lowest-window": 0.181, "wait-awhile": 0.204, "carbon-scaler": 0.34,
+    "carbonflex": 0.514, "oracle": 0.58,
+}  # fmt: skip
+PAPER_GPU = {
+    "carbon-agnostic": 0.0, "lowest-window": 0.103, "wait-awhile": 0.135, "carbon-scaler": 0.367,
+    "carbonflex": 0.575, "oracle": 0.596,
+}  # fmt: skip
+"""Savings of section 6.2: CarbonFlex's as told, the others by the differences that are told in points."""
 
 
 def _first(run: Run, names: tuple[str, ...]) -> pd.DataFrame:
@@ -16,9 +36,19 @@ def _first(run: Run, names: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame(compared(run, week, Policies(past), names))
 
 
+def _vcc(run: Run) -> pd.DataFrame:
+    """Return the rows with the slack of section 6.7, a day for every job, in the past as well."""
+    past, week = pairs(run)[0]
+    before = None if past is None else with_slack_hours(past, 24.0)
+    names = ("carbon-agnostic", "vcc", "vcc-scaling", "carbonflex", "replan")
+    return pd.DataFrame(compared(run, with_slack_hours(week, 24.0), Policies(before), names))
+
+
 def _draw(table: pd.DataFrame, ax: Any = None) -> Any:
     shown = table.assign(wait_days=table["mean_wait_slots"].astype(float) / 24)
     axis = bars(shown, "policy", {"saving": "saving over carbon-agnostic", "wait_days": "mean wait [24 slots]"}, ax)
+    told = shown.dropna(subset="paper_saving") if "paper_saving" in shown else shown[:0]
+    axis.plot(told.index, told["paper_saving"].astype(float), "kD", fillstyle="none", label="the paper's saving")
     axis.axhline(float(table.loc[table["policy"] == "optimum", "saving"].iloc[0]), color="black", linestyle=":")
     return axis
 
@@ -26,18 +56,32 @@ def _draw(table: pd.DataFrame, ax: Any = None) -> Any:
 POLICIES = Figure(
     "elastic",
     "savings and delay of every policy on one cluster (CarbonFlex, Figure 6)",
-    lambda run: _first(run, EVERY),
+    lambda run: beside_paper(_first(run, EVERY), PAPER_CPU),
     _draw,
-    f"{NOT_PUBLIC} {PAIRS} The paper reports 43.7 % for CarbonFlex and 47.3 % for its oracle on its own month. The"
-    " oracle is its Algorithm 1, which is no optimum; the optimum is the certified bound of the fluid model. Replan is"
-    " not of the paper.",
+    f"{NOT_PUBLIC} {PAIRS} The paper (section 6.2) reports 51.4 % for CarbonFlex and 6.6 points more for its oracle, on"
+    " a cluster of AWS; the other savings follow from its differences. Mean waits: 17.5 h for CarbonFlex, 22.3 h for"
+    " CarbonScaler. The oracle is its Algorithm 1, which is no optimum; the optimum is the certified bound of the fluid"
+    " model. Replan is not of the paper.",
+    DEFAULTS,
+)
+
+GPU_POLICIES = Figure(
+    "elastic",
+    "savings and delay of every policy on 15 GPUs (CarbonFlex, Figure 7)",
+    lambda run: beside_paper(_first(run, EVERY), PAPER_GPU),
+    _draw,
+    f"{NOT_PUBLIC} {PAIRS} Reproduced in part: profiles are modelled, and every GPU draws the same power, while the"
+    " paper ascribes part of its 57.5 % to workloads of unlike power (section 6.2).",
+    tuple({**one, "capacity": 15.0, "profiles": "gpu-mix"} for one in DEFAULTS),
 )
 
 VCC = Figure(
     "elastic",
     "virtual capacity curves with and without scaling (CarbonFlex, Figure 14)",
-    lambda run: _first(run, ("carbon-agnostic", "vcc", "vcc-scaling", "carbonflex", "replan")),
+    _vcc,
     _draw,
-    f"{NOT_PUBLIC} {PAIRS} How the paper sets the curve is open: here the whole cluster in the cleanest hours of each"
-    " day, as many as the work needs that arrives in a day on average; scaling uses units with p of at least 0.5.",
+    f"{NOT_PUBLIC} {PAIRS} Every job has a slack of 24 h (section 6.7). How the paper sets the curve is open: here the"
+    " whole cluster in the cleanest hours of each day, as many as the work needs that arrives in a day on average;"
+    " scaling uses units with p of at least 0.5. The paper: scaling emits 1.6 % less and waits 36 % less.",
+    DEFAULTS,
 )

@@ -19,6 +19,7 @@ FIGURES: dict[str, str] = {
     "caspian-5bc": "carbonopt.papers.caspian:HISTOGRAM",
     "caspian-6": "carbonopt.papers.caspian:SWEEP_OF_OMEGA",
     "carbonflex-6": "carbonopt.papers.carbonflex_week:POLICIES",
+    "carbonflex-7": "carbonopt.papers.carbonflex_week:GPU_POLICIES",
     "carbonflex-8": "carbonopt.papers.carbonflex_sweeps:CAPACITY",
     "carbonflex-9": "carbonopt.papers.carbonflex_sweeps:SLACK",
     "carbonflex-10": "carbonopt.papers.carbonflex_sweeps:ELASTICITY",
@@ -84,6 +85,8 @@ class Figure:
         ``(table, ax=None) -> axes``.
     note
         What matches the paper, and what cannot.
+    defaults
+        Parameters of ``generate``, of each instance that stands in where none is given.
     """
 
     problem: str
@@ -91,6 +94,7 @@ class Figure:
     table: Callable[[Run], pd.DataFrame]
     draw: Callable[..., Any]
     note: str
+    defaults: tuple[Mapping[str, Any], ...] = ({},)
 
 
 def figure_of(name: str) -> Figure:

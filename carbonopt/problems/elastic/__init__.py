@@ -50,6 +50,8 @@ PROBLEM = Problem(
         "generate": ".data.generate:generate",
         "convert": ".data.convert:convert",
         "simulate": ".online.run:simulate",
+        "inform": ".online.past:inform",
+        "learn": ".online.learn:learned",
         "plot": "carbonopt.plotting.elastic_load:plot_elastic_load",
     },
     compared=("price", "carbonflex-greedy", "carbonflex-greedy-printed", "lp-rounding", "lp"),

@@ -1,18 +1,20 @@
 """CarbonFlex online: provisioning by the nearest known cases (Algorithm 2), scheduling by rho (Algorithm 3).
 
-The paper leaves several points open. What is decided here, and is an option where it says so:
+Algorithm 2 as printed: M servers if the state is farther than delta from its cases and more than epsilon of the
+last hour's completions were late; the most of the neighbours' if only the second holds; otherwise their mean.
 
-- a state that is farther from its neighbours than delta is unknown: the cluster is used as if there were no
-  carbon, m_t = M and rho = 1;
-- after an hour in which more than epsilon of the completed jobs were late, m_t is the largest of the
-  neighbours', and rho their least; otherwise both are means;
-- units with p >= rho are taken (with a strict sign none would be at rho = 1);
-- jobs whose slack is used up run at k_min, first in line, beyond m_t but never beyond M.
+What differs from Algorithm 3 as printed, unless an option says so:
+
+- jobs whose slack is used up run at k_min, first in line, beyond m_t but never beyond M (``forced``): section 6.2
+  says that all approaches run a job to completion once its delay is used up, Algorithm 3 does not;
+- units with p >= rho are taken, and equal p go by the slack that is left, d less the time waited (``printed``:
+  p > rho, which schedules nothing at rho = 1, and a + d - t, which counts progress as delay).
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +33,8 @@ from carbonopt.simulation import State
 
 LEAST_DELAY = 1e-9
 """A delay up to this is rounding [slots]."""
-UNKNOWN = ("neighbours", "agnostic")
-"""What may be done in an unknown state."""
+SAME_GAIN = 1e-9
+"""Marginal throughputs that differ by less are equal; `by_gain` lets them differ by less than that."""
 
 
 class CarbonFlex(HourlyPolicy):
@@ -49,9 +51,10 @@ class CarbonFlex(HourlyPolicy):
     epsilon
         Share of late completions in the last hour that is tolerated. A higher one provisions fewer servers, and
         makes more jobs late.
-    unknown
-        What to do in a state farther than delta from what is known: ``agnostic``, or as the ``neighbours``
-        say nevertheless.
+    forced
+        Whether jobs that would be late otherwise run first, whatever m_t is.
+    printed
+        Whether Algorithm 3 takes p > rho alone and orders equal p by a + d - t, as it prints.
     window_hours
         Length of the past from which it learns each day [h]. A longer one replays more jobs together, and takes
         longer.
@@ -70,7 +73,8 @@ class CarbonFlex(HourlyPolicy):
         learning: bool = True,
         oracle: str = "greedy",
         epsilon: float = 0.05,
-        unknown: str = "neighbours",
+        forced: bool = True,
+        printed: bool = False,
         window_hours: float = WEEK_HOURS,
         settling_days: int = 2,
         neighbours: int | None = None,
@@ -82,22 +86,26 @@ class CarbonFlex(HourlyPolicy):
         super().__init__(statistics)
         if isinstance(knowledge, str | os.PathLike):
             knowledge = KnowledgeBase.read(knowledge)
-        base = KnowledgeBase() if knowledge is None else knowledge
-        self.knowledge = base.copy(neighbours, far_percentile, max_age_hours, max_cases)
+        self._sizes = (neighbours, far_percentile, max_age_hours, max_cases)
+        self.know(KnowledgeBase() if knowledge is None else knowledge)
         require_one_of("oracle", oracle, ORACLES)
-        require_one_of("unknown", unknown, UNKNOWN)
         require_number("epsilon", epsilon, least=0, most=1)
         require_number("window_hours", window_hours, above=0)
         require_number("settling_days", settling_days, least=0, whole=True)
         self.learning = learning
         self.oracle = oracle
         self.epsilon = epsilon
-        self.unknown = unknown
+        self.forced = forced
+        self.printed = printed
         self.window_hours = window_hours
         self.settling_days = settling_days
         self.ended: list[tuple[int, float]] = []  # (job, time) of each completion
         self.recent = 0
         self.before = self.now = np.nan  # intensity of the last slot and of this one
+
+    def know(self, base: KnowledgeBase) -> None:
+        """Take a copy of a base for what was learned before."""
+        self.knowledge = base.copy(*self._sizes)
 
     def prepare(self, instance: ElasticInstance, statistics: QueueStatistics) -> None:  # noqa: ARG002
         """Find the queues of the knowledge base."""
@@ -142,17 +150,24 @@ class CarbonFlex(HourlyPolicy):
         self.knowledge.add(fresh, past.time.start.timestamp() / 3600 + (slot - first) * instance.time.slot_hours)
 
     def decide(self, view: View) -> IntArray:
-        """Provision m_t servers, and give them to the units with p >= rho, the best first."""
+        """Provision m_t servers, and give them to the units with p >= rho, the best first (Algorithm 3)."""
         servers, rho = self.provision(view)
-        level = forced_first(view)
+        level = forced_first(view) if self.forced else np.zeros(len(view), dtype=np.int64)
+        if self.printed:
+            delay = self.instance.jobs.arrival[view.job] + self.instance.jobs.slack[view.job] - view.slot
+            view, rho = replace(view, slack=delay.astype(np.float64)), rho + SAME_GAIN
         return by_gain(view, level, view.scaling.count[view.profile], min(servers, view.capacity), rho)
 
     def provision(self, view: View) -> tuple[int, float]:
-        """Return m_t and rho (Algorithm 2)."""
+        """Return m_t and rho by Algorithm 2.
+
+        It says nothing of rho: here 1 where the whole cluster is provisioned, and after violations the least.
+        """
         match = self.knowledge.match(self.state(view))
-        if match is None or (self.unknown == "agnostic" and not match.known):
+        late = self.violation() > self.epsilon
+        if match is None or (late and not match.known):
             return view.capacity, 1.0
-        if self.violation() > self.epsilon:
+        if late:
             return _whole(match.servers.max()), float(match.rho.min())
         return _whole(match.servers.mean()), float(match.rho.mean())
 

@@ -19,6 +19,7 @@ from carbonopt.problems.elastic.methods.greedy import allocate
 from carbonopt.problems.elastic.methods.price.fluid.method import fluid_optimum
 from carbonopt.problems.elastic.online.cases import Cases, carbon_features
 from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
+from carbonopt.problems.elastic.verify.late_windows import with_slots
 
 ORACLES = ("greedy", "optimum")
 """Whom CarbonFlex may learn from: Algorithm 1, or the fluid optimum."""
@@ -28,6 +29,8 @@ DAY_HOURS = 24.0
 """How far ahead a state looks for cheaper hours [h] (CarbonFlex, table 2: the day-ahead ranking)."""
 LEAST_ON_SHARE = 1e-6
 """A unit that is on for less of a slot than this is off: the optimum's shares are as exact as this."""
+EXTENSIONS = 96
+"""Slots by which a deadline is extended at most: a job that four days more do not help is left unfinished."""
 
 
 def learned(
@@ -106,7 +109,8 @@ def replayed(window: ElasticInstance, queue_hours: Sequence[float], oracle: str 
     Parameters
     ----------
     window
-        T slots; the oracle knows all of it. Jobs that Algorithm 1 cannot complete in time are left as they are.
+        T slots; the oracle knows all of it. The deadlines of jobs that Algorithm 1 does not complete are extended
+        and it runs again, as in section 4.2, with the last day repeated where the window ends too soon.
     queue_hours
         Longest job of each queue but the last [h].
     oracle
@@ -115,6 +119,9 @@ def replayed(window: ElasticInstance, queue_hours: Sequence[float], oracle: str 
         Slots that make cases; 0 for all.
     """
     require_one_of("oracle", oracle, ORACLES)
+    cases = last or window.time.slots
+    if oracle == "greedy":
+        window = _completed(window)
     job, slot, unit, share = _units(window, oracle)
     slots, units = window.time.slots, window.units
     profile = window.profile_of_job
@@ -129,7 +136,20 @@ def replayed(window: ElasticInstance, queue_hours: Sequence[float], oracle: str 
     completion = np.where(ends > 0, ends, completion)
     state = np.column_stack([_carbon(window), _jobs(window, completion, queue_hours)])
     hour = window.time.start.timestamp() / 3600 + np.arange(slots, dtype=np.float64) * window.time.slot_hours
-    return Cases(state, load, rho, hour).kept(slice(0, last or slots))
+    return Cases(state, load, rho, hour).kept(slice(0, cases))
+
+
+def _completed(window: ElasticInstance) -> ElasticInstance:
+    """Return the window with deadlines extended, a slot at a time, until Algorithm 1 completes every job."""
+    late = allocate(window, "fluid").unfinished
+    rounds = 0
+    while len(late) and rounds < EXTENSIONS:
+        slack = window.jobs.slack.copy()
+        slack[late] += 1
+        window = with_slots(window, int(window.jobs.window_end.max()) + 1).with_slack(slack)
+        late = allocate(window, "fluid").unfinished
+        rounds += 1
+    return window
 
 
 def _units(window: ElasticInstance, oracle: str) -> tuple[IntArray, IntArray, IntArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,38 @@ def test_carbonflex_runs_jobs_without_slack_beyond_what_it_provisions() -> None:
     assert run(instance, found) == [("a", 2, 1), ("b", 1, 1)]
 
 
+def test_carbonflex_without_forced_runs_is_late_as_algorithm_3_prints_it() -> None:
+    """With no servers provisioned nobody runs; at the end of the slack neither."""
+    instance = by_hand(1, [1.0] * 4, (0, 1.0, 2, ONE), (0, 1.0, 1, ONE))
+    policy = CarbonFlex(Later(knowing(servers=0, rho=1)), learning=False, forced=False)
+    assert run(instance, policy) == [("a", 4, 1), ("b", 3, 1)]
+
+
+class Later(KnowledgeBase):
+    """Says what its base says until slot 3, then a server."""
+
+    def __init__(self, base: KnowledgeBase) -> None:
+        super().__init__(cases=base.cases)
+        self.asked = 0
+
+    def copy(self) -> KnowledgeBase:
+        return self
+
+    def match(self, state: Any) -> Any:
+        self.asked += 1
+        found = super().match(state)
+        assert found is not None
+        return found if self.asked <= 3 else replace(found, servers=found.servers + 1)
+
+
+def test_carbonflex_as_printed_takes_no_unit_at_rho() -> None:
+    instance = by_hand(2, [1.0] * 3, (0, 1.0, 1, [1.0, 0.5]))
+    wide = CarbonFlex(knowing(servers=2, rho=0.5), learning=False)
+    assert run(instance, wide) == [("a", 0, 2)]
+    printed = CarbonFlex(knowing(servers=2, rho=0.5), learning=False, printed=True)
+    assert run(instance, printed) == [("a", 0, 1)]
+
+
 def test_carbonflex_takes_the_whole_cluster_where_it_knows_nothing() -> None:
     instance = by_hand(2, [9.0, 1.0], (0, 1.0, 1, [1.0, 0.9]), (0, 1.0, 1, ONE))
     assert run(instance, "carbonflex") == [("a", 0, 1), ("b", 0, 1)]
@@ -131,7 +164,13 @@ def test_carbonflex_answers_violations_with_the_most_servers_of_its_neighbours()
     policy.ended, policy.recent = [(0, 3.0)], 0  # arrival 0, length 2, slack 1: in time
     assert policy.provision(view) == (3, pytest.approx(0.6))  # type: ignore[arg-type]
     policy.ended = [(0, 3.5)]
+    policy.knowledge.match(np.zeros(7))
+    policy.knowledge.delta = np.inf  # every state is near
     assert policy.provision(view) == (4, pytest.approx(0.4))  # type: ignore[arg-type]
+    policy.knowledge.delta = 0.0  # no state is: Algorithm 2 provisions M only after violations
+    assert policy.provision(view) == (9, 1.0)  # type: ignore[arg-type]
+    policy.ended = []
+    assert policy.provision(view) == (3, pytest.approx(0.6))  # type: ignore[arg-type]
 
 
 def test_replanning_sends_jobs_to_the_cleanest_slots_that_are_free() -> None:
@@ -212,8 +251,8 @@ def test_what_cannot_be_simulated_is_told() -> None:
         simulate(instance, "nothing")
     with pytest.raises(UnsupportedError, match="no public artifact"):
         simulate(instance, "carbonflex", mode="artifact")
-    with pytest.raises(UnsupportedError, match="unknown = 'never'"):
-        CarbonFlex(unknown="never")
+    with pytest.raises(UnsupportedError, match="oracle = 'never'"):
+        CarbonFlex(oracle="never")
 
 
 def test_statistics_of_another_mix_are_refused() -> None:
