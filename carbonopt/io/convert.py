@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.core.jsonfile import read_bytes
+from carbonopt.core.files import read_bytes
 from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace
@@ -38,7 +39,7 @@ def require_sources(carbon: Sequence[Path] | None, **positive: float | None) -> 
 def read_zone(
     carbon: Sequence[Path],
     zone: str | None,
-    start: str | None,
+    start: datetime | None,
     slots: int,
     slot_hours: float = 1.0,
     wrap: bool = False,
@@ -64,12 +65,34 @@ def read_zone(
     found = read_carbon(
         *carbon,
         zones=None if zone is None else [zone],
-        start=None if start is None else parse_utc(start),
+        start=start,
         slots=slots,
         slot_hours=slot_hours,
         wrap=wrap,
     )
     return only_zone(found, zone)
+
+
+def slot_zero(start: str | None, trace: JobTrace, from_hours: float = 0.0) -> datetime | None:
+    """Return the beginning of slot 0: as asked, else the moment that the trace's arrivals count from.
+
+    Parameters
+    ----------
+    start
+        As asked; None where nothing was.
+    trace
+        Of jobs with dates, or without.
+    from_hours
+        Of the trace that come before slot 0.
+
+    Returns
+    -------
+    datetime or None
+        None where neither tells: the first moment of the carbon files is then taken.
+    """
+    if start is not None:
+        return parse_utc(start)
+    return parse_utc(trace.zero) + timedelta(hours=from_hours) if trace.zero else None
 
 
 def arrival_slots(trace: JobTrace, slot_hours: float) -> FloatArray:

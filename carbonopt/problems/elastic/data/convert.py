@@ -10,7 +10,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.time import format_utc
-from carbonopt.io.convert import arrival_slots, content_hashes, read_zone, require_sources, source_of
+from carbonopt.io.convert import arrival_slots, content_hashes, read_zone, require_sources, slot_zero, source_of
 from carbonopt.io.trace import read_trace
 from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.elastic.data.catalogue import Mix, profile_mix
@@ -62,7 +62,7 @@ def convert(
         Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
     carbon, zone, start
         Carbon files; the cluster's zone (None for their only one); beginning of slot 0 (None for the
-        first moment of the files).
+        first submission of a trace with dates, else the first moment of the files).
     slots, slot_hours
         Horizon; None for as many slots as the last window needs. Jobs whose windows end later are left
         out, and counted.
@@ -108,7 +108,7 @@ def convert(
     keep = long_enough & (ends <= horizon)
     if not keep.any():
         raise InputError(Fault("jobs", f"no job's window ends within {horizon} slots", file=str(jobs)))
-    signal = read_zone(carbon, zone, start, horizon, slot_hours, wrap)
+    signal = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap)
     rows = np.flatnonzero(keep)
     profile = draw_profiles(len(trace), shares, seed)[rows]
     k_min = np.array([part.k_min for part in parts], dtype=float)[profile]

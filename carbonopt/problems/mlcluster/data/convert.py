@@ -9,7 +9,7 @@ import numpy as np
 
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.time import format_utc
-from carbonopt.io.convert import content_hashes, read_zone, require_sources, source_of
+from carbonopt.io.convert import content_hashes, read_zone, require_sources, slot_zero, source_of
 from carbonopt.io.trace import read_trace
 from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.mlcluster.data.catalogue import Mix, profile_mix
@@ -55,7 +55,7 @@ def convert(
         Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
     carbon, zone, start
         Carbon files; the cluster's zone (None for their only one); beginning of slot 0 (None for the
-        first moment of the files).
+        first submission of a trace with dates, else the first moment of the files).
     slots, slot_hours
         Horizon; None for as many slots as a queue surely needs to drain. Jobs that arrive later, or could
         not end in time alone, are left out, and counted.
@@ -106,7 +106,7 @@ def convert(
     keep = long_enough & (arrival + work / fastest <= horizon * slot_hours * 60)
     if not keep.any():
         raise InputError(Fault("jobs", f"no job can end within {horizon} slots", file=str(jobs)))
-    signal, rows = read_zone(carbon, zone, start, horizon, slot_hours, wrap), np.flatnonzero(keep)
+    signal, rows = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap), np.flatnonzero(keep)
     zone_name = signal.zones[0]
     return MlClusterInstance(
         name=name or f"mlcluster-{source_of(jobs)}-j{len(rows):04d}-t{horizon:03d}-{zone_name}-s{seed:02d}",

@@ -12,9 +12,8 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.memory import require_bytes
-from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
-from carbonopt.io.convert import ROUNDING_SLOTS, arrival_slots, content_hashes, require_sources, source_of
+from carbonopt.io.convert import ROUNDING_SLOTS, arrival_slots, content_hashes, require_sources, slot_zero, source_of
 from carbonopt.io.jobs import JobTrace
 from carbonopt.io.trace import read_trace
 from carbonopt.problems.mosp.data.generate import BYTES_PER_SLOT
@@ -56,7 +55,8 @@ def convert(
         Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
     carbon, zones, start
         Carbon files; the zones to use (separated by commas, None for all); beginning of slot 0
-        (None for the first moment that all files have).
+        (None for the first submission of a trace with dates, else the first
+        moment that all files have).
     slots, slot_hours
         Horizon; None for as many slots as the last job's deadline needs.
     wrap
@@ -94,7 +94,7 @@ def convert(
     signal = read_carbon(
         *carbon,
         zones=None if zones is None else zones.split(","),
-        start=None if start is None else parse_utc(start),
+        start=slot_zero(start, trace),
         slots=horizon,
         slot_hours=slot_hours,
         wrap=wrap,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
-from carbonopt.io.convert import content_hashes, read_zone, require_sources, source_of
+from carbonopt.io.convert import content_hashes, read_zone, require_sources, slot_zero, source_of
 from carbonopt.io.jobs import JobTrace
 from carbonopt.io.trace import read_trace
 from carbonopt.io.workload import require_horizon
@@ -40,8 +40,8 @@ def convert(
     jobs, time_unit, trace_format
         Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
     carbon, zone, start
-        Carbon files; the zone (None for their only one); beginning of slot 0 (None for the first moment of
-        the files).
+        Carbon files; the zone (None for their only one); beginning of slot 0 (None for the first submission of
+        a trace with dates and `from_hours`, else the first moment of the files).
     slots, slot_hours
         Horizon; None for as many slots as all windows and what policies look ahead need (see
         `Terms.horizon_slots`). Jobs that might end later are left out, and counted.
@@ -79,7 +79,7 @@ def convert(
     fits = told.window_ends(trace.arrival_hours, trace.length_hours) <= horizon * slot_hours
     if not fits.any():
         raise InputError(Fault("jobs", f"no job's window ends within {horizon} slots", file=str(jobs)))
-    signal = read_zone(carbon, zone, start, horizon, slot_hours, wrap)
+    signal = read_zone(carbon, zone, slot_zero(start, whole, from_hours), horizon, slot_hours, wrap)
     kept = trace.part(np.flatnonzero(fits))
     work, span = float(kept.length_hours @ kept.cpus), float(np.ptp(kept.arrival_hours)) + 1
     return told.instance(
