@@ -9,8 +9,8 @@ from typing import Any
 
 from carbonopt.check import check
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.files import require_writable
 from carbonopt.core.instance import Instance
-from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.options import Options, Progress, Schedule
 from carbonopt.core.registry import GivenParameters, problem_of
 from carbonopt.core.report import Diagnosis

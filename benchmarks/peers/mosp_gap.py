@@ -49,7 +49,7 @@ from mosp_gap_cpsat import Numbers, nothing
 from mosp_gap_tables import CASE, LINE, add_gaps, summary, table
 
 import carbonopt
-from carbonopt.core.jsonfile import require_writable, write_bytes
+from carbonopt.core.files import require_writable, write_bytes
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from sys import float_info
 from typing import Any
 
 from carbonopt.check import check
-from carbonopt.core.errors import CarbonoptError
+from carbonopt.core.errors import CarbonoptError, Fault, InputError
+from carbonopt.core.files import file_name, locked
 from carbonopt.core.instance import Instance
 from carbonopt.core.jsonfile import read_json, write_json
 from carbonopt.core.solution import Solution
@@ -43,13 +45,50 @@ def update(path: Path, instance: Instance, solution: Solution) -> list[str]:
     report = check(instance, solution)
     if report.violations:
         raise CarbonoptError(f"{instance.name}: {report.violations[0]}")
+    with locked(path.parent):
+        return _enter(path, instance, solution, report.objective)
+
+
+def read_bks(path: Path) -> dict[str, Any]:
+    """Return best-known values by instance; none where there is no file.
+
+    Raises
+    ------
+    InputError
+        With every entry that is none: the file is something else.
+    """
     known = read_json(path) if path.exists() else {}
+    faults = [
+        Fault(name, "is no entry of best-known values: choose another file", file=str(path))
+        for name, entry in known.items()
+        if not _is_entry(entry)
+    ]
+    if faults:
+        raise InputError(faults)
+    return known
+
+
+def _is_entry(entry: Any) -> bool:
+    if not isinstance(entry, dict) or not isinstance(entry.get("instance_sha256"), str):
+        return False
+    if entry.get("sense") not in ("min", "max"):
+        return False
+    return all(field in entry and (entry[field] is None or _is_value(entry[field])) for field in ("objective", "bound"))
+
+
+def _is_value(known: Any) -> bool:
+    value = known.get("value") if isinstance(known, dict) else None
+    return isinstance(value, (int, float)) and abs(value) <= float_info.max
+
+
+def _enter(path: Path, instance: Instance, solution: Solution, value_found: float | None) -> list[str]:
+    known = read_bks(path)
     entry = known.get(instance.name)
     if entry is None or entry["instance_sha256"] != instance.sha256:
         entry = {"instance_sha256": instance.sha256, "sense": instance.sense, "objective": None, "bound": None}
     sign = 1.0 if instance.sense == "min" else -1.0
     improved = []
-    for field, value, direction in (("objective", report.objective, sign), ("bound", solution.bound, -sign)):
+    for field, value, direction in (("objective", value_found, sign), ("bound", solution.bound, -sign)):
         if value is None or not (field == "bound" or solution.has_solution):
             continue
         if _better(value, entry[field], direction):
@@ -60,7 +99,7 @@ def update(path: Path, instance: Instance, solution: Solution) -> list[str]:
         raise CarbonoptError(f"{instance.name}: bound {bound} and objective {objective} cross: one is wrong")
     if "objective" in improved:
         (path.parent / SOLUTIONS).mkdir(exist_ok=True)
-        solution.write(path.parent / SOLUTIONS / f"{instance.name}.json")
+        solution.write(path.parent / SOLUTIONS / f"{file_name(instance.name)}.json")
     if improved:
         write_json(path, dict(sorted((known | {instance.name: entry}).items())))
     return improved

@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from sys import float_info
 from typing import Any
 
 from carbonopt.compare import run
 from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.instance import Instance
-from carbonopt.core.jsonfile import read_text
+from carbonopt.core.jsonfile import parse_json, read_text
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.io.read import read
 
-KEY_FIELDS = {"instance_sha256", "method_asked", "seed", "time_limit", "bound", "objective", "sense"}
+TEXTS = ("instance_sha256", "method_asked", "sense", "instance", "method", "status")
+NUMBERS = ("seed", "time_limit", "bound", "objective", "wall_seconds")
+BEGINNING = '{"'
+"""Of every line that `run_campaign` writes, and of what a kill leaves of one."""
 Key = tuple[str, str, int, float | None]
 
 
@@ -41,7 +46,7 @@ def run_campaign(
         A file of one JSON object a line, appended to; a campaign that was killed goes on where it
         stopped.
     on_solution
-        Called with each new solution.
+        Called with each new solution, before its record is written.
     **options
         Of `solve`; seed and time limit are part of what makes a run the same.
 
@@ -58,10 +63,10 @@ def run_campaign(
                 solution = run(instance, [method], **options)[0]
                 if solution.status is Status.INTERRUPTED:
                     return
+                if on_solution is not None:  # first: a run that is recorded is not made again
+                    on_solution(instance, solution)
                 done[key] = _record(solution, method, options)
                 _append(results, done[key])
-                if on_solution is not None:
-                    on_solution(instance, solution)
             yield done[key]
 
 
@@ -71,21 +76,40 @@ def read_results(results: Path) -> list[dict[str, Any]]:
     Raises
     ------
     InputError
-        If a line is JSON but no finished run: the file is something else.
+        If a line is neither a finished run nor the beginning of one: the file is something else.
     """
     if not results.exists():
         return []
     records = []
-    for number, line in enumerate(read_text(results).splitlines(), start=1):
+    for number, line in enumerate(read_text(results).split("\n"), start=1):
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except json.JSONDecodeError:
-            continue
-        if not isinstance(record, dict) or not set(record) >= KEY_FIELDS:
+            if line.startswith(BEGINNING) or BEGINNING.startswith(line):
+                continue
+            record = None
+        except InputError as error:
+            raise InputError(replace(fault, file=str(results), line=number) for fault in error.faults) from None
+        if not _is_run(record):
             words = "is no finished run: choose another file for the results"
             raise InputError(Fault("", words, file=str(results), line=number))
         records.append(record)
     return records
+
+
+def _is_run(record: Any) -> bool:
+    """Return whether a line holds all that is read of a finished run, each of its own type."""
+    if not isinstance(record, dict):
+        return False
+    texts = all(isinstance(record.get(name), str) for name in TEXTS)
+    numbers = all(name in record and _is_number_or_none(record[name]) for name in NUMBERS)
+    return texts and numbers and record["sense"] in ("min", "max") and record["wall_seconds"] is not None
+
+
+def _is_number_or_none(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value is None
+    return -float_info.max <= value <= float_info.max
 
 
 def count_runs(paths: Iterable[Path], methods: Sequence[str] | None, results: Path, **options: Any) -> tuple[int, int]:

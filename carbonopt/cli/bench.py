@@ -10,8 +10,9 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.cli.names import listed
+from carbonopt.core.errors import CarbonoptError, InputError
+from carbonopt.core.files import locked
 from carbonopt.core.instance import Instance
-from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.solution import Solution
 
 
@@ -33,29 +34,31 @@ def bench(
     json_output: console.Json = False,
 ) -> None:
     """Run a campaign and print its gaps; one that was stopped goes on where it was."""
-    from carbonopt.bench.bks import update
+    from carbonopt.bench.bks import read_bks
     from carbonopt.bench.campaign import count_runs, run_campaign
     from carbonopt.bench.gaps import by_method, with_best_bounds
 
     names = listed(methods) if methods else None
     results.parent.mkdir(parents=True, exist_ok=True)
-    for target in (results, bks):
-        if target is not None:
-            require_writable(target)
+    console.require_target(results, [*files, bks], ())
+    console.require_target(bks, files, console.JSON)
+    if bks is not None:
+        read_bks(bks)
     sound, worst = _readable(files)
     if not sound:
         raise typer.Exit(worst)
     options: dict[str, Any] = {"time_limit": time_limit, "seed": seed, "threads": threads}
-    total, new = count_runs(sound, names, results, **options)
-    with console.counted("bench", new) as step:
+    with locked(results, wait=False):
+        total, new = count_runs(sound, names, results, **options)
+        with console.counted("bench", new) as step:
 
-        def enter(instance: Instance, solution: Solution) -> None:
-            improved = update(bks, instance, solution) if bks is not None else []
-            if improved:
-                console.say(f"{instance.name}: {solution.method} improves {' and '.join(improved)}")
-            step()
+            def enter(instance: Instance, solution: Solution) -> None:
+                nonlocal worst
+                if bks is not None:
+                    worst = max(worst, _enter(bks, instance, solution))
+                step()
 
-        records = list(run_campaign(sound, names, results, enter, **options))
+            records = list(run_campaign(sound, names, results, enter, **options))
     table = with_best_bounds(records)
     if json_output:
         for row in table.to_dict(orient="records"):
@@ -69,6 +72,24 @@ def bench(
             ]
             console.print_table(title, columns, rows)
     raise typer.Exit(worst if len(records) == total else console.INTERRUPTED)
+
+
+def _enter(bks: Path, instance: Instance, solution: Solution) -> int:
+    """Enter a solution among the best-known values; one that is refused is told, and the campaign goes on."""
+    from carbonopt.bench.bks import update
+
+    try:
+        improved = update(bks, instance, solution)
+    except InputError:  # the file cannot be written: no run is recorded whose solution would be lost
+        raise
+    except CarbonoptError as error:
+        console.say(f"error: {error}")
+        return 1
+    if "message" in solution.info:
+        console.say(f"warning: {instance.name}: {solution.method}: {solution.info['message']}")
+    if improved:
+        console.say(f"{instance.name}: {solution.method} improves {' and '.join(improved)}")
+    return 0
 
 
 def _readable(files: list[Path]) -> tuple[list[Path], int]:

@@ -9,9 +9,11 @@ import typer
 
 from carbonopt.cli import console, excess
 from carbonopt.cli.names import listed
+from carbonopt.core.jsonfile import write_json
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
+from carbonopt.core.tablefile import write_table
 
 SECONDS = 20.0
 """Default time of one method: a comparison runs several."""
@@ -63,7 +65,7 @@ def compare(
                 policies,
                 reserved,
                 options | simulation,
-                console.output_for(output, files, path, "policies.csv"),
+                console.output_for(output, files, path, "policies.csv", console.TABLE),
                 json_output,
             ),
         )
@@ -83,7 +85,7 @@ def _compare_file(
     from carbonopt.compare import best_bound, gap_table, run
 
     instance = co.read(path)
-    target = console.output_for(output, files, path, "compare.json")
+    target = console.output_for(output, files, path, "compare.json", console.JSON + console.TABLE)
     meter: list[console.Meter] = []
 
     def before(name: str) -> None:
@@ -99,11 +101,9 @@ def _compare_file(
             console.say(f"warning: {path}: {solution.method}: {solution.info['message']}")
     bound = best_bound(solutions)
     if target is not None:
-        if target.suffix == ".csv":
-            gap_table(solutions).to_csv(target, index=False)
+        if target.name.removesuffix(".gz").endswith(console.TABLE):
+            write_table(target, gap_table(solutions))
         else:
-            from carbonopt.core.jsonfile import write_json
-
             write_json(target, {"instance": instance.name, "rows": [s.summary() for s in solutions]})
     if json_output:
         rows = [s.summary() | {"gap_to_best_bound": relative_gap(s.objective, bound)} for s in solutions]

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,13 +16,17 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
-from carbonopt.core.jsonfile import require_writable
+from carbonopt.core.files import is_device, require_writable
 from carbonopt.core.options import Progress
 from carbonopt.core.report import Violation
 from carbonopt.core.solution import Solution, relative_gap
 
 USAGE = 2
 INTERRUPTED = 130
+JSON = (".json",)
+TABLE = (".csv",)
+FIGURE = (".png", ".svg", ".pdf", ".eps", ".jpg", ".jpeg", ".pgf", ".ps", ".tif", ".tiff", ".webp")
+"""What names of outputs end in, by what is written."""
 SHOWN = 25
 """Lines of one kind that are printed for one file; --json holds all."""
 QUIET_SECONDS = 2.0
@@ -69,13 +73,14 @@ def forecast(text: str | None) -> Any:
 
 
 def say(text: str) -> None:
-    """Print a line for a person to stderr."""
-    print(text, file=sys.stderr, flush=True)
+    """Print lines for a person to stderr; what a file put into them is no command to the terminal."""
+    print("\n".join(map(one_line, text.split("\n"))), file=sys.stderr, flush=True)
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """Print one JSON object on one line."""
-    print(json.dumps(content, ensure_ascii=False, allow_nan=False), flush=True)
+    """Print one JSON object on one line; characters that no terminal prints are written out."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    print("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text), flush=True)
 
 
 def print_written(path: Path, json_output: bool, note: str = "", **facts: Any) -> None:
@@ -83,7 +88,7 @@ def print_written(path: Path, json_output: bool, note: str = "", **facts: Any) -
     if json_output:
         print_json({"file": str(path), **facts})
     else:
-        print(f"{path}: {note}" if note else path)
+        print(one_line(f"{path}: {note}" if note else str(path)))
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
@@ -211,13 +216,51 @@ def stem(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".json")
 
 
-def output_for(output: Path | None, paths: list[Path], path: Path, ending: str) -> Path | None:
-    """Return where to write what becomes of `path`: `output`, or a file in it if it is a folder.
+def require_new(output: Path, inputs: Iterable[Path | None]) -> None:
+    """Refuse an output that is one of the inputs: it would be lost.
 
     Raises
     ------
     InputError
-        If nothing can be written there: told before the work and not after it.
+        It names the output.
+    """
+    for path in inputs:
+        if path is not None and os.path.realpath(path) == os.path.realpath(output) and not is_device(path):
+            raise InputError(Fault("", "is an input, and would be lost: choose another output", file=str(output)))
+
+
+def require_target(output: Path | None, inputs: Iterable[Path | None], endings: Sequence[str]) -> None:
+    """Refuse an output that cannot be written, is an input, or is named after what the command does not write.
+
+    Raises
+    ------
+    InputError
+        It names the output.
+    """
+    if output is None:
+        return
+    require_writable(output)
+    require_new(output, inputs)
+    if endings and not is_device(output) and not output.name.removesuffix(".gz").lower().endswith(tuple(endings)):
+        raise InputError(Fault("", f"must end in {' or '.join(endings)}: that is what is written", file=str(output)))
+
+
+def output_for(output: Path | None, paths: list[Path], path: Path, ending: str, endings: Sequence[str]) -> Path | None:
+    """Return where to write what becomes of `path`: `output`, or a file in it if it is a folder.
+
+    Parameters
+    ----------
+    output, paths, path
+        As the user named them: where to write, all inputs, and the input at work.
+    ending
+        Of the name in a folder.
+    endings
+        What the names of this command's outputs may end in, with or without ``.gz``.
+
+    Raises
+    ------
+    InputError
+        If nothing can be written there, or not this, or it is an input: told before the work and not after it.
     """
     if output is None:
         return None
@@ -228,7 +271,7 @@ def output_for(output: Path | None, paths: list[Path], path: Path, ending: str) 
             raise UnsupportedError(f"another input has the same name: both would be written to {output / stem(path)}")
         output.mkdir(parents=True, exist_ok=True)
         output = output / f"{stem(path)}.{ending}"
-    require_writable(output)
+    require_target(output, paths, endings)
     return output
 
 
@@ -242,7 +285,7 @@ class Meter:
     """Shows the progress of one method: one live line on a terminal, else a line every 5 seconds."""
 
     def __init__(self, label: str, time_limit: float | None) -> None:
-        self.label = label
+        self.label = one_line(label)
         self.time_limit = time_limit
         self.objective: float | None = None
         self.bound: float | None = None

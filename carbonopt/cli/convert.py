@@ -122,8 +122,11 @@ def mlcluster(
 
 def _convert(problem: str, arguments: dict[str, Any]) -> None:
     output, json_output = arguments.pop("output"), arguments.pop("json_output")
+    inputs = [arguments["jobs"], *(arguments["carbon"] or ())]
+    if output is not None:
+        console.require_new(output, inputs)
     instance = problem_of(problem).role("convert")(**arguments)
-    target = make.write(instance, output)
+    target = make.write(instance, output, inputs)
     counts = {key: instance.provenance.get(key, 0) for key in ("dropped_jobs", "short_jobs_left_out")}
     note = f"{len(instance.jobs)} jobs"
     for count, what in zip(counts.values(), ("past the horizon", "too short"), strict=True):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from carbonopt.cli import console
 from carbonopt.cli.names import listed, policies_named
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.tablefile import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ def tables(
             table.insert(1, "reserved_cpus", case.reserved_cpus)
         found.append(table)
         if output is not None:  # after each, so that nothing that was done is lost
-            pd.concat(found, ignore_index=True).to_csv(output, index=False)
+            write_table(output, pd.concat(found, ignore_index=True))
         if not json_output:
             _print(case.name, table)
     if json_output:

@@ -9,7 +9,6 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.core.jsonfile import require_writable
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +27,7 @@ def export(
 
     if output.suffix not in (".lp", ".mps"):
         raise UnsupportedError(f"{output}: the name must end in .lp or .mps")
-    require_writable(output)
+    console.require_target(output, [instance_file], ())
     program = co.formulate(co.read(instance_file), form)
     (program.to_lp if output.suffix == ".lp" else program.to_mps)(output)
     size = {"columns": program.columns, "rows": program.rows, "entries": program.nonzeros}

@@ -9,6 +9,7 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.core.errors import one_line
+from carbonopt.core.files import file_name
 from carbonopt.core.options import Options
 from carbonopt.core.registry import problem_of
 
@@ -40,7 +41,9 @@ def extend(
     def work(path: Path) -> int:
         instance = co.read(path)
         found = problem_of(instance.problem).role("extend")(instance, Options(time_limit=time_limit), step_slots)
-        target = console.output_for(output, files, path, "extended.json") or Path(f"{instance.name}-extended.json")
+        target = console.output_for(output, files, path, "extended.json", console.JSON) or Path(
+            f"{file_name(instance.name)}-extended.json"
+        )
         if not found.job:
             target = path
         else:

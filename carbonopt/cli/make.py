@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from typer.core import TyperGroup
 
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.files import file_name
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.core.time import parse_utc
@@ -128,10 +130,11 @@ ReservedFraction = Annotated[
 SpotFraction = Annotated[float, typer.Option("--spot-fraction", help="Of that price, for a spot CPU.")]
 
 
-def write(instance: Instance, output: Path | None) -> Path:
+def write(instance: Instance, output: Path | None, inputs: Sequence[Path] = ()) -> Path:
     """Write an instance to `output`, to a file in it if it is a folder, or by its name here."""
-    name = Path(f"{instance.name}.json")
-    target = console.output_for(output, [], name, "json") or name
+    name = Path(f"{file_name(instance.name)}.json")
+    target = console.output_for(output, [], name, "json", console.JSON) or name
+    console.require_new(target, inputs)
     instance.write(target)
     return target
 

@@ -11,6 +11,7 @@ from carbonopt.cli import console
 from carbonopt.cli.names import listed
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.status import Status
+from carbonopt.core.tablefile import write_table
 
 SECONDS = 10.0
 """Default time of one point: a front has many."""
@@ -56,13 +57,11 @@ def _front_of_file(
     json_output: bool,
 ) -> int:
     import carbonopt as co
-    from carbonopt.core.jsonfile import require_writable
     from carbonopt.pareto import pareto as front_of
 
     instance = co.read(path)
-    target = console.output_for(output, files, path, "pareto.csv")
-    if plot is not None:
-        require_writable(plot)
+    target = console.output_for(output, files, path, "pareto.csv", console.TABLE)
+    console.require_target(plot, files, console.FIGURE)
     meter: list[console.Meter] = []
 
     def before(what: str) -> None:
@@ -76,7 +75,7 @@ def _front_of_file(
     for old in meter:
         old.close()
     if target is not None:
-        front.table.to_csv(target, index=False)
+        write_table(target, front.table)
     if plot is not None and len(front.table):
         from carbonopt.plotting.figure import save
         from carbonopt.plotting.front import plot_front

@@ -9,7 +9,6 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError, one_line
-from carbonopt.core.jsonfile import require_writable
 
 UNDRAWABLE = ("instance", "format", "horizon", "release", "scale")
 """Violations with which a schedule is not one of this instance, or is off the axes."""
@@ -30,7 +29,7 @@ def plot(
     import carbonopt as co
     from carbonopt.plotting.figure import save
 
-    require_writable(output)
+    console.require_target(output, [instance_file, solution_file], console.FIGURE)
     instance, solution = co.read(instance_file), co.read_solution(solution_file)
     if not solution.has_solution:
         raise UnsupportedError(f"{solution_file}: holds no schedule (status {solution.status})")

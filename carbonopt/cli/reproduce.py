@@ -9,6 +9,7 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.tablefile import write_table
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +31,6 @@ def reproduce(
 ) -> None:
     """Repeat an experiment of a paper on instances of your own: a table, a plot, and what matches the paper."""
     import carbonopt as co
-    from carbonopt.core.jsonfile import require_writable
     from carbonopt.papers.figure import FIGURES, Run, figure_of
     from carbonopt.plotting.figure import save
 
@@ -38,9 +38,8 @@ def reproduce(
         _print_list(FIGURES, json_output)
         return
     found = figure_of(figure)
-    for path in (plot, output):
-        if path is not None:
-            require_writable(path)
+    console.require_target(output, files or [], console.TABLE)
+    console.require_target(plot, files or [], console.FIGURE)
     instances = [co.read(path) for path in files or []] or [
         co.generate(found.problem, **parameters) for parameters in found.defaults
     ]
@@ -50,7 +49,7 @@ def reproduce(
     settings: dict[str, Any] = {"seed": seed, "mode": mode}
     table = found.table(Run(instances, settings, console.saying()))
     if output is not None:
-        table.to_csv(output, index=False)
+        write_table(output, table)
     if plot is not None:
         save(found.draw(table), plot)
     if json_output:

@@ -13,6 +13,7 @@ from carbonopt.core.errors import PolicyError, one_line
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
+from carbonopt.core.tablefile import write_table
 
 
 def register(app: typer.Typer) -> None:
@@ -113,7 +114,7 @@ def _keep_partial(error: PolicyError, instance: Any, path: Path) -> None:
         console.say(error.details.rstrip())
     if len(error.log):
         target = Path(f"{console.stem(path)}.partial.csv")
-        error.log.to_frame(instance.jobs.name).to_csv(target, index=False)
+        write_table(target, error.log.to_frame(instance.jobs.name))
         console.say(f"what was simulated until then is in {target}")
 
 
@@ -125,7 +126,7 @@ def _target(output: Path | None, files: list[Path], path: Path, policy: str, pol
         output.mkdir(parents=True)
     label = Path(policy.replace(":", "-")).name
     ending = f"{label}.solution.json" if policies > 1 or output.is_dir() else "solution.json"
-    return console.output_for(output, files if policies == 1 else [path, path], path, ending)
+    return console.output_for(output, files if policies == 1 else [path, path], path, ending, console.JSON)
 
 
 def _print(name: str, solutions: list[Solution]) -> None:

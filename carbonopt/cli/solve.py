@@ -9,7 +9,6 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.core.jsonfile import require_writable
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
@@ -45,8 +44,7 @@ def solve(
         "params": params,
     }
 
-    if log_file is not None:
-        require_writable(log_file)
+    console.require_target(log_file, [*files, start, params, output], ())
     if verbose and json_output:
         raise UnsupportedError("--verbose and --json both print to stdout: keep the log with --log-file instead")
 
@@ -68,7 +66,9 @@ def _solve_file(
     import carbonopt as co
 
     instance = co.read(path)
-    target = console.output_for(output, files, path, "solution.json")
+    target = console.output_for(output, files, path, "solution.json", console.JSON)
+    if target is not None:
+        console.require_new(target, [start, options["params"]])
     if start is not None:
         options = options | {"initial_solution": co.read_solution(start)}
     meter = console.Meter(f"{instance.name} {method}", options["time_limit"])

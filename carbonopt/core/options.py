@@ -14,7 +14,7 @@ from carbonopt.core.parameters import Parameters
 
 P = TypeVar("P", bound=Parameters)
 
-_NUMBERS: dict[str, tuple[type, int]] = {
+NUMBERS: dict[str, tuple[type, int]] = {
     "time_limit": (Real, 0),
     "mip_rel_gap": (Real, 0),
     "mip_abs_gap": (Real, 0),
@@ -88,7 +88,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.time_limit == float("inf"):
             object.__setattr__(self, "time_limit", None)
-        for name, (kind, floor) in _NUMBERS.items():
+        for name, (kind, floor) in NUMBERS.items():
             value: Any = getattr(self, name)
             if value is None and name in ("time_limit", "threads"):
                 continue

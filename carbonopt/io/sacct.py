@@ -27,6 +27,8 @@ ENDED = {
     "TIMEOUT",
 }
 """States of jobs that ran to an end, though not always a good one."""
+LONGEST_HOURS = 1e6
+"""A job of more than a century is a slip of the pen."""
 _REQUIRED = {name: (name,) for name in ("JobID", "Submit", "State")}
 _CPUS = ("AllocCPUS", "NCPUS", "ReqCPUS")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
@@ -137,7 +139,7 @@ def _hours(table: Table, ended: BoolArray) -> tuple[FloatArray, list[Fault]]:
         found = table.spelled([name])
         if found:
             hours = np.array([parse(cell.strip()) for cell in table.cells[found[0]]])
-            return hours, table.faults(found[0], ended & np.isnan(hours), rule)
+            return hours, table.faults(found[0], ended & ~(hours < LONGEST_HOURS), rule)
     at = table.columns({name: (name,) for name in ("Start", "End")})
     started = np.array([cell.strip() not in _NEVER for cell in table.cells[at["Start"]]])
     start, end = (_moments(table, at[name]) for name in ("Start", "End"))
@@ -155,12 +157,12 @@ def _span(cell: str) -> float:
     found = _SPAN.fullmatch(cell)
     if not found:
         return float("nan")
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
     return 24 * days + hours + minutes / 60 + seconds / 3600
 
 
 def _seconds(cell: str) -> float:
-    return int(cell) / 3600 if cell.isdecimal() else float("nan")
+    return float(cell) / 3600 if cell.isdecimal() else float("nan")
 
 
 _SPANS = (

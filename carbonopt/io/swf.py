@@ -13,7 +13,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, frozen_int
 from carbonopt.core.errors import Fault, InputError, shown
-from carbonopt.core.jsonfile import read_bytes
+from carbonopt.core.files import read_bytes
 from carbonopt.io.csvfile import Table
 from carbonopt.io.jobs import JobTrace, kept_rows
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import highspy
@@ -13,6 +15,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import CarbonoptError
+from carbonopt.core.files import replace_file
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp.program import Program
@@ -23,6 +26,9 @@ TOLERANCE = 1e-9
 """Of feasibility, optimality and integrality, after scaling; HiGHS takes 1e-10 at the least."""
 LOOSE_TOLERANCE = 1e-7
 """Of feasibility at an interior point that is only a step on the way."""
+
+END_OF_FILE = {".lp": b"end", ".mps": b"ENDATA"}
+"""The last line of a whole file."""
 
 _STATUS = {
     highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
@@ -245,8 +251,15 @@ def export(program: Program, path: str | os.PathLike[str]) -> None:
     for block in program.constraints.values():
         for position, label in enumerate(block.labels(), start=block.start):
             highs.passRowName(position, label)
-    if highs.writeModel(os.fspath(path)) == highspy.HighsStatus.kError:
-        raise CarbonoptError(f"{path}: HiGHS could not write the program")
+    replace_file(path, lambda part: _write(highs, part))
+
+
+def _write(highs: Any, path: Path) -> None:
+    """Let HiGHS write a file, and look whether it is whole: HiGHS does not tell of a full disk."""
+    status = highs.writeModel(os.fspath(path))
+    last = END_OF_FILE[path.suffix]
+    if status == highspy.HighsStatus.kError or path.read_bytes()[-len(last) - 2 :].strip() != last:
+        raise OSError(errno.ENOSPC, "HiGHS could not write all of the program: is the disk full?")
 
 
 def version() -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import io
+from pathlib import Path
 from typing import Any
 
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.files import PathLike, write_bytes
 
 
 def new_axes(rows: int = 1, height: float = 2.2) -> Any:
@@ -18,7 +20,7 @@ def new_axes(rows: int = 1, height: float = 2.2) -> Any:
     return figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
 
 
-def save(axes: Any, path: str | os.PathLike[str]) -> None:
+def save(axes: Any, path: PathLike) -> None:
     """Save the figure that `axes` are on.
 
     Raises
@@ -26,8 +28,11 @@ def save(axes: Any, path: str | os.PathLike[str]) -> None:
     UnsupportedError
         If matplotlib does not know the suffix.
     """
-    first = axes if hasattr(axes, "figure") else axes[0]
-    try:
-        first.figure.savefig(path, dpi=150)
-    except ValueError as error:
-        raise UnsupportedError(f"{path}: {error}") from None
+    figure = (axes if hasattr(axes, "figure") else axes[0]).figure
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    known = figure.canvas.get_supported_filetypes()
+    if suffix not in known:
+        raise UnsupportedError(f"{path}: the name must end in one of .{', .'.join(known)}")
+    content = io.BytesIO()
+    figure.savefig(content, format=suffix, dpi=150)
+    write_bytes(path, content.getvalue())

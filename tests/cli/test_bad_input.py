@@ -45,14 +45,14 @@ class TestSeveralFiles:
         assert len([json.loads(line) for line in done.stdout.splitlines()]) == 2
 
     def test_one_that_may_not_be_read(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        read = Path.read_bytes
+        opened = os.open
 
-        def denied(path: Path) -> bytes:
-            if path.name == "good.json":
+        def denied(path: Any, *arguments: Any, **more: Any) -> int:
+            if str(path) == "good.json":
                 raise PermissionError(errno.EACCES, "Permission denied")
-            return read(path)
+            return opened(path, *arguments, **more)
 
-        monkeypatch.setattr(Path, "read_bytes", denied)
+        monkeypatch.setattr(os, "open", denied)
         monkeypatch.setattr(os, "access", lambda path, mode: False)
         done = run("info", "good.json", "windows.json", "--json")
         assert done.exit_code == 2
@@ -138,7 +138,7 @@ class TestOptions:
             ([*CONVERT, "--slots", "0"], "Invalid value for '--slots'"),
             (["export", "good.json", "-o", "good.txt"], "good.txt: the name must end in .lp or .mps"),
             (["export", "good.json", "-o", "good.lp", "--form", "qp"], "unknown form 'qp': must be 'milp' or 'lp'"),
-            (["plot", "good.json", "solution.json", "-o", "a.xyz"], "a.xyz: Format 'xyz' is not supported"),
+            (["plot", "good.json", "solution.json", "-o", "a.xyz"], "a.xyz: must end in .png or .svg or .pdf"),
             (["check", "solution.json", "good.json"], "solution.json: is a solution file, must be an instance file"),
         ],
     )  # fmt: skip

@@ -1,0 +1,102 @@
+"""Files that no reader may choke on: one line a fault, exit code 2, within bounds."""
+
+import gzip
+import json
+import os
+
+import pytest
+from cli_support import errors, run
+from conftest import TINY
+
+from carbonopt.bench.bks import read_bks
+from carbonopt.bench.campaign import read_results
+from carbonopt.core import files
+from carbonopt.core.errors import InputError
+from carbonopt.io.sacct import read_sacct
+
+HEADER = "JobID|Submit|Elapsed|AllocCPUS|State\n"
+RAW_HEADER = "JobID|Submit|ElapsedRaw|AllocCPUS|State\n"
+RUN = {
+    "instance_sha256": "a",
+    "method_asked": "milp",
+    "seed": 0,
+    "time_limit": 1,
+    "bound": 0,
+    "objective": 0,
+    "sense": "min",
+    "instance": "i",
+    "method": "milp",
+    "status": "optimal",
+    "wall_seconds": 1,
+}
+
+
+@pytest.mark.parametrize("digits", [300, 4400])
+def test_a_job_of_a_span_of_many_digits_is_a_fault_of_its_line(tmp_path, digits):
+    path = tmp_path / "sacct.txt"
+    for header, span in ((HEADER, "9" * digits + "-00:00:01"), (RAW_HEADER, "9" * digits)):
+        path.write_text(f"{header}7|2024-03-01T10:00:00|{span}|4|COMPLETED\n")
+        with pytest.raises(InputError, match=r"line 2: Elapsed.*must be a") as caught:
+            read_sacct(path)
+        assert len(caught.value.lines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        (json.dumps(RUN).replace('"seed": 0', '"seed": ' + "9" * 5000), "4300 digits"),
+        (json.dumps(RUN | {"instance_sha256": {}}), "is no finished run"),
+        (json.dumps(RUN | {"bound": "x"}), "is no finished run"),
+        (json.dumps(RUN | {"objective": float("nan")}), "is no finished run"),
+        (json.dumps(RUN | {"seed": True}), "is no finished run"),
+        ('  "schema_version": 1,', "is no finished run"),
+    ],
+)
+def test_a_line_that_is_no_run_is_told_with_its_number(tmp_path, line, words):
+    path = tmp_path / "results.jsonl"
+    path.write_text(json.dumps(RUN) + "\n" + line + "\n")
+    with pytest.raises(InputError, match=f"line 2: .*{words}"):
+        read_results(path)
+    (told,) = errors("bench", TINY["crowd"], "-m", "lp", "-o", path)
+    assert words in told
+
+
+@pytest.mark.parametrize("entry", [{}, [1], None, {"instance_sha256": "a", "sense": "min", "objective": 1}])
+def test_an_entry_that_is_none_of_best_known_values_is_told_before_the_work(tmp_path, entry):
+    path = tmp_path / "bks.json"
+    path.write_text(json.dumps({"name": entry}))
+    with pytest.raises(InputError, match="name: is no entry"):
+        read_bks(path)
+    (told,) = errors("bench", TINY["crowd"], "-m", "lp", "-o", tmp_path / "r.jsonl", "--bks", path)
+    assert "is no entry" in told
+
+
+def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.json.gz"
+    path.write_bytes(gzip.compress(bytes(4 * 2**20)))
+    monkeypatch.setattr(files, "LARGEST_BYTES", 2**20)
+    with pytest.raises(InputError, match="holds more than 1 MiB"):
+        files.read_bytes(path, 2**20)
+
+
+def test_a_bomb_of_four_gigabytes_is_refused(tmp_path):
+    chunk = gzip.compress(bytes(2**20))
+    path = tmp_path / "bomb.json.gz"
+    path.write_bytes(chunk * 4096)
+    assert "holds more than 64 MiB" in errors("info", path)[0]
+
+
+def test_devices_and_pipes_do_not_block(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    assert errors("info", tmp_path / "pipe.json") == [f"{tmp_path / 'pipe.json'}: is empty"]
+    assert "holds more than 64 MiB" in errors("info", "/dev/zero")[0]
+    assert errors("info", "/dev/null") == ["/dev/null: is empty"]
+
+
+def test_a_pipe_that_sends_an_instance_is_read():
+    reading, writing = os.pipe()
+    os.write(writing, TINY["crowd"].read_bytes())
+    os.close(writing)
+    assert run("info", f"/dev/fd/{reading}").exit_code == 0
+    os.close(reading)

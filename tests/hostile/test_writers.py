@@ -1,0 +1,124 @@
+"""Outputs: whole or as they were, never over an input, never outside the folder that was asked for."""
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+
+import pytest
+from cli_support import errors, run
+from conftest import TINY
+
+import carbonopt as co
+from carbonopt.core.files import file_name
+from carbonopt.core.tablefile import write_table
+
+FULL = 4096
+"""Bytes that a file may have in a process whose disk is full."""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(TINY["crowd"], "i.json")
+    co.solve(co.read("i.json"), "greedy-clean").write("s.json")
+    return tmp_path
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FULL, FULL))
+
+
+def _command_on_a_full_disk(*arguments):
+    command = [sys.executable, "-m", "carbonopt", *arguments]
+    return subprocess.run(command, preexec_fn=_limited, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", ["program.lp", "program.mps", "front.csv", "figure.png"])
+def test_a_full_disk_is_told_and_loses_nothing(folder, name):
+    big = co.generate("mosp", jobs=60, slots=48, seed=1) if name.startswith("program") else co.read("i.json")
+    big.write("big.json")
+    (folder / name).write_text("old")
+    commands = {
+        "program.lp": ["export", "big.json"],
+        "program.mps": ["export", "big.json"],
+        "figure.png": ["plot", "i.json", "s.json"],
+        "front.csv": ["compare", "i.json", "-m", "lp"],
+    }
+    if name == "front.csv":
+        import pandas as pd
+
+        from carbonopt.core.errors import InputError
+
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FULL, before[1]))
+        try:
+            with pytest.raises(InputError, match="cannot be written"):
+                write_table(name, pd.DataFrame({"a": range(9000)}))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    else:
+        done = _command_on_a_full_disk(*commands[name], "-o", name)
+        assert done.returncode == 2, done
+        assert "cannot be written" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert (folder / name).read_text() == "old"
+    assert not list(folder.glob(".*part*"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("solve", "i.json", "-m", "lp", "-o", "i.json"),
+        ("solve", "i.json", "-m", "lp", "-o", "./i.json"),
+        ("solve", "i.json", "--start", "s.json", "-o", "s.json"),
+        ("solve", "i.json", "-m", "lp", "--log-file", "i.json"),
+        ("compare", "i.json", "-m", "lp", "-o", "i.json"),
+        ("bench", "i.json", "-m", "lp", "-o", "i.json"),
+        ("bench", "i.json", "-m", "lp", "-o", "r.jsonl", "--bks", "i.json"),
+        ("convert", "mosp", "--jobs", "jobs.csv", "--carbon", "c.csv", "--time-unit", "hours", "-o", "c.csv"),
+        ("convert", "mosp", "--jobs", "jobs.json", "--carbon", "c.csv", "--time-unit", "hours", "-o", "jobs.json"),
+        ("reproduce", "green-3", "i.json", "-o", "i.json"),
+        ("extend", "i.json", "-o", "i.json"),
+    ],
+)
+def test_an_output_that_is_an_input_is_refused(folder, arguments):
+    (folder / "c.csv").write_text("2023-11-14T00:00:00Z,400\n2023-11-14T01:00:00Z,300\n")
+    (folder / "jobs.json").write_text("arrival_time,length,cpus\n0,1,1\n")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert errors(*arguments)
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "r.jsonl"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "i.json", "-m", "lp", "-o", "t.tex"),
+        ("solve", "i.json", "-m", "lp", "-o", "s.csv"),
+        ("bench", "i.json", "-m", "lp", "--bks", "bks.csv"),
+        ("plot", "i.json", "s.json", "-o", "f.json"),
+    ],
+)
+def test_an_output_named_after_what_is_not_written_is_refused(folder, arguments):
+    assert "must end in" in errors(*arguments)[-1]
+
+
+def test_a_name_that_is_a_path_stays_in_its_folder(folder):
+    raw = json.loads((folder / "i.json").read_text())
+    inner = folder / "inner"
+    inner.mkdir()
+    for number, name in enumerate(("../../victim", "/tmp/victim", "a\0b", "a" * 400, "..", "\u202e$(x)`y`;\n")):
+        (folder / "named.json").write_text(json.dumps(raw | {"name": name}))
+        done = run("bench", "named.json", "-m", "milp", "-o", inner / f"{number}.jsonl", "--bks", inner / "bks.json")
+        assert done.exit_code == 0
+        assert file_name(name).isascii()
+    assert len(list((inner / "solutions").iterdir())) == 6
+    assert {path.name for path in folder.iterdir()} == {"i.json", "s.json", "named.json", "inner"}
+
+
+def test_no_cell_is_a_formula(tmp_path):
+    import pandas as pd
+
+    write_table(tmp_path / "t.csv", pd.DataFrame({"job": ["=1+1", "@a", "\x1b[31m", "fine"], "x": [-1.0, 2, 3, 4]}))
+    assert (tmp_path / "t.csv").read_text() == "job,x\n'=1+1,-1.0\n'@a,2.0\n\\x1b[31m,3.0\nfine,4.0\n"
