@@ -29,7 +29,7 @@ def learn(
     `carbonopt simulate WEEK -p carbonflex --knowledge FILE` uses it.
     """
     import carbonopt as co
-    from carbonopt.core.jsonfile import require_writable
+    from carbonopt.core.files import require_writable
 
     require_writable(output)
     instances = [co.read(path) for path in files]
