@@ -33,7 +33,11 @@ PROBLEM = Problem(
     title="multi-objective scheduling and placement over clusters (Caspian)",
     methods={
         "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_STARTS),
-        "price": Method(".methods.price.method:price", "slot prices for the bound, a search that they guide"),
+        "price": Method(
+            ".methods.price.method:price",
+            "slot prices for the bound, a search that they guide",
+            parameters=".methods.price.parameters:PriceParameters",
+        ),
         "lp-rounding": Method(
             ".methods.milp:lp_rounding", "LP relaxation, rounded where it places the jobs, then moves", respects=_STARTS
         ),

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import carbonopt as co
+from carbonopt.algorithms.kernel import loops
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
 from carbonopt.problems.mosp.methods.price.packing import LEVELS, add, fits, has_room, is_open, put, take
+from carbonopt.problems.mosp.methods.price.parameters import MoveParameters, PlaceParameters
 from carbonopt.problems.mosp.methods.price.places import make_places
-from carbonopt.problems.mosp.methods.price.search import MOST_MOVED, move, undo
+from carbonopt.problems.mosp.methods.price.search import move, rules_of, undo
 from carbonopt.problems.mosp.methods.price.state import (
     at_places,
     bits_of,
@@ -22,6 +24,15 @@ from carbonopt.problems.mosp.methods.price.state import (
 )
 
 BARS = (1e-3, 3.0, 2.0)
+
+RULES = rules_of(MoveParameters())
+
+
+@pytest.fixture(autouse=True)
+def plain():
+    """Run kernels as Python: these cases are small."""
+    with loops(steps=0):
+        yield
 
 
 @pytest.mark.parametrize("different", [1, 5, LEVELS, LEVELS + 1, 90])
@@ -42,12 +53,12 @@ def test_bits_by_hand_and_slot_by_slot(resources):
     levels = np.arange(1.0, 6.0)[:, None] * np.ones(resources)
     free[:, 20:110] = np.maximum(free[:, 20:110], 3.0)  # a run over four words
     room = bits_of(free, levels)
-    assert is_open.interpreted(room, 2, 20, 90)
+    assert is_open(room, 2, 20, 90)
     for _ in range(2000):
         length = int(rng.choice([1, 2, 5, 31, 32, 33, 64, 90]))
         place, level = int(rng.integers(0, 150 - length)), int(rng.integers(0, 5))
-        expected = has_room.interpreted(free, levels[level], place, length)
-        assert is_open.interpreted(room, level, place, length) == expected
+        expected = has_room(free, levels[level], place, length)
+        assert is_open(room, level, place, length) == expected
 
 
 def test_what_is_added_and_taken_away_keeps_the_bits():
@@ -57,12 +68,12 @@ def test_what_is_added_and_taken_away_keeps_the_bits():
     for _ in range(300):
         if taken and rng.random() < 0.5:
             demand, place, length = taken.pop(int(rng.integers(0, len(taken))))
-            add.interpreted(1.0, demand, place, length, free, levels, room)
+            add(1.0, demand, place, length, free, levels, room)
         else:
             demand, length = rng.integers(0, 5, 2).astype(float), int(rng.integers(1, 40))
             place = int(rng.integers(0, 70 - length))
             taken.append((demand, place, length))
-            add.interpreted(-1.0, demand, place, length, free, levels, room)
+            add(-1.0, demand, place, length, free, levels, room)
         assert (room == bits_of(free, levels)).all()
 
 
@@ -72,9 +83,9 @@ def crowded():
     instance = co.generate("mosp", preset="bench", jobs=60, clusters=3, slots=24, seed=2)
     dual = Dual(instance, placement_value(instance))
     prices = np.full(dual.limit.size, 0.01)
-    places = make_places(dual, prices)
-    state = new_state(instance, dual, places, 1e-3, 1e-3)
-    insert_all.interpreted(np.arange(60), np.random.default_rng(1), places, state)
+    places = make_places(dual, prices, PlaceParameters())
+    state = new_state(instance, dual, places, 1e-3, 1e-3, RULES.most_moved)
+    insert_all(np.arange(60), np.random.default_rng(1), places, state)
     return dual, places, state
 
 
@@ -83,9 +94,9 @@ def test_a_job_taken_out_and_put_back_leaves_no_trace(crowded):
     before = copy_of(state)
     for i in np.flatnonzero(state.place >= 0)[::7]:
         job = state.jobs[i].copy()
-        take.interpreted(i, state)
-        assert fits.interpreted(i, job.place, state)
-        put.interpreted(i, job.place, job.cost, job.excess, state)
+        take(i, state)
+        assert fits(i, job.place, state)
+        put(i, job.place, job.cost, job.excess, state)
     assert (state.place == before.place).all()
     assert (state.free == before.free).all()
     assert (state.room == before.room).all()
@@ -95,14 +106,14 @@ def test_an_undone_move_leaves_no_trace(crowded):
     dual, places, state = crowded
     before, rng, moved = copy_of(state), np.random.default_rng(5), 0
     for _ in range(60):
-        count, _ = move.interpreted(0.01, rng, dual.table, places, state)
-        assert 1 <= count <= MOST_MOVED
+        count, _ = move(0.01, rng, dual.table, places, RULES, state)
+        assert 1 <= count <= RULES.most_moved
         assert len(set(state.moved.job[:count])) == count
         moved += int((state.place != before.place).sum())
         known = state.absent[: state.now.absent_count[0]]
         assert sorted(known) == np.flatnonzero(state.place < 0).tolist()
         assert (state.absent[state.jobs.absent_at[known]] == known).all()
-        undo.interpreted(count, state)
+        undo(count, state)
         for field in ("place", "cost", "excess"):
             assert (state.jobs[field] == before.jobs[field]).all()
         assert (state.free == before.free).all()
@@ -114,21 +125,21 @@ def test_absent_jobs_count_what_they_are_charged():
     instance = co.generate("mosp", preset="bench", jobs=40, clusters=1, slots=12, seed=3, load=1.4)
     dual = Dual(instance, placement_value(instance))
     prices = np.full(dual.limit.size, 0.3)
-    places = make_places(dual, prices)
-    state = new_state(instance, dual, places, 1e-3, 1e-3)
-    insert_all.interpreted(np.arange(40), np.random.default_rng(1), places, state)
+    places = make_places(dual, prices, PlaceParameters())
+    state = new_state(instance, dual, places, 1e-3, 1e-3, RULES.most_moved)
+    insert_all(np.arange(40), np.random.default_rng(1), places, state)
     state.now.total = state.jobs.cost.sum()
     absent, full = np.flatnonzero(state.place < 0), state.jobs.copy()
     assert len(absent) > 2
     for most in (0.01, 0.5, np.inf):
-        charge_absence.interpreted(most, state)
-        away = np.minimum(full.away, most * full.work)
+        charge_absence(most, state)
+        away = np.minimum(full.rejection_regret, most * full.work)
         assert state.jobs.excess[absent] == pytest.approx(away[absent])
         assert state.jobs.cost[absent] == pytest.approx((full.lowest + away)[absent])
         assert state.now.total[0] == pytest.approx(state.jobs.cost.sum())
         assert state.best_total == state.now.total[0]
-        dear = state.dear[: state.now.dear_count[0]]
-        assert sorted(dear) == np.flatnonzero(state.jobs.excess > state.now.least_dear[0]).tolist()
+        high_regret = state.high_regret[: state.now.high_regret_count[0]]
+        assert sorted(high_regret) == np.flatnonzero(state.jobs.excess > state.now.high_regret_excess[0]).tolist()
     assert (state.jobs.cost == full.cost).all()
 
 
@@ -138,14 +149,14 @@ def test_a_schedule_placed_at_once_is_the_one_of_jobs_placed_one_by_one(random_i
         instance = random_instance(seed, kind)
         dual = Dual(instance, placement_value(instance, BARS))
         prices = np.random.default_rng(seed).random(dual.limit.size) * 0.01
-        places = make_places(dual, prices)
-        empty = new_state(instance, dual, places, 1e-3, 1e-3)
+        places = make_places(dual, prices, PlaceParameters())
+        empty = new_state(instance, dual, places, 1e-3, 1e-3, RULES.most_moved)
         one_by_one = copy_of(empty)
-        insert_all.interpreted(np.arange(len(instance.jobs)), np.random.default_rng(1), places, one_by_one)
+        insert_all(np.arange(len(instance.jobs)), np.random.default_rng(1), places, one_by_one)
         again = copy_of(empty)  # in the order of jobs
         for i in np.flatnonzero(one_by_one.place >= 0):
             job = one_by_one.jobs[i]
-            put.interpreted(i, job.place, job.cost, job.excess, again)
+            put(i, job.place, job.cost, job.excess, again)
         at_once = at_places(empty, one_by_one.place, dual, prices)
         for name in ("place", "after", "before"):
             assert (at_once.jobs[name] == again.jobs[name]).all()
@@ -154,7 +165,10 @@ def test_a_schedule_placed_at_once_is_the_one_of_jobs_placed_one_by_one(random_i
         assert at_once.free == pytest.approx(again.free)
         assert (at_once.room == again.room).all()
         assert (at_once.head == again.head).all()
-        for listed, count, at in (("dear", "dear_count", "dear_at"), ("absent", "absent_count", "absent_at")):
+        for listed, count, at in (
+            ("high_regret", "high_regret_count", "high_regret_at"),
+            ("absent", "absent_count", "absent_at"),
+        ):
             number = at_once.now[count][0]
             members = getattr(at_once, listed)[:number]
             assert set(members) == set(getattr(again, listed)[: again.now[count][0]])

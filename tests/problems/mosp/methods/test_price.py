@@ -13,6 +13,7 @@ from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.bounds import lagrangian_bound
 from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.parameters import PlaceParameters
 from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 
@@ -90,7 +91,7 @@ def test_places_are_all_possible_ones_by_reduced_cost(random_instance, kind):
         instance = random_instance(seed, kind)
         value, dual = placement_value(instance, BARS), dual_of(instance)
         prices = 0.1 * np.random.default_rng(seed).random(dual.shape)
-        sign, places = 1 if instance.sense == "min" else -1, make_places(dual, prices.ravel())
+        sign, places = 1 if instance.sense == "min" else -1, make_places(dual, prices.ravel(), PlaceParameters())
         jobs = instance.jobs
         for i in range(len(jobs)):
             m = dual.jobs.member[i]

@@ -18,6 +18,7 @@ from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.bounds import lagrangian_bound
 from carbonopt.problems.mosp.methods.price.bound import Bound
 from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.rejections import DEEPEST
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 
@@ -56,7 +57,7 @@ def one_slot(capacity, demand, price):
 def raised(instance, goal=np.inf, splits=10):
     """Return the bound of an instance, and what proves it; ended by a number of splits, so that machines agree."""
     value = placement_value(instance, None)
-    proof = Bound(instance, Dual(instance, value))
+    proof = Bound(instance, Dual(instance, value), PriceParameters())
     options = Options(time_limit=None)
     for _ in proof.ascend(options):
         pass

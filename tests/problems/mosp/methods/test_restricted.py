@@ -10,6 +10,7 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.parameters import PlaceParameters, StartParameters
 from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.methods.price.restricted import Bins, solve_restricted, whole_starts
 
@@ -28,7 +29,8 @@ def test_every_job_has_a_slot_unless_the_program_rejects_it():
         dual = Dual(instance, placement_value(instance))
         ascent = Ascent(dual.hard, dual.soft, np.zeros(dual.limit.size), scale=0.05)
         ascent.smooth([0.01, 0.001, 1e-4], 100)
-        targets = solve_restricted(dual, make_places(dual, ascent.prices), ascent.prices, 0.1, Options(time_limit=60))
+        places = make_places(dual, ascent.prices, PlaceParameters())
+        targets = solve_restricted(dual, places, ascent.prices, 0.1, StartParameters(), Options(time_limit=60))
         assert targets is not None
         assert load > 1 or targets.units.sum() == pytest.approx(instance.jobs.demand.sum(), rel=1e-6)
         absent = int((targets.start < 0).sum())

@@ -4,20 +4,23 @@ import numpy as np
 import pytest
 
 import carbonopt as co
+from carbonopt.algorithms.kernel import loops
 from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.parameters import PlaceParameters, SweepParameters
 from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.methods.price.state import at_places, new_state
 from carbonopt.problems.mosp.methods.price.sweep.choose import choose
-from carbonopt.problems.mosp.methods.price.sweep.improve import LARGE, Improver, is_small
+from carbonopt.problems.mosp.methods.price.sweep.improve import Improver, is_small
 from carbonopt.problems.mosp.methods.price.sweep.part import whole_room, whole_units
 from carbonopt.problems.mosp.methods.price.sweep.profiles import are_few, make_profiles
 from carbonopt.problems.mosp.methods.price.sweep.sweep import Sweep
 
 BARS = (2.0, 3.0, 0.5)
+SWEEPS = SweepParameters()
 
 
 def test_profiles_of_two_units_over_two_slots():
@@ -42,9 +45,9 @@ def started(instance, prices=None):
     """Return the dual function, an improver and an empty schedule of an instance."""
     dual = Dual(instance, placement_value(instance, BARS))
     prices = np.zeros(dual.limit.size) if prices is None else prices
-    places = make_places(dual, prices)
-    empty = new_state(instance, dual, places, 1e-3, 1e-3)
-    return dual, Improver(instance, dual, prices, empty), empty, dual.safe(prices)
+    places = make_places(dual, prices, PlaceParameters())
+    empty = new_state(instance, dual, places, 1e-3, 1e-3, 12)
+    return dual, Improver(instance, dual, prices, empty, SWEEPS), empty, dual.safe(prices)
 
 
 def given(instance, empty, dual, improver):
@@ -62,7 +65,7 @@ def test_a_proof_ends_at_the_optimum(load, objective):
         )
         dual, improver, empty, bound = started(instance)
         state, sign = given(instance, empty, dual, improver), 1 if objective == "carbon" else -1
-        assert is_small(instance, dual)
+        assert is_small(instance, dual, SWEEPS)
         optimum = sign * optimum_of(instance, objective)
         if instance.objective.absence_price == np.inf and (state.place < 0).any():
             continue
@@ -101,7 +104,7 @@ def test_what_is_dropped_bounds_what_is_lost(width):
             continue
         optimum = co.solve(instance, "milp", mip_rel_gap=0).objective
         for batch in (None, 5):
-            sweep = Sweep(improver._all(state.best_total - bound), state.best_total + 1e-9, improver.run, Options())
+            sweep = Sweep(improver._all(state.best_total - bound), state.best_total + 1e-9, SWEEPS, Options())
             assert sweep.root(50) <= optimum + 1e-9
             swept = sweep.go(width, 3, batch)
             assert swept.bound <= optimum + 1e-9
@@ -111,13 +114,13 @@ def test_what_is_dropped_bounds_what_is_lost(width):
 
 def test_interpreted_and_compiled_kernels_agree():
     instance = small_instance()
-    ways = (lambda kernel: kernel.interpreted), (lambda kernel: kernel.machine)
     found = []
-    for run in ways:
-        dual, improver, empty, _ = started(instance)
-        improver.run = run
-        state = given(instance, empty, dual, improver)
-        found.append([(new.best_total, proven) for new, proven in improver.prove(state, Options(mip_rel_gap=1e-9))])
+    for steps in (0, np.inf):
+        with loops(steps):
+            dual, improver, empty, _ = started(instance)
+            state = given(instance, empty, dual, improver)
+            proofs = improver.prove(state, Options(mip_rel_gap=1e-9))
+            found.append([(new.best_total, proven) for new, proven in proofs])
     assert found[0] == found[1]
 
 
@@ -140,7 +143,7 @@ def test_a_part_keeps_the_room_of_all_other_jobs():
     state, rng = given(instance, empty, dual, improver), np.random.default_rng(0)
     total = state.best_total
     for _ in range(20):
-        choice = choose(state, improver.units, improver.unit, dual.shape, LARGE, rng)
+        choice = choose(state, improver.units, improver.unit, dual.shape, SWEEPS, SWEEPS.large, rng)
         assert len(choice.cluster) <= 3
         assert (choice.idle >= 0).all()
         assert (choice.room >= choice.idle).all()
@@ -176,7 +179,7 @@ def test_profiles_that_no_number_stands_for_are_refused():
     raw = instance.to_dict()
     raw["jobs"]["duration"][0], raw["jobs"]["arrival"][0], raw["jobs"]["deadline"][0] = 64, 0, 80.0
     instance = from_dict(raw)
-    assert not is_small(instance, Dual(instance, placement_value(instance, BARS)))
+    assert not is_small(instance, Dual(instance, placement_value(instance, BARS)), SWEEPS)
 
 
 def test_without_time_nothing_is_claimed():
@@ -184,7 +187,7 @@ def test_without_time_nothing_is_claimed():
     dual, improver, empty, bound = started(instance)
     state = given(instance, empty, dual, improver)
     options = Options()
-    sweep = Sweep(improver._all(state.best_total - bound), state.best_total, improver.run, options)
+    sweep = Sweep(improver._all(state.best_total - bound), state.best_total, SWEEPS, options)
     sweep.root(5)
     sweep.options = Options(time_limit=0.0)
     swept = sweep.go(100)

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from carbonopt.problems.mosp.online.names import POLICIES
 
 import carbonopt as co
 from carbonopt.core.status import Status
+from carbonopt.problems.mosp import PROBLEM
 from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective
 from carbonopt.problems.mosp.online.bound import pieces_bound
 from carbonopt.problems.mosp.online.rolling import Rolling
@@ -21,7 +21,7 @@ def day(seed: int, jobs: int = 12) -> co.Instance:
     return co.generate("mosp", preset="bench", jobs=jobs, clusters=2, slots=24, seed=seed, load=0.5)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", PROBLEM.policies)
 @pytest.mark.parametrize("objective", [CarbonObjective(1, 1, 0.005), CaspianObjective()], ids=["carbon", "caspian"])
 def test_schedules_pass_the_checker_and_are_repeatable(policy, objective):
     instance = day(1).with_objective(objective)

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from carbonopt.problems.mosp.online.names import make_policy
 
 import carbonopt as co
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.problems.mosp import PROBLEM
 from carbonopt.problems.mosp.online.rolling import Rolling
+from carbonopt.simulation import make_policy
 
 NAN, INF = float("nan"), float("inf")
 
@@ -44,7 +45,7 @@ def test_what_is_out_of_range_is_told(options: dict[str, Any], words: str) -> No
         Rolling(**options)
     assert str(told.value) == words
     with pytest.raises(UnsupportedError):
-        make_policy("caspian", **options)
+        make_policy(PROBLEM, "caspian", **options)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from carbonopt.problems.mosp.online.names import POLICIES
 
 import carbonopt as co
 from carbonopt.core.carbon import CarbonSignal
@@ -203,12 +202,6 @@ def test_what_is_no_policy_is_refused():
         simulate(case, "caspain")
     with pytest.raises(UnsupportedError, match="mode 'artifact'"):
         simulate(case, "caspian", mode="artifact")
-
-
-def test_names_are_those_of_the_registry():
-    from carbonopt.problems.mosp import PROBLEM
-
-    assert tuple(POLICIES) == tuple(PROBLEM.policies)
 
 
 def test_a_policy_of_ones_own():

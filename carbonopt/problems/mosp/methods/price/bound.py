@@ -11,11 +11,9 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.methods.price.dual import ITERATIONS, TEMPERATURES, Dual
-from carbonopt.problems.mosp.methods.price.rejections import MOST_SHAPES, Rejections
-
-STEPS = 300
-"""Subgradient steps at the end of the ascent."""
+from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
+from carbonopt.problems.mosp.methods.price.rejections import Rejections
 
 
 class Bound:
@@ -25,6 +23,8 @@ class Bound:
     ----------
     instance, dual
         The problem and its dual function.
+    params
+        Of the method.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Bound:
         Cost of a typical job, in size, and its units x slots.
     """
 
-    def __init__(self, instance: MospInstance, dual: Dual) -> None:
-        self.dual = dual
+    def __init__(self, instance: MospInstance, dual: Dual, params: PriceParameters) -> None:
+        self.dual, self.params = dual, params
         self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
         priced = dual.safe(self.prices)
         self.priced, self.tree = np.inf if priced is None else priced, -np.inf
@@ -66,10 +66,10 @@ class Bound:
             scale=self.typical / self.work,
             remaining=lambda: options.remaining,
         )
-        for temperature in TEMPERATURES:
-            ascent.smooth([temperature * self.typical], ITERATIONS)
+        for temperature in self.params.bound.temperatures:
+            ascent.smooth([temperature * self.typical], self.params.bound.iterations)
             yield self._with(ascent.prices)
-        ascent.step(STEPS)
+        ascent.step(self.params.bound.steps)
         yield self._with(ascent.prices)
 
     def _with(self, prices: FloatArray) -> float:
@@ -80,9 +80,9 @@ class Bound:
 
     def count_rejections(self, goal: float, options: Options) -> Iterator[float]:
         """Raise the bound, to `goal` at most, by branches on the number of rejected jobs; yield it now and then."""
-        if len(self.dual.table.group) > MOST_SHAPES:
+        if len(self.dual.table.group) > self.params.rejections.most_shapes:
             return
-        self.rejections = Rejections(self.dual, self.prices, self.priced, self.typical, self.work, goal)
+        self.rejections = Rejections(self.dual, self.prices, self.priced, self.typical, self.work, self.params, goal)
         for _ in self.rejections.split(options):
             yield self.certified
 

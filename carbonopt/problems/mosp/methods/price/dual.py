@@ -16,14 +16,11 @@ from carbonopt.core.arrays import FloatArray, prefix_sums
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
 from carbonopt.problems.mosp.methods.price import kernels
+from carbonopt.problems.mosp.methods.price.parameters import BoundParameters
 from carbonopt.problems.mosp.methods.price.table import make_table
 
-INNER = 1 / 3
-"""Temperature of the soft minimum over clusters, per unit, in that over starts."""
 SAFETY = 1e-12
 """Relative allowance for the rounding of sums in double precision."""
-TEMPERATURES, ITERATIONS = (0.03, 0.003, 3e-4, 1e-4, 3e-5), 150
-"""Of an ascent of the soft function: in costs of a typical job; and quasi-Newton iterations at each."""
 
 
 class Dual:
@@ -33,6 +30,8 @@ class Dual:
     ----------
     instance, value
         The problem.
+    cluster_temperature
+        Of the soft minimum over clusters, as a share of that over starts.
 
     Attributes
     ----------
@@ -45,7 +44,13 @@ class Dual:
         shape (H,).
     """
 
-    def __init__(self, instance: MospInstance, value: PlacementValue) -> None:
+    def __init__(
+        self,
+        instance: MospInstance,
+        value: PlacementValue,
+        cluster_temperature: float = BoundParameters().cluster_temperature,
+    ) -> None:
+        self.cluster_temperature = cluster_temperature
         sign = 1.0 if value.sense == "min" else -1.0
         self.table, self.jobs = make_table(instance, value)
         self.base: FloatArray = sign * np.diff(value.unit_prefix, axis=2)
@@ -82,7 +87,7 @@ class Dual:
     ) -> tuple[float, FloatArray]:
         """Return value and gradient at flat `prices` with soft minima; see `hard`."""
         absence = self.absence if absence is None else absence
-        mu, inner = prices.reshape(self.shape), temperature * INNER
+        mu, inner = prices.reshape(self.shape), temperature * self.cluster_temperature
         prefix = prefix_sums(self.base + mu)
         kernels.least_over_clusters(prefix, self.table, self._least, self._best)
         kernels.soft_over_clusters(prefix, inner, self.table, self._least, self._soft)

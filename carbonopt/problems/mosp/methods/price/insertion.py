@@ -9,10 +9,12 @@ import numpy as np
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.packing import has_room, is_open, put
+from carbonopt.problems.mosp.methods.price.places import Places
+from carbonopt.problems.mosp.methods.price.records import State
 
 
 @kernel
-def snug_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place: int, length: int) -> int:
+def filled_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place: int, length: int) -> int:
     """Return in how many slots of a run a demand would leave less room than any job needs."""
     slots = 0
     for s in range(place, place + length):
@@ -24,7 +26,7 @@ def snug_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place: i
 
 
 @kernel
-def listed_cost(i: int, entry: Any, places: Any, st: Any) -> float:
+def listed_cost(i: int, entry: Any, places: Places, st: State) -> float:
     """Return what job i costs at a place of its list."""
     job, demand, price = st.jobs[i], st.demand[i], places.price
     slots, cost = price.shape[2] - 1, job.lowest + entry.excess
@@ -36,27 +38,27 @@ def listed_cost(i: int, entry: Any, places: Any, st: Any) -> float:
 
 @kernel
 def insert(
-    i: int, most: float, most_excess: float, skipped: float, rng: np.random.Generator, places: Any, st: Any
+    i: int, most: float, most_excess: float, skipped: float, rng: np.random.Generator, places: Places, st: State
 ) -> bool:
-    """Put job i where it has room, costs at most `most`, and has least excess less what snug slots count.
+    """Put job i where it has room, costs at most `most`, and has least excess less what full_slot_bonus slots count.
 
     Places of more than `most_excess` are not looked at, and some are passed over. Returns whether one was found.
     """
     job, demand, free, room, least = st.jobs[i], st.demand[i], st.free, st.room, st.least_demand
-    level, length, is_level, entries, snug = (
+    level, length, is_level, entries, full_slot_bonus = (
         job.level,
         job.length,
         job.is_level,
         places.entry[job.member],
-        st.now[0].snug,
+        st.now[0].full_slot_bonus,
     )
     found, best, paid = -1, np.inf, 0.0
     for k in range(places.size[job.member]):
         place, excess = entries[k].place, entries[k].excess
-        if excess > most_excess or excess - snug * length >= best:
+        if excess > most_excess or excess - full_slot_bonus * length >= best:
             break
         if is_open(room, level, place, length) and (is_level or has_room(free, demand, place, length)):
-            score = excess - snug * snug_slots(free, demand, least, place, length)
+            score = excess - full_slot_bonus * filled_slots(free, demand, least, place, length)
             if score < best and (skipped <= 0.0 or rng.random() >= skipped):
                 cost = listed_cost(i, entries[k], places, st)
                 if cost <= most:
@@ -68,7 +70,7 @@ def insert(
 
 
 @kernel
-def insert_all(order: IntArray, rng: np.random.Generator, places: Any, st: Any) -> int:
+def insert_all(order: IntArray, rng: np.random.Generator, places: Places, st: State) -> int:
     """Insert jobs one after the other; return how many find no room."""
     failed = 0
     for i in order:

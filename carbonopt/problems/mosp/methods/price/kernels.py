@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.mosp.methods.price.table import Table
 
 FAR = 36.0
 """Temperatures above the least at which a term of a soft minimum is below rounding."""
 
 
 @kernel
-def least_over_clusters(prefix: FloatArray, tab: Any, least: FloatArray, best: IntArray) -> None:
+def least_over_clusters(prefix: FloatArray, tab: Table, least: FloatArray, best: IntArray) -> None:
     """Fill the least cost of a unit of each group by start, and its cluster: shapes (G, T); infinite and -1 for none.
 
     `prefix` holds prefix sums of the priced cost of a unit, shape (M, R, T + 1).
@@ -36,7 +35,7 @@ def least_over_clusters(prefix: FloatArray, tab: Any, least: FloatArray, best: I
 
 
 @kernel
-def soft_over_clusters(prefix: FloatArray, tau: float, tab: Any, least: FloatArray, soft: FloatArray) -> None:
+def soft_over_clusters(prefix: FloatArray, tau: float, tab: Table, least: FloatArray, soft: FloatArray) -> None:
     """Fill the soft minimum over clusters of what `least_over_clusters` takes the minimum of, shape (G, T)."""
     clusters, resources, slots = prefix.shape[0], prefix.shape[1], prefix.shape[2] - 1
     soft[:] = 0.0
@@ -56,7 +55,7 @@ def soft_over_clusters(prefix: FloatArray, tau: float, tab: Any, least: FloatArr
 
 
 @kernel
-def hard_loads(units: FloatArray, best: IntArray, tab: Any, load: FloatArray) -> None:
+def hard_loads(units: FloatArray, best: IntArray, tab: Table, load: FloatArray) -> None:
     """Add to `load`, shape (M, R, T + 1), the differences that `units` started by group and slot make."""
     slots = units.shape[1]
     for g in range(len(tab.length)):
@@ -69,7 +68,9 @@ def hard_loads(units: FloatArray, best: IntArray, tab: Any, load: FloatArray) ->
 
 
 @kernel
-def soft_loads(units: FloatArray, prefix: FloatArray, tau: float, soft: FloatArray, tab: Any, load: FloatArray) -> None:
+def soft_loads(
+    units: FloatArray, prefix: FloatArray, tau: float, soft: FloatArray, tab: Table, load: FloatArray
+) -> None:
     """Do the same for a soft minimum, which spreads `units` over the clusters."""
     clusters, resources, slots = prefix.shape[0], prefix.shape[1], prefix.shape[2] - 1
     for g in range(len(tab.length)):
@@ -90,7 +91,7 @@ def soft_loads(units: FloatArray, prefix: FloatArray, tau: float, soft: FloatArr
 
 @kernel
 def hard_classes(
-    unit_cost: FloatArray, absence: FloatArray, tab: Any, units: FloatArray, absent: FloatArray, least: FloatArray
+    unit_cost: FloatArray, absence: FloatArray, tab: Table, units: FloatArray, absent: FloatArray, least: FloatArray
 ) -> None:
     """Fill the least cost of each member, shape (members,), and add the units it starts, shape (G, T).
 
@@ -141,7 +142,7 @@ def hard_classes(
 
 @kernel
 def soft_classes(
-    unit_cost: FloatArray, absence: FloatArray, tau: float, tab: Any, units: FloatArray, absent: FloatArray
+    unit_cost: FloatArray, absence: FloatArray, tau: float, tab: Table, units: FloatArray, absent: FloatArray
 ) -> float:
     """Return the sum of soft minima over starts, and add the units that they start; see `hard_classes`."""
     slots = unit_cost.shape[1]

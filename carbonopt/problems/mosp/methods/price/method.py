@@ -24,27 +24,19 @@ from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.milp import lp_rounding, out_of_time, value_of
 from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.search import anneal
-from carbonopt.problems.mosp.methods.price.solver import Solver, most_moves
+from carbonopt.problems.mosp.methods.price.solver import Solver
 from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
 from carbonopt.problems.mosp.methods.price.sweep.improve import is_small
 from carbonopt.problems.mosp.methods.price.sweep.part import whole_units
 
-EXACT_JOBS, SWEEP_JOBS = 60, (20, 3_000)
-"""Up to the first number of jobs, sweeps and HiGHS close what gap the search leaves; between the other two, sweeps look
-for schedules."""
-COUNT_JOBS = 3_000
-"""Up to this number of jobs, one rejection more or less is worth branches on how many there are."""
-SEARCH_SHARE, SEARCH_MOVES = 0.1, 5_000
-"""What the search takes before sweeps of small instances, at most: of the time, and moves a job."""
 EVALUATIONS = 5_000
 """Evaluations of the dual function in an ascent, about."""
 STEPS_A_MOVE = 2_000.0
 """Loop steps of a move of the search, about."""
 COMPILE_SECONDS = 30.0
 """What it takes to compile the loops, about, on a slow machine [s]."""
-LONG_SHARE, REJECT_SHARE = 0.4, 0.9
-"""The same of other instances, and of those that may reject jobs, whose search pays longer."""
 
 
 def price(instance: MospInstance, options: Options) -> Outcome:
@@ -54,8 +46,9 @@ def price(instance: MospInstance, options: Options) -> Outcome:
         return out_of_time(info)
     if not len(instance.jobs):
         return Outcome(Status.OPTIMAL, {"job": [], "cluster": [], "start": []}, 0.0, info=info)
-    dual = Dual(instance, value)
-    steps = EVALUATIONS * dual.steps + STEPS_A_MOVE * most_moves(len(instance.jobs))
+    params = options.parameters(PriceParameters)
+    dual = Dual(instance, value, params.bound.cluster_temperature)
+    steps = EVALUATIONS * dual.steps + STEPS_A_MOVE * params.search.moves(len(instance.jobs))
     with loops(steps, (anneal, expand), COMPILE_SECONDS) as ready:
         if not ready and options.remaining < COMPILE_SECONDS:
             return lp_rounding(instance, options)
@@ -69,14 +62,19 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
         return Outcome(Status.INFEASIBLE, info=info)
     solver.ascend()
     solver.start()
-    few, small = len(instance.jobs) <= EXACT_JOBS, is_small(instance, solver.dual)
-    sweeps = SWEEP_JOBS[0] <= len(instance.jobs) <= SWEEP_JOBS[1] and whole_units(instance.jobs.demand) is not None
-    if len(instance.jobs) <= COUNT_JOBS:
+    params, jobs = solver.params, len(instance.jobs)
+    few = jobs <= params.cuts.most_jobs_of_tree
+    small = is_small(instance, solver.dual, params.sweeps)
+    sweeps = params.sweeps.least_jobs <= jobs <= params.sweeps.most_jobs
+    sweeps = sweeps and whole_units(instance.jobs.demand) is not None
+    if jobs <= params.rejections.most_jobs:
         solver.count_rejections()
     if few or (sweeps and small):
-        solver.search(options.part(SEARCH_SHARE), SEARCH_MOVES)
+        solver.search(options.part(params.search.small_time_share), params.search.small_moves_per_job)
+    elif sweeps and solver.rejects:
+        solver.search(options.part(params.search.rejecting_time_share))
     elif sweeps:
-        solver.search(options.part(REJECT_SHARE if solver.rejects else LONG_SHARE))
+        solver.search(options.part(params.search.time_share))
     if sweeps and not few:
         solver.cut()
     if sweeps and (small or not few):

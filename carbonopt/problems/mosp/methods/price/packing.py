@@ -11,6 +11,7 @@ from typing import Any
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.mosp.methods.price.records import State
 
 LEVELS = 24
 """Demands that have bits of their own, at most."""
@@ -43,7 +44,7 @@ def has_room(free: FloatArray, demand: FloatArray, place: int, length: int) -> b
 
 
 @kernel
-def fits(i: int, place: int, st: Any) -> bool:
+def fits(i: int, place: int, st: State) -> bool:
     """Return whether job i has room there."""
     job = st.jobs[i]
     if not is_open(st.room, job.level, place, job.length):
@@ -66,23 +67,23 @@ def add(sign: float, demand: FloatArray, place: int, length: int, free: FloatArr
 
 
 @kernel
-def settle(i: int, place: int, cost: float, excess: float, jobs: Any, dear: IntArray, now: Any) -> None:
-    """Write where job i is, and whether it is a dear one."""
+def settle(i: int, place: int, cost: float, excess: float, jobs: Any, high_regret: IntArray, now: Any) -> None:
+    """Write where job i is, and whether it is one of large regret."""
     job, one = jobs[i], now[0]
     job.place, job.cost, job.excess = place, cost, excess
-    at = job.dear_at
-    if excess > one.least_dear and at < 0:
-        job.dear_at = one.dear_count
-        dear[one.dear_count] = i
-        one.dear_count += 1
-    elif excess <= one.least_dear and at >= 0:
-        one.dear_count -= 1
-        other = dear[one.dear_count]
-        dear[at], jobs[other].dear_at, job.dear_at = other, at, -1
+    at = job.high_regret_at
+    if excess > one.high_regret_excess and at < 0:
+        job.high_regret_at = one.high_regret_count
+        high_regret[one.high_regret_count] = i
+        one.high_regret_count += 1
+    elif excess <= one.high_regret_excess and at >= 0:
+        one.high_regret_count -= 1
+        other = high_regret[one.high_regret_count]
+        high_regret[at], jobs[other].high_regret_at, job.high_regret_at = other, at, -1
 
 
 @kernel
-def join(i: int, st: Any) -> None:
+def unlist_rejected(i: int, st: State) -> None:
     """Take job i from the list of absent jobs."""
     jobs, absent, one = st.jobs, st.absent, st.now[0]
     at = jobs[i].absent_at
@@ -92,20 +93,20 @@ def join(i: int, st: Any) -> None:
 
 
 @kernel
-def put(i: int, place: int, cost: float, excess: float, st: Any) -> None:
+def put(i: int, place: int, cost: float, excess: float, st: State) -> None:
     """Run job i there."""
     jobs, head = st.jobs, st.head
     job, first = jobs[i], head[place]
     add(-1.0, st.demand[i], place, job.length, st.free, st.levels, st.room)
-    settle(i, place, cost, excess, jobs, st.dear, st.now)
-    join(i, st)
+    settle(i, place, cost, excess, jobs, st.high_regret, st.now)
+    unlist_rejected(i, st)
     job.after, job.before, head[place] = first, -1, i
     if first >= 0:
         jobs[first].before = i
 
 
 @kernel
-def take(i: int, st: Any) -> None:
+def take(i: int, st: State) -> None:
     """Take job i out of the schedule."""
     jobs, now = st.jobs, st.now
     job = jobs[i]
@@ -116,7 +117,7 @@ def take(i: int, st: Any) -> None:
         st.head[job.place] = job.after
     if job.after >= 0:
         jobs[job.after].before = job.before
-    settle(i, -1, job.missing, job.away, jobs, st.dear, now)
+    settle(i, -1, job.missing, job.rejection_regret, jobs, st.high_regret, now)
     job.absent_at = now[0].absent_count
     st.absent[job.absent_at] = i
     now[0].absent_count += 1

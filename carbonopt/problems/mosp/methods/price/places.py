@@ -9,13 +9,9 @@ import numpy as np
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.parameters import PlaceParameters
+from carbonopt.problems.mosp.methods.price.table import Table
 
-LONG, LONG_ENTRIES = 1024, 4_000_000
-"""Places that are kept of each member where few have so many: in all, no more than the second number."""
-SHORT, ENTRIES = 256, 16_000_000
-"""The same of more members: lists that are much shorter leave whole clusters out, longer ones take time to make."""
-FEWEST = 48
-"""Places that are kept of each member, however many there are."""
 ENTRY = np.dtype([("place", np.int32), ("excess", np.float32)])
 """A place, cluster x T + start, and its reduced cost above the least one of the member, absence included."""
 
@@ -87,7 +83,7 @@ def offer(priced: float, where: int, count: int, most: int, excess: FloatArray, 
 
 
 @kernel
-def time_cost(completion: int, deadline: float, tab: Any) -> float:
+def time_cost(completion: int, deadline: float, tab: Table) -> float:
     """Return the cost of completion at a slot."""
     cost = tab.on_time[completion]
     if completion > deadline:
@@ -97,7 +93,7 @@ def time_cost(completion: int, deadline: float, tab: Any) -> float:
 
 
 @kernel
-def run_cost(prefix: FloatArray, j: int, t: int, g: int, tab: Any) -> float:
+def run_cost(prefix: FloatArray, j: int, t: int, g: int, tab: Table) -> float:
     """Return what a unit of group g costs on cluster j from slot t, by prefix sums."""
     cost = 0.0
     for r in range(tab.mix.shape[1]):
@@ -106,7 +102,7 @@ def run_cost(prefix: FloatArray, j: int, t: int, g: int, tab: Any) -> float:
 
 
 @kernel
-def sort_clusters(prefix: FloatArray, g: int, tab: Any, order: IntArray, unit: FloatArray) -> None:
+def sort_clusters(prefix: FloatArray, g: int, tab: Table, order: IntArray, unit: FloatArray) -> None:
     """Fill the clusters of a group by start, cheapest first, and what a unit costs there, shape (T, M); -1 ends it."""
     clusters, slots = prefix.shape[0], prefix.shape[2] - 1
     allowed = tab.allowed[tab.mask[g]]
@@ -125,7 +121,7 @@ def sort_clusters(prefix: FloatArray, g: int, tab: Any, order: IntArray, unit: F
 
 
 @kernel
-def fill_places(priced: FloatArray, base: FloatArray, tab: Any, excess: FloatArray, place: Any, out: Any) -> None:
+def fill_places(priced: FloatArray, base: FloatArray, tab: Table, excess: FloatArray, place: Any, out: Places) -> None:
     """Fill `out`: for each member the places of least priced cost.
 
     `priced` and `base` are prefix sums of the costs of a unit with and without prices, shape (M, R, T + 1); `excess`
@@ -163,11 +159,12 @@ def fill_places(priced: FloatArray, base: FloatArray, tab: Any, excess: FloatArr
                 out.least[m], out.lowest[m], out.size[m] = cheapest, lowest, count
 
 
-def make_places(dual: Dual, prices: FloatArray) -> Places:
+def make_places(dual: Dual, prices: FloatArray, params: PlaceParameters) -> Places:
     """Return the places of each member of `dual` at flat `prices`."""
     members, (clusters, _, slots) = len(dual.table.jobs), dual.shape
     count = max(1, members)
-    most = max(FEWEST, min(LONG, LONG_ENTRIES // count), min(SHORT, ENTRIES // count))
+    of_few = min(params.most_of_few, params.most_entries_of_few // count)
+    most = max(params.least, of_few, min(params.most, params.most_entries // count))
     most = min(clusters * slots, most)
     entry: Any = np.zeros((members, most), dtype=ENTRY).view(np.recarray)
     price = prefix_sums(prices.reshape(dual.shape))

@@ -16,7 +16,7 @@ JOB = np.dtype(
         ("arrival", np.int32),
         ("level", np.int32),
         ("work", np.float64),
-        ("away", np.float64),
+        ("rejection_regret", np.float64),
         ("lowest", np.float64),
         ("least", np.float64),
         ("missing", np.float64),
@@ -28,14 +28,14 @@ JOB = np.dtype(
         ("excess", np.float64),
         ("after", np.int64),
         ("before", np.int64),
-        ("dear_at", np.int64),
+        ("high_regret_at", np.int64),
         ("absent_at", np.int64),
     ],
     align=True,
 )
 """What the search knows of a job, in one piece of memory.
 
-member, group, length, arrival, work, away
+member, group, length, arrival, work, rejection_regret
     Its row of the dual's table, group, slots, units x slots, and its excess where it is absent.
 lowest, least, missing
     Its least reduced cost, absence included, the least cost of its places, and what it counts where it is absent.
@@ -45,8 +45,9 @@ place, cost, excess, best
     cluster x T + start, -1 where it is absent, what that costs, its excess; the place in the best schedule.
 after, before
     Its neighbours in the list of jobs of one place; -1 ends it.
-dear_at, absent_at, is_changed
-    Its positions among the dear and the absent jobs, or -1; whether it may be elsewhere than in the best schedule.
+high_regret_at, absent_at, is_changed
+    Its positions among the jobs of large regret and the absent ones, or -1; whether it may be elsewhere than in the
+    best schedule.
 """
 MOVED = np.dtype(
     [("job", np.int64), ("place", np.int64), ("cost", np.float64), ("excess", np.float64), ("key", np.float64)]
@@ -57,9 +58,9 @@ NOW = np.dtype(
         ("total", np.float64),
         ("best_total", np.float64),
         ("missing", np.float64),
-        ("snug", np.float64),
-        ("least_dear", np.float64),
-        ("dear_count", np.int64),
+        ("full_slot_bonus", np.float64),
+        ("high_regret_excess", np.float64),
+        ("high_regret_count", np.int64),
         ("absent_count", np.int64),
         ("longest", np.int64),
     ]
@@ -68,10 +69,10 @@ NOW = np.dtype(
 
 total, best_total, missing
     Cost of the schedule now, and of the best; what an absent job counts, unless it is charged less.
-snug
+full_slot_bonus
     What counts less in an insertion for each slot in which it leaves no room to others.
-least_dear, dear_count
-    Excess above which a job is a dear one, and how many there are.
+high_regret_excess, high_regret_count
+    Excess above which a job is one of large regret, and how many there are.
 absent_count
     How many jobs are absent.
 longest
@@ -96,7 +97,7 @@ class State(NamedTuple):
         Bits: whether the demand of a level is free in a slot of the M T, shape (V, words).
     head
         First job of each place, -1 for none, shape (M T,).
-    dear, absent, changed
+    high_regret, absent, changed
         Jobs of large excess, those that do not run, and those that may not be where the best schedule has them: lists,
         shape (N,).
     moved, order
@@ -112,7 +113,7 @@ class State(NamedTuple):
     least_demand: FloatArray
     room: IntArray
     head: IntArray
-    dear: IntArray
+    high_regret: IntArray
     absent: IntArray
     changed: IntArray
     moved: Any

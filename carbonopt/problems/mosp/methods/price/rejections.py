@@ -21,18 +21,11 @@ import numpy as np
 from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.methods.price.dual import ITERATIONS, SAFETY, TEMPERATURES, Dual
+from carbonopt.problems.mosp.methods.price.dual import SAFETY, Dual
+from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 
-STEPS = 100
-"""Subgradient steps at the end of the ascent in each branch."""
-WHOLE, LEAST_PART = 0.05, 0.005
-"""Distances to a whole number of rejections below which a split between smaller jobs comes first, and none comes."""
 LARGEST = 1e3
 """Prices and charges at most, in costs of the whole: they grow without limit where a branch holds no schedule."""
-MOST_BRANCHES, DEEPEST = 200, 60
-"""Branches, and splits that lead to one, at most: files that are nested much deeper are refused."""
-MOST_SHAPES = 200
-"""Different durations and demands at most: sets have so many columns."""
 
 
 @dataclass(eq=False)
@@ -81,6 +74,8 @@ class Rejections:
         That bound.
     typical, work
         Cost and units x slots of a typical job.
+    params
+        Of the method.
     goal
         A branch with this bound needs no better one: the cost of a schedule.
 
@@ -96,9 +91,18 @@ class Rejections:
     """
 
     def __init__(
-        self, dual: Dual, prices: FloatArray, bound: float, typical: float, work: float, goal: float = np.inf
+        self,
+        dual: Dual,
+        prices: FloatArray,
+        bound: float,
+        typical: float,
+        work: float,
+        params: PriceParameters,
+        goal: float = np.inf,
     ) -> None:
         self.dual, self.typical, self.work, self.goal = dual, typical, work, goal
+        self.params = params.rejections
+        self.ascent = params.bound
         table = dual.table
         of_class = np.repeat(np.arange(len(table.group)), np.diff(table.class_first))
         jobs = np.bincount(np.repeat(of_class, np.diff(table.member_first)), weights=table.jobs)
@@ -115,10 +119,10 @@ class Rejections:
         self.root = self._raised(self.root, options)
         self.bound = self.root.bound
         heap: list[tuple[float, int, Branch]] = [(self.bound, 0, self.root)]
-        for number in range(1, MOST_BRANCHES, 2):
+        for number in range(1, self.params.most_branches, 2):
             branch = heap[0][2]
             branch.split = chosen, whole = self._chosen(branch)
-            if chosen < 0 or branch.depth == DEEPEST or options.remaining == 0:
+            if chosen < 0 or branch.depth == self.params.deepest or options.remaining == 0:
                 return
             heapq.heappop(heap)
             branch.parts = parts = tuple(self._part(branch, chosen, whole, more, options) for more in (False, True))
@@ -139,14 +143,14 @@ class Rejections:
         sizes = self.sizes
         for begin, end in ((0, sizes), (2 * sizes, len(far))):
             chosen = begin + int(np.argmax(far[begin:end]))
-            if far[chosen] >= WHOLE:
+            if far[chosen] >= self.params.nearly_whole:
                 return chosen, int(whole[chosen])
         is_rejected = np.append(branch.absent[:sizes] > 0.5, True)
         smaller = sizes + int(np.argmax(is_rejected)) - 1
         if smaller >= sizes and branch.least[smaller] < 1 <= branch.most[smaller]:
             return smaller, 0
         chosen = int(np.argmax(far))
-        return (chosen, int(whole[chosen])) if far[chosen] >= LEAST_PART else (-1, 0)
+        return (chosen, int(whole[chosen])) if far[chosen] >= self.params.least_fraction else (-1, 0)
 
     def _part(self, branch: Branch, chosen: int, whole: int, is_more: bool, options: Options) -> Branch:
         least, most = branch.least.copy(), branch.most.copy()
@@ -197,9 +201,10 @@ class Rejections:
             remaining=lambda: options.remaining,
             goal=self.goal,
         )
-        ascent.smooth([temperature * self.typical for temperature in TEMPERATURES], ITERATIONS)
+        temperatures = [temperature * self.typical for temperature in self.ascent.temperatures]
+        ascent.smooth(temperatures, self.ascent.iterations)
         estimate = self.sets @ absent
-        ascent.step(STEPS)
+        ascent.step(self.params.steps)
         prices, charges = split(ascent.prices)
         all_charges = np.zeros(len(branch.charges))
         all_charges[active] = charges

@@ -24,17 +24,13 @@ from carbonopt.milp.program import Block, Program
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.insertion import insert, listed_cost
 from carbonopt.problems.mosp.methods.price.packing import fits, put
+from carbonopt.problems.mosp.methods.price.parameters import StartParameters
 from carbonopt.problems.mosp.methods.price.places import Places
-from carbonopt.problems.mosp.methods.price.table import time_costs
+from carbonopt.problems.mosp.methods.price.records import State
+from carbonopt.problems.mosp.methods.price.table import Table, time_costs
 
-BINS = 40_000
-"""Bins that the jobs of all classes are cut into, about."""
-MOST_BINS = 4
-"""Of a class: its jobs differ by less than a slot in their deadlines."""
 TOLERANCE = 1e-6
 """Of the linear program, whose solution is rounded anyway."""
-EXCESS_PRICE = 3.0
-"""Price of capacity beyond what is there, in slot prices; it keeps the program feasible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +76,12 @@ class Targets:
     units: FloatArray
 
 
-def make_bins(dual: Dual) -> tuple[Bins, IntArray]:
+def make_bins(dual: Dual, params: StartParameters) -> tuple[Bins, IntArray]:
     """Return the bins of all jobs, and the bin of each member."""
     table = dual.table
     class_of = np.repeat(np.arange(len(table.first)), np.diff(table.member_first))
     shape_of = np.repeat(np.arange(len(table.group)), np.diff(table.class_first))
-    parts = max(1, min(MOST_BINS, BINS // max(1, len(table.first))))
+    parts = max(1, min(params.most_bins_per_class, params.bins // max(1, len(table.first))))
     row = np.arange(len(class_of)) - table.member_first[class_of]
     part = row * parts // np.diff(table.member_first)[class_of]
     _, first_member, bin_of = np.unique(class_of * parts + part, return_index=True, return_inverse=True)
@@ -97,13 +93,13 @@ def make_bins(dual: Dual) -> tuple[Bins, IntArray]:
 
 
 def solve_restricted(
-    dual: Dual, places: Places, prices: FloatArray, most_excess: float, options: Options
+    dual: Dual, places: Places, prices: FloatArray, most_excess: float, params: StartParameters, options: Options
 ) -> Targets | None:
     """Solve the linear program over the places whose excess is at most `most_excess`.
 
     None if HiGHS finds no vertex in time.
     """
-    bins, bin_of = make_bins(dual)
+    bins, bin_of = make_bins(dual, params)
     table, (clusters, _, slots) = dual.table, dual.shape
     member, k = np.nonzero((np.arange(places.entry.shape[1]) < places.size[:, None]) & (places.excess <= most_excess))
     where = places.place[member, k].astype(np.int64)
@@ -114,7 +110,7 @@ def solve_restricted(
     )
     program = Program("restricted")
     n = _add_jobs(program, dual, bins, n_at)
-    z = _add_units(program, dual, prices, z_at)
+    z = _add_units(program, dual, params.excess_price * prices, prices, z_at)
     _link(program, dual, bins, (n, n_at), (z, z_at))
     result = highs.solve(program, options, lp_solver="ipm", tolerance=TOLERANCE)
     if result.values is None:
@@ -143,13 +139,18 @@ def _add_jobs(program: Program, dual: Dual, bins: Bins, at: tuple[IntArray, IntA
     return n
 
 
-def _add_units(program: Program, dual: Dual, prices: FloatArray, at: tuple[Any, ...]) -> Block:
+def _add_units(
+    program: Program, dual: Dual, excess_prices: FloatArray, prices: FloatArray, at: tuple[Any, ...]
+) -> Block:
     """Add z: what depends on the cluster, and the capacity that it takes."""
     table, (g, t, j) = dual.table, at
     length, base = table.length[g], prefix_sums(dual.base)
     z = program.add_variables("z", len(g), cost=((base[j, :, t + length] - base[j, :, t]) * table.mix[g]).sum(axis=1))
     mu = prices.reshape(dual.shape)
-    most = EXCESS_PRICE * mu + max(float(mu.max(initial=0.0)), float(np.abs(dual.base).max(initial=0.0)), 1e-9) / 10
+    most = (
+        excess_prices.reshape(dual.shape)
+        + max(float(mu.max(initial=0.0)), float(np.abs(dual.base).max(initial=0.0)), 1e-9) / 10
+    )
     excess = program.add_variables("excess", dual.shape, cost=most)
     rows = program.add_rows("capacity", dual.shape, upper=dual.limit)
     program.add_entries(rows.index, excess.index, -1.0)
@@ -199,7 +200,7 @@ def _starts(bins: Bins, at: tuple[IntArray, IntArray], whole: IntArray) -> IntAr
 
 @kernel
 def place_targets(
-    order: IntArray, start: IntArray, units: FloatArray, rng: np.random.Generator, tab: Any, places: Any, st: Any
+    order: IntArray, start: IntArray, units: FloatArray, rng: np.random.Generator, tab: Table, places: Places, st: State
 ) -> None:
     """Place jobs on the cluster with most units left for them in the slot that they should start in, or anywhere."""
     slots = len(tab.on_time) - 1

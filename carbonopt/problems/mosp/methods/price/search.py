@@ -16,38 +16,18 @@ Science 54, 417-433.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import fields
+from typing import NamedTuple
 
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.problems.mosp.methods.price.insertion import insert
 from carbonopt.problems.mosp.methods.price.packing import put, take
-
-DEAR = 0.5
-"""Probability with which the first job is drawn among the dear ones."""
-TOURNAMENT = 12
-"""Draws of which the one of largest excess is taken."""
-MORE = 0.75
-"""Probability with which the next place, of larger excess, is the target instead."""
-MOST_MOVED = 12
-"""Jobs that one move takes out, at most."""
-SPREAD = 4
-"""Slots around the target in which jobs are taken out as well, below this number."""
-ELSEWHERE = 0.3
-"""Probability with which a job is taken out on any cluster."""
-CALLED, MOST_CALLED = 0.5, 4
-"""Probability with which absent jobs come in with those taken out, and how many, at most."""
-STEPS = 6
-"""Jobs of one place that are skipped to draw one of them, below this number."""
-MISSES = 8
-"""Draws of a place where nothing starts, at most."""
-WIDE = 8
-"""Slots before and after a target whose idle room a move may hope to fill."""
-SKIPPED = 0.05
-"""Probability with which a place that fits is passed over."""
-BY_CHANCE, BY_SIZE, BY_DEMAND = 0.4, 0.7, 0.8
-"""Cumulative probabilities of the orders of insertion: any, largest first, widest first; else dearest first."""
+from carbonopt.problems.mosp.methods.price.parameters import MoveParameters
+from carbonopt.problems.mosp.methods.price.places import Places
+from carbonopt.problems.mosp.methods.price.records import State
+from carbonopt.problems.mosp.methods.price.table import Table
 
 
 class Goal(NamedTuple):
@@ -58,6 +38,36 @@ class Goal(NamedTuple):
     mip_abs_gap: float
 
 
+class Rules(NamedTuple):
+    """How a move is drawn: `MoveParameters` as kernels take them.
+
+    The three shares of orders are cumulative: any order, most work first, largest demand first.
+    """
+
+    high_regret_share: float
+    tournament: int
+    next_place_share: float
+    most_moved: int
+    spread_slots: int
+    elsewhere_share: float
+    absent_share: float
+    most_absent: int
+    list_steps: int
+    most_misses: int
+    idle_slots: int
+    skipped_share: float
+    by_chance: float
+    by_work: float
+    by_demand: float
+
+
+def rules_of(params: MoveParameters) -> Rules:
+    """Return the rules that the parameters set."""
+    values = {part.name: getattr(params, part.name) for part in fields(params)}
+    orders = [values.pop(f"{name}_order_share") for name in ("random", "work", "demand")]
+    return Rules(*values.values(), *np.cumsum(orders).tolist())
+
+
 @kernel
 def below(n: int, rng: np.random.Generator) -> int:
     """Draw a whole number from 0 to n - 1, faster than numba's `integers`."""
@@ -65,33 +75,33 @@ def below(n: int, rng: np.random.Generator) -> int:
 
 
 @kernel
-def draw_job(rng: np.random.Generator, st: Any) -> int:
+def draw_job(rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Draw a job, often one of large excess."""
-    jobs, dear, count = st.jobs, st.dear, st.now[0].dear_count
-    if count == 0 or rng.random() >= DEAR:
+    jobs, high_regret, count = st.jobs, st.high_regret, st.now[0].high_regret_count
+    if count == 0 or rng.random() >= rules.high_regret_share:
         return below(len(jobs), rng)
-    i = dear[below(count, rng)]
-    for _ in range(1, TOURNAMENT):
-        other = dear[below(count, rng)]
+    i = high_regret[below(count, rng)]
+    for _ in range(1, rules.tournament):
+        other = high_regret[below(count, rng)]
         if jobs[other].excess > jobs[i].excess:
             i = other
     return int(i)
 
 
 @kernel
-def draw_place(i: int, rng: np.random.Generator, places: Any, st: Any) -> int:
+def draw_place(i: int, rng: np.random.Generator, places: Places, rules: Rules, st: State) -> int:
     """Draw another place for job i, of low excess; -1 if it has none."""
     m, was, k = st.jobs[i].member, st.jobs[i].place, 0
     size, entries = places.size[m], places.entry[m]
     if size == 0:
         return -1
-    while k + 1 < size and (entries[k].place == was or rng.random() < MORE):
+    while k + 1 < size and (entries[k].place == was or rng.random() < rules.next_place_share):
         k += 1
     return int(entries[k].place)
 
 
 @kernel
-def note(i: int, count: int, st: Any) -> int:
+def note(i: int, count: int, st: State) -> int:
     """Note where job i is; return how many jobs are noted."""
     job, kept = st.jobs[i], st.moved[count]
     kept.job, kept.place, kept.cost, kept.excess = i, job.place, job.cost, job.excess
@@ -99,7 +109,7 @@ def note(i: int, count: int, st: Any) -> int:
 
 
 @kernel
-def take_out(i: int, count: int, st: Any) -> int:
+def take_out(i: int, count: int, st: State) -> int:
     """Note where job i is and take it out; return how many jobs are noted."""
     count = note(i, count, st)
     if st.jobs[i].place >= 0:
@@ -108,11 +118,11 @@ def take_out(i: int, count: int, st: Any) -> int:
 
 
 @kernel
-def call_absent(i: int, rng: np.random.Generator, st: Any) -> int:
+def call_absent(i: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Note some absent jobs other than i, so that they come where others were; return how many."""
     absent, moved, there, count = st.absent, st.moved, st.now[0].absent_count, 0
-    if there >= 2 and rng.random() < CALLED:
-        for _ in range(1 + below(MOST_CALLED, rng)):
+    if there >= 2 and rng.random() < rules.absent_share:
+        for _ in range(1 + below(rules.most_absent, rng)):
             k = absent[below(there, rng)]
             known = k == i
             for a in range(count):
@@ -123,19 +133,19 @@ def call_absent(i: int, rng: np.random.Generator, st: Any) -> int:
 
 
 @kernel
-def ruin(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> int:
+def ruin(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Take out job i and some of those that start around a place; return how many."""
     jobs, head = st.jobs, st.head
-    clusters, cluster, start, spread = len(head) // slots, place // slots, place % slots, below(SPREAD, rng)
+    clusters, cluster, start, spread = len(head) // slots, place // slots, place % slots, below(rules.spread_slots, rng)
     first = max(0, start - st.now[0].longest + 1 - spread)
     last = min(slots, start + jobs[i].length + spread)
-    count, most, missed = take_out(i, call_absent(i, rng, st), st), 1 + below(MOST_MOVED, rng), 0
-    most = min(MOST_MOVED, most + count - 1)
-    while count < most and missed < MISSES:
+    count, most, missed = take_out(i, call_absent(i, rng, rules, st), st), 1 + below(rules.most_moved, rng), 0
+    most = min(rules.most_moved, most + count - 1)
+    while count < most and missed < rules.most_misses:
         j = cluster
-        if rng.random() < ELSEWHERE:
+        if rng.random() < rules.elsewhere_share:
             j = below(clusters, rng)
-        k, steps = head[j * slots + first + below(last - first, rng)], below(STEPS, rng)
+        k, steps = head[j * slots + first + below(last - first, rng)], below(rules.list_steps, rng)
         while k >= 0 and steps > 0 and jobs[k].after >= 0:
             k = jobs[k].after
             steps -= 1
@@ -147,16 +157,16 @@ def ruin(i: int, place: int, slots: int, rng: np.random.Generator, st: Any) -> i
 
 
 @kernel
-def draw_order(count: int, rng: np.random.Generator, st: Any) -> None:
+def draw_order(count: int, rng: np.random.Generator, rules: Rules, st: State) -> None:
     """Sort the jobs that were taken out by a key drawn at random."""
     jobs, moved, order, kind = st.jobs, st.moved, st.order, rng.random()
     for a in range(count):
         job = jobs[moved[a].job]
-        if kind < BY_CHANCE:
+        if kind < rules.by_chance:
             key = rng.random()
-        elif kind < BY_SIZE:
+        elif kind < rules.by_work:
             key = -job.work
-        elif kind < BY_DEMAND:
+        elif kind < rules.by_demand:
             key = -job.work / job.length
         else:
             key = -moved[a].excess
@@ -168,11 +178,11 @@ def draw_order(count: int, rng: np.random.Generator, st: Any) -> None:
 
 
 @kernel
-def idle_around(place: int, length: int, places: Any, st: Any) -> float:
+def idle_around(place: int, length: int, places: Places, rules: Rules, st: State) -> float:
     """Return what the idle room of all clusters around a run is worth: what a move can gain beside excess."""
     free, price = st.free, places.price
     slots, worth = price.shape[2] - 1, 0.0
-    first, last = max(0, place % slots - WIDE), min(slots, place % slots + length + WIDE)
+    first, last = max(0, place % slots - rules.idle_slots), min(slots, place % slots + length + rules.idle_slots)
     for j in range(price.shape[0]):
         for r in range(len(free)):
             before = price[j, r, first]
@@ -184,36 +194,38 @@ def idle_around(place: int, length: int, places: Any, st: Any) -> float:
 
 
 @kernel
-def move(limit: float, rng: np.random.Generator, tab: Any, places: Any, st: Any) -> tuple[int, float]:
+def move(
+    limit: float, rng: np.random.Generator, tab: Table, places: Places, rules: Rules, st: State
+) -> tuple[int, float]:
     """Change the schedule at random; return how many jobs moved, and what it costs more.
 
-    A change that costs more than `limit` is given up on the way; it then counts as infinitely dear. It will, as soon
+    A change that costs more than `limit` is given up on the way; it then counts as infinitely costly. It will, as soon
     as the jobs put back have more excess than those taken out had, the limit and the idle room around allow.
     """
-    i = draw_job(rng, st)
-    place = draw_place(i, rng, places, st)
+    i = draw_job(rng, rules, st)
+    place = draw_place(i, rng, places, rules, st)
     if place < 0:
         return 0, np.inf
     jobs, moved, order = st.jobs, st.moved, st.order
-    budget, change = limit + idle_around(place, jobs[i].length, places, st), 0.0
-    count = ruin(i, place, len(tab.on_time) - 1, rng, st)
+    budget, change = limit + idle_around(place, jobs[i].length, places, rules, st), 0.0
+    count = ruin(i, place, len(tab.on_time) - 1, rng, rules, st)
     for a in range(count):
         budget += moved[a].excess
         change += min(jobs[moved[a].job].least, jobs[moved[a].job].missing) - moved[a].cost
-    draw_order(count, rng, st)
+    draw_order(count, rng, rules, st)
     for a in range(count):
         if change > limit or budget < 0.0:
             return count, np.inf
         i = moved[order[a]].job
         lowest = min(jobs[i].least, jobs[i].missing)
-        insert(i, limit - change + lowest, budget, SKIPPED, rng, places, st)
+        insert(i, limit - change + lowest, budget, rules.skipped_share, rng, places, st)
         budget -= jobs[i].excess
         change += jobs[i].cost - lowest
     return count, change if change <= limit else np.inf
 
 
 @kernel
-def undo(count: int, st: Any) -> None:
+def undo(count: int, st: State) -> None:
     """Put the jobs that moved back to where they were."""
     jobs, moved = st.jobs, st.moved
     for a in range(count):
@@ -227,7 +239,16 @@ def undo(count: int, st: Any) -> None:
 
 @kernel
 def anneal(
-    begin: int, end: int, rng: np.random.Generator, hot: float, pace: float, goal: Any, tab: Any, places: Any, st: Any
+    begin: int,
+    end: int,
+    rng: np.random.Generator,
+    hot: float,
+    pace: float,
+    goal: Goal,
+    tab: Table,
+    places: Places,
+    rules: Rules,
+    st: State,
 ) -> int:
     """Run the moves `begin` to `end` of a round, accepted by Metropolis's rule at temperature hot x pace^move.
 
@@ -245,7 +266,7 @@ def anneal(
         if one.best_total - goal.bound <= max(goal.mip_abs_gap, goal.mip_rel_gap * abs(one.best_total)):
             return step
         heat = hot * pace**step
-        count, change = move(-heat * np.log(1.0 - rng.random()), rng, tab, places, st)
+        count, change = move(-heat * np.log(1.0 - rng.random()), rng, tab, places, rules, st)
         if change == np.inf:
             undo(count, st)
             continue

@@ -19,10 +19,11 @@ from carbonopt.problems.mosp.methods.price.bound import Bound
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.exact import Closed, close
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
+from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.places import Places, make_places
 from carbonopt.problems.mosp.methods.price.records import State
 from carbonopt.problems.mosp.methods.price.restricted import Targets, place_targets, solve_restricted
-from carbonopt.problems.mosp.methods.price.search import Goal, anneal
+from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
 from carbonopt.problems.mosp.methods.price.state import (
     at_places,
     charge_absence,
@@ -34,41 +35,8 @@ from carbonopt.problems.mosp.methods.price.state import (
 )
 from carbonopt.problems.mosp.methods.price.sweep.improve import Improver
 
-BOUND_SHARE, COUNT_SHARE = 0.4, 0.25
-"""Of the time that is left, what the ascent takes at most, and branches on rejections."""
-LP_JOBS = 100
-"""From this number of jobs on, the first schedule is rounded from a linear program."""
-LP_EXCESS = 0.003
-"""Largest excess of its places, in costs of a typical job."""
-LP_SHARE = 0.6
-"""Of the time that is left, what it takes at most."""
-CUT_SHARE, CUT_COLUMNS = 0.15, 8_000
-"""What cuts take at most of the time that is left, and columns up to which they raise the bound in so little."""
-PART_SHARE = 0.9
-"""Of the time that is left, what sweeps over parts take at most."""
-HOT, HOT_JOBS = 0.1, 200
-"""First temperature, in mean priced costs of a job, up to a number of jobs; in inverse proportion to more."""
-COOLING = 50.0
-"""First over last temperature."""
-SNUG = 0.001
-"""What a slot that an insertion leaves no room in counts, in costs of a typical job."""
-LEAST_DEAR = 1e-3
-"""Excess that makes a job one to move first, in costs of a typical job."""
-FIRST_MOVES, MOVES_PER_JOB, GROWTH = 5_000, 2, 4
-"""Moves of the first round: the larger of a number, and so many a job; and how much longer each next round is."""
-BUDGET = 20_000
-"""Moves in all, a job; below `BUDGET_JOBS`, where HiGHS comes after, less by the square of the proportion."""
-BUDGET_JOBS = 50
-CHARGES, CHARGE_STEPS, CHARGED = (0.6, 6.0), 30, 0.8
-"""What absent work counts at most, in mean priced costs of work: first and last; in so many steps, in that share of a
-round."""
 CHUNK = 0.2
 """Time between two looks at the clock [s]."""
-
-
-def most_moves(jobs: int) -> int:
-    """Return the moves of a search in all."""
-    return int(BUDGET * jobs * min(1.0, jobs / BUDGET_JOBS) ** 2)
 
 
 class Solver:
@@ -77,23 +45,26 @@ class Solver:
     def __init__(self, instance: MospInstance, value: PlacementValue, dual: Dual, options: Options) -> None:
         self.instance, self.value, self.dual, self.options = instance, value, dual, options
         self.sign = 1.0 if value.sense == "min" else -1.0
-        self.proof = Bound(instance, self.dual)
+        self.params = options.parameters(PriceParameters)
+        self.proof = Bound(instance, self.dual, self.params)
         self.rng = np.random.default_rng(options.seed)
-        self.budget = most_moves(len(instance.jobs))
+        self.budget = self.params.search.moves(len(instance.jobs))
         self.moves = 0
 
     # The bound
 
     def ascend(self) -> None:
         """Raise the bound by better prices."""
-        for bound in self.proof.ascend(self.options.part(BOUND_SHARE)):
+        for bound in self.proof.ascend(self.options.part(self.params.bound.time_share)):
             self.options.report(bound=self.sign * bound)
 
     def count_rejections(self) -> None:
         """Raise the bound by branches on the number of rejected jobs."""
         if not self.rejects or self.closed:
             return
-        for _ in self.proof.count_rejections(self.state.best_total, self.options.part(COUNT_SHARE)):
+        for _ in self.proof.count_rejections(
+            self.state.best_total, self.options.part(self.params.rejections.time_share)
+        ):
             self.report(improved=False)
             if self.closed:
                 return
@@ -103,12 +74,20 @@ class Solver:
     def start(self) -> None:
         """Make a first schedule, or take the one that the options hold."""
         instance, dual = self.instance, self.dual
-        self.places: Places = make_places(dual, self.proof.prices)
+        self.places: Places = make_places(dual, self.proof.prices, self.params.places)
         self.must_run = not np.isfinite(dual.table.absence)
         dual.hard(self.proof.prices)
         self.rejects = bool(dual.absent.any())  # as far as the relaxation tells
         self.priced = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or self.proof.typical
-        self.empty = new_state(instance, dual, self.places, LEAST_DEAR * self.proof.typical, SNUG * self.proof.typical)
+        search, typical = self.params.search, self.proof.typical
+        self.empty = new_state(
+            instance,
+            dual,
+            self.places,
+            search.high_regret_excess * typical,
+            search.full_slot_bonus * typical,
+            search.move.most_moved,
+        )
         self.first = self.state = min(self._first_states(), key=lambda state: state.best_total)
         if self.options.start is not None:
             given = at_places(self.empty, places_of(instance, self.options.start), dual, self.proof.prices)
@@ -119,7 +98,7 @@ class Solver:
     def _first_states(self) -> Iterator[State]:
         """Yield schedules: what a linear program wants; else by insertion, largest jobs first and slot after slot."""
         jobs, largest = self.instance.jobs, np.argsort(-self.empty.jobs.work, kind="stable")
-        targets = self._targets() if len(jobs) >= LP_JOBS and self.options.remaining > 0 else None
+        targets = self._targets() if len(jobs) >= self.params.start.least_jobs and self.options.remaining > 0 else None
         if targets is None:
             yield self._inserted(largest)
             yield self._inserted(np.lexsort((-jobs.demand.sum(axis=1), jobs.arrival)))
@@ -130,8 +109,10 @@ class Solver:
             yield at_places(self.empty, state.place, self.dual, self.proof.prices, fill=True)
 
     def _targets(self) -> Targets | None:
-        options = replace(self.options.part(LP_SHARE), callback=None, start=None)
-        return solve_restricted(self.dual, self.places, self.proof.prices, LP_EXCESS * self.proof.typical, options)
+        params = self.params.start
+        options = replace(self.options.part(params.time_share), callback=None, start=None)
+        excess = params.most_excess * self.proof.typical
+        return solve_restricted(self.dual, self.places, self.proof.prices, excess, params, options)
 
     def _inserted(self, order: IntArray) -> State:
         """Return the schedule of jobs that come in an order, each at its first place by excess with room."""
@@ -141,27 +122,31 @@ class Solver:
 
     # The search
 
-    def search(self, options: Options, most: int = BUDGET) -> None:
-        """Anneal in rounds of growing length, at most `most` moves a job in all.
+    def search(self, options: Options, most: int | None = None) -> None:
+        """Anneal in rounds of growing length, at most `most` moves a job in all; None for no more than the budget.
 
         Each begins with the best schedule; with the first where jobs are rejected: which ones is hard to change.
         """
         jobs = len(self.instance.jobs)
-        hot = HOT * self.priced * min(1.0, HOT_JOBS / jobs)
-        moves, left, rate = max(FIRST_MOVES, MOVES_PER_JOB * jobs), min(self.budget, most * jobs), 0.0
+        params = self.params.search
+        hot = params.initial_temperature * self.priced * min(1.0, params.initial_temperature_jobs / jobs)
+        moves = max(params.first_moves, params.first_moves_per_job * jobs)
+        left = self.budget if most is None else min(self.budget, most * jobs)
+        rate = 0.0
         while left > 0 and not self.closed and options.remaining > 0:
             possible = rate * options.remaining if rate > 0 else np.inf
-            if possible < left and possible < GROWTH * moves:
+            if possible < left and possible < params.growth * moves:
                 moves = int(possible)  # the clock will end it: one long round is better than several short ones
             moves = min(moves, left)
-            rate = self._round(max(moves, 1), hot, hot / COOLING, options)
+            rate = self._round(max(moves, 1), hot, hot / params.cooling, options)
             left -= moves
-            moves *= GROWTH
+            moves *= params.growth
 
     def _round(self, moves: int, hot: float, cold: float, options: Options) -> float:
         """Anneal once; return the moves a second."""
         begun, done, size = options.elapsed, 0, min(1000, moves)
         kept, state = self.state, copy_of(self.first if self.rejects else self.state)
+        rules = rules_of(self.params.search.move)
         pace = (cold / hot) ** (1 / moves)
         for last, charge in self._charges(moves):
             if self.rejects:
@@ -170,7 +155,7 @@ class Solver:
             goal = Goal(known, options.mip_rel_gap, options.mip_abs_gap)
             while done < last and not self.closed and options.remaining > 0:
                 before, size, clock = self.state.best_total, min(size, last - done), options.elapsed
-                done = anneal(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, state)
+                done = anneal(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, rules, state)
                 size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
                 if charge == np.inf and state.best_total < before:
                     self.state = copy_of(state)
@@ -185,21 +170,22 @@ class Solver:
         """Yield what a unit of absent work counts up to a move of a round: little at first, all of it in the end."""
         if self.rejects:
             unit = self.priced / self.proof.work
-            for k, charge in enumerate(np.geomspace(*CHARGES, CHARGE_STEPS)):
-                yield int(CHARGED * moves * (k + 1) / CHARGE_STEPS), float(charge * unit)
+            penalty = self.params.search.rejection_penalty
+            for k, charge in enumerate(np.geomspace(penalty.start, penalty.end, penalty.steps)):
+                yield int(penalty.share * moves * (k + 1) / penalty.steps), float(charge * unit)
         yield moves, np.inf
 
     def sweep(self, few: bool) -> None:
         """Improve the schedule by sweeps over the slots, and prove how good it is where jobs are few."""
         if self.closed or not self.complete:
             return
-        improver = Improver(self.instance, self.dual, self.proof.prices, self.empty)
+        improver = Improver(self.instance, self.dual, self.proof.prices, self.empty, self.params.sweeps)
         if few:
             for state, bound in improver.prove(self.state, self.options):
                 self.state, self.proof.tree = state, max(self.proof.tree, bound)
                 self.report()
             return
-        for state in improver.parts(self.state, self.rng, self.options.part(PART_SHARE)):
+        for state in improver.parts(self.state, self.rng, self.options.part(self.params.sweeps.time_share)):
             improved, self.state = state.best_total < self.state.best_total, state
             if improved:
                 self.report()
@@ -254,7 +240,11 @@ class Solver:
     def cut(self) -> None:
         """Raise the bound by HiGHS's cuts, where few places are left."""
         if not self.closed and self.complete and self.options.remaining > 0:
-            self._close(self.options.part(CUT_SHARE), cuts_only=True, most_columns=CUT_COLUMNS)
+            self._close(
+                self.options.part(self.params.cuts.time_share),
+                cuts_only=True,
+                most_columns=self.params.cuts.most_columns,
+            )
             self.report(improved=False)
 
     def branch(self, info: dict[str, Any]) -> Outcome:

@@ -15,7 +15,6 @@ from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.packing import LEVELS, WORD, fits, put, settle
 from carbonopt.problems.mosp.methods.price.places import Places, run_cost, time_cost
 from carbonopt.problems.mosp.methods.price.records import JOB, MOVED, NOW, State
-from carbonopt.problems.mosp.methods.price.search import MOST_MOVED
 from carbonopt.problems.mosp.methods.price.table import Table, time_costs
 
 
@@ -37,7 +36,7 @@ def bits_of(free: FloatArray, levels: FloatArray) -> IntArray:
     return bits
 
 
-def dearer_than_all(instance: MospInstance, dual: Dual) -> float:
+def more_than_all(instance: MospInstance, dual: Dual) -> float:
     """Return more than any complete schedule costs, where costs are not negative: what makes all jobs run."""
     jobs, table, peak = instance.jobs, dual.table, dual.base.max(axis=(0, 2), initial=0.0)
     late = table.late * np.maximum(0.0, instance.time.slots - jobs.deadline)
@@ -45,12 +44,19 @@ def dearer_than_all(instance: MospInstance, dual: Dual) -> float:
     return float(2.0 * each.sum()) or 1.0
 
 
-def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: float, snug: float) -> State:
+def new_state(
+    instance: MospInstance,
+    dual: Dual,
+    places: Places,
+    high_regret_excess: float,
+    full_slot_bonus: float,
+    most_moved: int,
+) -> State:
     """Return the empty schedule.
 
     It leaves half of the allowance for rounding in the capacities, since sums in another order must fit as well.
     """
-    missing = dual.table.absence if np.isfinite(dual.table.absence) else dearer_than_all(instance, dual)
+    missing = dual.table.absence if np.isfinite(dual.table.absence) else more_than_all(instance, dual)
     count, demand = len(instance.jobs), np.ascontiguousarray(instance.jobs.demand)
     room = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
     free = np.ascontiguousarray(room.transpose(1, 0, 2)).reshape(room.shape[1], -1)
@@ -60,12 +66,12 @@ def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: fl
     jobs.length, jobs.arrival = instance.jobs.duration, instance.jobs.arrival
     jobs.lowest, jobs.least = places.lowest[dual.jobs.member], places.least[dual.jobs.member]
     jobs.work = demand.sum(axis=1) * instance.jobs.duration
-    jobs.away = np.maximum(0.0, missing - jobs.lowest)
+    jobs.rejection_regret = np.maximum(0.0, missing - jobs.lowest)
     jobs.level, jobs.is_level = level, (demand == levels[level]).all(axis=1)
     jobs.place, jobs.best, jobs.after, jobs.before, jobs.is_changed = -1, -1, -1, -1, False
-    jobs.cost, jobs.excess, jobs.missing = missing, jobs.away, missing
+    jobs.cost, jobs.excess, jobs.missing = missing, jobs.rejection_regret, missing
     now: Any = np.recarray(1, dtype=NOW)
-    now[0] = (np.inf, np.inf, missing, snug, least_dear, 0, 0, int(instance.jobs.duration.max()))
+    now[0] = (np.inf, np.inf, missing, full_slot_bonus, high_regret_excess, 0, 0, int(instance.jobs.duration.max()))
     state = State(
         jobs=jobs,
         demand=demand,
@@ -74,11 +80,11 @@ def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: fl
         least_demand=demand.min(axis=0),
         room=bits_of(free, levels),
         head=np.full(free.shape[1], -1, np.int64),
-        dear=np.zeros(count, np.int64),
+        high_regret=np.zeros(count, np.int64),
         absent=np.zeros(count, np.int64),
         changed=np.zeros(count, np.int64),
-        moved=np.zeros(MOST_MOVED, MOVED).view(np.recarray),
-        order=np.zeros(MOST_MOVED, np.int64),
+        moved=np.zeros(most_moved, MOVED).view(np.recarray),
+        order=np.zeros(most_moved, np.int64),
         now=now,
     )
     list_jobs(state)
@@ -86,19 +92,19 @@ def new_state(instance: MospInstance, dual: Dual, places: Places, least_dear: fl
 
 
 def list_jobs(state: State) -> None:
-    """Write the lists of dear and of absent jobs."""
+    """Write the lists of jobs of large regret and of absent jobs."""
     jobs, now = state.jobs, state.now
     for is_in, found, at in (
-        (jobs.excess > now.least_dear[0], state.dear, "dear_at"),
+        (jobs.excess > now.high_regret_excess[0], state.high_regret, "high_regret_at"),
         (jobs.place < 0, state.absent, "absent_at"),
     ):
         found[:] = np.argsort(~is_in, kind="stable")
         jobs[at] = np.where(is_in, np.cumsum(is_in) - 1, -1)
-    now.dear_count, now.absent_count = (jobs.dear_at >= 0).sum(), (jobs.place < 0).sum()
+    now.high_regret_count, now.absent_count = (jobs.high_regret_at >= 0).sum(), (jobs.place < 0).sum()
 
 
 @kernel
-def charge_absence(most: float, st: Any) -> None:
+def charge_absence(most: float, st: State) -> None:
     """Let absent jobs count no more than `most` for each of their units x slots, beyond their least reduced costs.
 
     The schedule as it is becomes the best one.
@@ -106,11 +112,11 @@ def charge_absence(most: float, st: Any) -> None:
     one = st.now[0]
     for i in range(len(st.jobs)):
         job = st.jobs[i]
-        job.away = min(max(0.0, one.missing - job.lowest), most * job.work)
-        job.missing = min(one.missing, job.lowest + job.away)
+        job.rejection_regret = min(max(0.0, one.missing - job.lowest), most * job.work)
+        job.missing = min(one.missing, job.lowest + job.rejection_regret)
         if job.place < 0:
             one.total += job.missing - job.cost
-            settle(i, -1, job.missing, job.away, st.jobs, st.dear, st.now)
+            settle(i, -1, job.missing, job.rejection_regret, st.jobs, st.high_regret, st.now)
         job.best = job.place
     one.best_total = one.total
 
@@ -140,7 +146,7 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table,
 
 
 @kernel
-def put_left(base: FloatArray, priced: FloatArray, tab: Any, least: FloatArray, st: Any) -> None:
+def put_left(base: FloatArray, priced: FloatArray, tab: Table, least: FloatArray, st: State) -> None:
     """Run each absent job where it costs least of all places with room, also those that no list of places holds."""
     slots = len(tab.on_time) - 1
     clusters = st.free.shape[1] // slots

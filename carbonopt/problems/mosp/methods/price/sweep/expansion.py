@@ -7,17 +7,16 @@ runs. Lateness of caspian's objective is not convex; there, every set of jobs co
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.mosp.methods.price.sweep.records import Paths, Program, States
 from carbonopt.problems.mosp.methods.price.sweep.states import copy_state, keep_below, keep_best
 
 
 @kernel
-def find_candidates(j: int, t: int, a: int, price: FloatArray, part: Any, paths: Any, candidate: IntArray) -> int:
+def find_candidates(j: int, t: int, a: int, price: FloatArray, part: Program, paths: Paths, candidate: IntArray) -> int:
     """List the waiting jobs of a type in the order in which they start: by deadline, else cheapest first."""
     cost, reduced, some = part.cost[j, t], paths.reduced, 0
     for i in range(part.first[a], part.first[a + 1]):
@@ -36,18 +35,27 @@ def find_candidates(j: int, t: int, a: int, price: FloatArray, part: Any, paths:
 
 
 @kernel
-def pass_over(s: int, i: int, t: int, price: FloatArray, part: Any, marks: IntArray, st: Any) -> None:
+def pass_over(s: int, i: int, t: int, price: FloatArray, part: Program, marks: IntArray, st: States) -> None:
     """Let job i of a state never run."""
     st.start[s, i] = part.cost.shape[0] * part.cost.shape[1]
     st.tag[s] ^= marks[i]
     st.cost[s] += part.absence
     st.least[s] += part.absence - price[i]
-    st.hope[s] -= part.hope[i, t]
+    st.heuristic_to_go[s] -= part.heuristic_to_go[i, t]
 
 
 @kernel
 def start_type(
-    j: int, t: int, a: int, count: int, most: float, price: FloatArray, part: Any, paths: Any, marks: IntArray, st: Any
+    j: int,
+    t: int,
+    a: int,
+    count: int,
+    most: float,
+    price: FloatArray,
+    part: Program,
+    paths: Paths,
+    marks: IntArray,
+    st: States,
 ) -> tuple[int, float]:
     """Append to the states all that come of them by starts of a type; return their number, and the least one lost.
 
@@ -76,7 +84,7 @@ def start_type(
                         if st.start[s, candidate[y]] < 0:
                             pass_over(count, candidate[y], t, price, part, marks, st)
                 st.least[count], st.cost[count] = least, st.cost[count] + cost[i]
-                st.hope[count] -= part.hope[i, t]
+                st.heuristic_to_go[count] -= part.heuristic_to_go[i, t]
                 st.tag[count] ^= marks[i]
                 st.profile[count, j], st.next[count] = to, x + 1
                 st.start[count, i] = j * part.cost.shape[1] + t
@@ -96,7 +104,7 @@ def start_type(
 
 @kernel
 def expand(
-    j: int, t: int, count: int, most: float, price: FloatArray, part: Any, paths: Any, marks: IntArray, st: Any
+    j: int, t: int, count: int, most: float, price: FloatArray, part: Program, paths: Paths, marks: IntArray, st: States
 ) -> tuple[int, float]:
     """Start every set of waiting jobs whose bound stays at most `most`, by type; keep half of the room.
 

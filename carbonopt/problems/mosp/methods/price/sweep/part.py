@@ -3,60 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.places import run_cost, time_cost
+from carbonopt.problems.mosp.methods.price.records import State
 from carbonopt.problems.mosp.methods.price.sweep.profiles import make_profiles
+from carbonopt.problems.mosp.methods.price.sweep.records import Program
+from carbonopt.problems.mosp.methods.price.table import Table
 
 WHOLE, LARGEST = 1e-12, 1000
 """Relative tolerance with which demands are whole numbers of units, below the second number."""
 ROOM_WHOLE = 1e-9
 """Tolerance, in units, with which room is rounded down."""
-
-
-class Program(NamedTuple):
-    """What the kernels need of a part of n jobs in A types on M clusters in T slots, with S profiles.
-
-    Attributes
-    ----------
-    first
-        Jobs of type a (equal length, demand, and places allowed) are first[a] to first[a + 1] - 1, shape (A + 1,).
-    step
-        Profile after the start of a job of each type, -1 beyond capacity, shape (A, S).
-    units, later
-        Units that a profile holds in the slots to come, shape (S, L), and the profile one slot later, shape (S,).
-    open
-        Whether others leave room for a profile on a cluster in a slot, shape (M, T, S).
-    cost
-        Of each start, infinite where there is none, shape (M, T, n).
-    arrival, last
-        First slot in which each job may start, and last one in which it can, -1 for none, shape (n,).
-    hope
-        Least excess that is still possible for each job from a slot on, shape (n, T + 1).
-    twin
-        The job before that is equal in everything, -1 for none, shape (n,); where jobs are ordered.
-    absence
-        Cost of a job that does not run; infinite where it must.
-    is_ordered
-        Whether of two jobs of a type the one with the earlier deadline may always start first.
-    """
-
-    first: IntArray
-    step: IntArray
-    units: IntArray
-    later: IntArray
-    open: BoolArray
-    cost: FloatArray
-    arrival: IntArray
-    last: IntArray
-    hope: FloatArray
-    twin: IntArray
-    absence: float
-    is_ordered: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +92,7 @@ def whole_room(free: FloatArray, unit: float, most: int) -> IntArray:
 
 
 @kernel
-def fill_costs(job: IntArray, where: Any, most: float, prefix: Any, tab: Any, st: Any, out: Any) -> None:
+def fill_costs(job: IntArray, where: Any, most: float, prefix: Any, tab: Table, st: State, out: Any) -> None:
     """Fill costs and excesses, both of shape (M, T, n), of all starts of excess at most `most`.
 
     `where` holds clusters and first slot, `prefix` prefix sums of the cost of a unit without and with prices.
@@ -157,8 +119,8 @@ def make_part(
     units: IntArray,
     most_excess: float,
     prefix: tuple[FloatArray, FloatArray],
-    table: Any,
-    state: Any,
+    table: Table,
+    state: State,
 ) -> Part:
     """Return the part of a choice of jobs.
 
@@ -188,10 +150,12 @@ def make_part(
         opened[:, : end - begin - k] &= profiles.units[:, k] <= room[:, k:, None]
     cost, excess = (np.full((len(room), end - begin, len(job)), np.inf) for _ in range(2))
     fill_costs(job, (cluster, begin), most_excess, prefix, table, state, (cost, excess))
-    hope = np.full((len(job), end - begin + 1), np.inf)
-    hope[:, -1] = jobs.away[job] if np.isfinite(table.absence) else np.inf
+    heuristic_to_go = np.full((len(job), end - begin + 1), np.inf)
+    heuristic_to_go[:, -1] = jobs.rejection_regret[job] if np.isfinite(table.absence) else np.inf
     best = excess.min(axis=0).T
-    hope[:, :-1] = np.minimum.accumulate(np.column_stack([best, hope[:, -1]])[:, ::-1], axis=1)[:, :0:-1]
+    heuristic_to_go[:, :-1] = np.minimum.accumulate(np.column_stack([best, heuristic_to_go[:, -1]])[:, ::-1], axis=1)[
+        :, :0:-1
+    ]
     possible = np.isfinite(cost).any(axis=0)
     last = np.where(possible.any(axis=0), len(possible) - 1 - np.argmax(possible[::-1], axis=0), -1)
     member = jobs.member[job]
@@ -206,7 +170,7 @@ def make_part(
         cost=cost,
         arrival=jobs.arrival[job].astype(np.int64) - begin,
         last=last.astype(np.int64),
-        hope=hope,
+        heuristic_to_go=heuristic_to_go,
         twin=twin,
         absence=table.absence,
         is_ordered=not table.inverse,

@@ -14,44 +14,14 @@ techniques in column generation", INFORMS Journal on Computing 30, 339-360: arc-
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.mosp.methods.price.sweep.records import Paths, Program, States
 
 
-class Paths(NamedTuple):
-    """Shortest paths at given job prices.
-
-    Attributes
-    ----------
-    waits
-        Whether a job is still waiting in some state, shape (n,).
-    value
-        Cost of the shortest path from a profile at the begin of a slot to the end, shape (M, T + 1, S).
-    best
-        How many jobs of a type it starts there, shape (M, T, A, S).
-    ranked, ready
-        Jobs of each type that are worth starting in a slot, by reduced cost, in the type's columns, shape (M, T, n);
-        and how many, shape (M, T, A).
-    stage
-        The same values in a slot before the starts of each type, and after all, shape (A + 1, S).
-    reduced
-        Work space, shape (n,).
-    """
-
-    waits: BoolArray
-    value: FloatArray
-    best: Any
-    ranked: IntArray
-    ready: IntArray
-    stage: FloatArray
-    reduced: FloatArray
-
-
-def make_paths(program: Any) -> Paths:
+def make_paths(program: Program) -> Paths:
     """Return empty paths of a part's program."""
     (clusters, slots, jobs), types, profiles = program.cost.shape, len(program.first) - 1, len(program.later)
     return Paths(
@@ -66,7 +36,7 @@ def make_paths(program: Any) -> Paths:
 
 
 @kernel
-def rank(j: int, t: int, price: FloatArray, part: Any, paths: Any) -> None:
+def rank(j: int, t: int, price: FloatArray, part: Program, paths: Paths) -> None:
     """Sort the waiting jobs of each type that are worth starting by reduced cost."""
     reduced, ranked, cost = paths.reduced, paths.ranked[j, t], part.cost[j, t]
     for a in range(len(part.first) - 1):
@@ -85,7 +55,7 @@ def rank(j: int, t: int, price: FloatArray, part: Any, paths: Any) -> None:
 
 
 @kernel
-def find_paths(begin: int, price: FloatArray, part: Any, paths: Any) -> None:
+def find_paths(begin: int, price: FloatArray, part: Program, paths: Paths) -> None:
     """Fill the shortest paths from each slot from `begin` on."""
     step, later, reduced = part.step, part.later, paths.reduced
     for j in range(len(part.cost)):
@@ -111,7 +81,7 @@ def find_paths(begin: int, price: FloatArray, part: Any, paths: Any) -> None:
 
 
 @kernel
-def find_stages(j: int, t: int, price: FloatArray, part: Any, paths: Any) -> None:
+def find_stages(j: int, t: int, price: FloatArray, part: Program, paths: Paths) -> None:
     """Fill the values within a slot: before the starts of each type."""
     step, reduced, opened, stage = part.step, paths.reduced, part.open[j, t], paths.stage
     rank(j, t, price, part, paths)
@@ -132,7 +102,7 @@ def find_stages(j: int, t: int, price: FloatArray, part: Any, paths: Any) -> Non
 
 
 @kernel
-def follow(j: int, begin: int, profile: int, part: Any, paths: Any, slope: FloatArray) -> None:
+def follow(j: int, begin: int, profile: int, part: Program, paths: Paths, slope: FloatArray) -> None:
     """Subtract from `slope` how often the shortest path from a profile starts each job."""
     k = profile
     for t in range(begin, part.cost.shape[1]):
@@ -146,7 +116,7 @@ def follow(j: int, begin: int, profile: int, part: Any, paths: Any, slope: Float
 
 @kernel
 def evaluate(
-    t: int, passed: int, price: FloatArray, sample: IntArray, part: Any, paths: Any, st: Any, slope: FloatArray
+    t: int, passed: int, price: FloatArray, sample: IntArray, part: Program, paths: Paths, st: States, slope: FloatArray
 ) -> float:
     """Return the mean bound of some states, see `value_states`; fill `slope` with its subgradient."""
     find_paths(t, price, part, paths)

@@ -2,60 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
-
-COMPARED = 1000
-"""Cheaper states of the same jobs that a state is compared with, at most."""
+from carbonopt.problems.mosp.methods.price.sweep.records import Paths, Program, States
 
 
-class States(NamedTuple):
-    """States of the dynamic program, as many as there is room for.
-
-    Attributes
-    ----------
-    least
-        A bound on what the best schedule costs that comes from it, shape (K,).
-    cost
-        Of what has started, shape (K,).
-    hope
-        Sum of the least excesses that are still possible for the jobs that wait: a guide, no bound, shape (K,).
-    tag
-        A mark of the set of jobs that have started, shape (K,).
-    next
-        Position among the candidates of a type after the last one started, shape (K,).
-    profile
-        Of each cluster, shape (K, M).
-    start
-        Cluster x T + slot of each job, -1 while it waits, M T if it will not run, shape (K, n).
-    """
-
-    least: FloatArray
-    cost: FloatArray
-    hope: FloatArray
-    tag: IntArray
-    next: IntArray
-    profile: IntArray
-    start: Any
-
-
-def make_states(width: int, program: Any) -> States:
+def make_states(width: int, program: Program) -> States:
     """Return room for so many states, the first of which has no job started."""
     clusters, _, jobs = program.cost.shape
-    least, cost, hope = (np.zeros(width) for _ in range(3))
+    least, cost, heuristic_to_go = (np.zeros(width) for _ in range(3))
     tag, following = (np.zeros(width, dtype=np.int64) for _ in range(2))
     profile = np.zeros((width, clusters), dtype=np.int64)
-    return States(least, cost, hope, tag, following, profile, np.full((width, jobs), -1, dtype=np.int16))
+    return States(least, cost, heuristic_to_go, tag, following, profile, np.full((width, jobs), -1, dtype=np.int16))
 
 
 @kernel
-def copy_state(to: int, s: int, st: Any) -> None:
+def copy_state(to: int, s: int, st: States) -> None:
     """Overwrite one state by another."""
-    st.least[to], st.cost[to], st.hope[to], st.tag[to] = st.least[s], st.cost[s], st.hope[s], st.tag[s]
+    st.least[to], st.cost[to], st.heuristic_to_go[to], st.tag[to] = (
+        st.least[s],
+        st.cost[s],
+        st.heuristic_to_go[s],
+        st.tag[s],
+    )
     for j in range(st.profile.shape[1]):
         st.profile[to, j] = st.profile[s, j]
     for i in range(st.start.shape[1]):
@@ -63,7 +34,7 @@ def copy_state(to: int, s: int, st: Any) -> None:
 
 
 @kernel
-def keep(keeps: BoolArray, st: Any) -> tuple[int, float]:
+def keep(keeps: BoolArray, st: States) -> tuple[int, float]:
     """Keep some of the first states; return how many, and the least bound of the others."""
     kept, dropped = 0, np.inf
     for s in range(len(keeps)):
@@ -77,7 +48,7 @@ def keep(keeps: BoolArray, st: Any) -> tuple[int, float]:
 
 
 @kernel
-def keep_below(count: int, most: float, st: Any) -> tuple[int, float]:
+def keep_below(count: int, most: float, st: States) -> tuple[int, float]:
     """Drop the states whose bound is above `most`; return as `keep`."""
     keeps = np.empty(count, np.bool_)
     for s in range(count):
@@ -110,22 +81,22 @@ def nth_least(values: FloatArray, n: int) -> float:
 
 
 @kernel
-def keep_best(count: int, width: int, st: Any) -> tuple[int, float]:
-    """Keep `width` states of least bound plus hope; return as `keep`."""
+def keep_best(count: int, width: int, st: States) -> tuple[int, float]:
+    """Keep `width` states of least bound plus heuristic_to_go; return as `keep`."""
     if count <= width:
         return count, np.inf
     rank, keeps = np.empty(count), np.empty(count, np.bool_)
     for s in range(count):
-        rank[s] = st.least[s] + st.hope[s]
+        rank[s] = st.least[s] + st.heuristic_to_go[s]
     cut, left = nth_least(rank, width - 1), width
     for s in range(count):
-        keeps[s] = left > 0 and st.least[s] + st.hope[s] <= cut
+        keeps[s] = left > 0 and st.least[s] + st.heuristic_to_go[s] <= cut
         left -= keeps[s]
     return keep(keeps, st)
 
 
 @kernel
-def is_dominated(s: int, by: int, part: Any, st: Any) -> bool:
+def is_dominated(s: int, by: int, part: Program, st: States) -> bool:
     """Return whether another state has the same jobs started and holds no more units anywhere in the slots to come."""
     units = part.units
     for j in range(st.profile.shape[1]):
@@ -141,7 +112,7 @@ def is_dominated(s: int, by: int, part: Any, st: Any) -> bool:
 
 
 @kernel
-def keep_undominated(order: IntArray, part: Any, st: Any) -> int:
+def keep_undominated(order: IntArray, most_compared: int, part: Program, st: States) -> int:
     """Drop states that another one dominates at no more cost; `order` is by tag and cost. Return how many stay."""
     count, begin, end = len(order), 0, 0
     keeps, kept = np.ones(count, np.bool_), np.zeros(count, np.int64)
@@ -149,7 +120,7 @@ def keep_undominated(order: IntArray, part: Any, st: Any) -> int:
         s = order[x]
         if x == 0 or st.tag[s] != st.tag[order[x - 1]]:
             begin = end
-        for y in range(begin, min(end, begin + COMPARED)):
+        for y in range(begin, min(end, begin + most_compared)):
             if is_dominated(s, kept[y], part, st):
                 keeps[s] = False
                 break
@@ -160,7 +131,7 @@ def keep_undominated(order: IntArray, part: Any, st: Any) -> int:
 
 
 @kernel
-def wait_anywhere(count: int, waits: Any, st: Any) -> None:
+def wait_anywhere(count: int, waits: BoolArray, st: States) -> None:
     """Fill whether each job waits in some state."""
     waits[:] = False
     for s in range(count):
@@ -170,10 +141,10 @@ def wait_anywhere(count: int, waits: Any, st: Any) -> None:
 
 
 @kernel
-def value_states(t: int, passed: int, count: int, price: FloatArray, part: Any, paths: Any, st: Any) -> None:
+def value_states(t: int, passed: int, count: int, price: FloatArray, part: Program, paths: Paths, st: States) -> None:
     """Fill bounds and hopes in a slot in which some of the clusters have started what they will."""
     for s in range(count):
-        least, hope = st.cost[s], 0.0
+        least, heuristic_to_go = st.cost[s], 0.0
         for j in range(st.profile.shape[1]):
             if j < passed:
                 least += paths.value[j, t + 1, part.later[st.profile[s, j]]]
@@ -183,14 +154,14 @@ def value_states(t: int, passed: int, count: int, price: FloatArray, part: Any, 
             if st.start[s, i] < 0:
                 if part.last[i] >= t:
                     least += price[i]
-                    hope += part.hope[i, t]
+                    heuristic_to_go += part.heuristic_to_go[i, t]
                 else:
                     least += part.absence
-        st.least[s], st.hope[s] = least, hope
+        st.least[s], st.heuristic_to_go[s] = least, heuristic_to_go
 
 
 @kernel
-def to_next_slot(t: int, count: int, part: Any, st: Any) -> int:
+def to_next_slot(t: int, count: int, part: Program, st: States) -> int:
     """Let slot t pass; drop states in which a job that must run no longer can, and return how many stay."""
     keeps = np.ones(count, np.bool_)
     for s in range(count):

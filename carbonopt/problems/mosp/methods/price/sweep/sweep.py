@@ -17,11 +17,12 @@ import numpy as np
 from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
+from carbonopt.problems.mosp.methods.price.parameters import SweepParameters
 from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
 from carbonopt.problems.mosp.methods.price.sweep.part import Part
+from carbonopt.problems.mosp.methods.price.sweep.records import States
 from carbonopt.problems.mosp.methods.price.sweep.relaxation import evaluate, find_stages, make_paths
 from carbonopt.problems.mosp.methods.price.sweep.states import (
-    States,
     keep_below,
     keep_best,
     keep_undominated,
@@ -31,15 +32,6 @@ from carbonopt.problems.mosp.methods.price.sweep.states import (
     wait_anywhere,
 )
 
-GROWTH, BATCH_GROWTH = 2, 32
-"""States that there is room for before the worst are dropped, in widths; and of those that come of a batch, in batches
-of the largest size."""
-MOST_BYTES = 400_000_000
-"""What all states take at most."""
-SAMPLE = 32
-"""States whose mean bound the prices of jobs are raised for."""
-STEP = 0.3
-"""What the first steps of an ascent close, in distances to the limit of the sweep."""
 SAFETY = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
 
@@ -70,12 +62,14 @@ class Sweep:
         The part.
     most
         Only schedules that cost less are looked for.
+    params
+        Of sweeps.
     options
         Time and seed.
     """
 
-    def __init__(self, part: Part, most: float, options: Options) -> None:
-        self.part, self.most, self.options = part, most, options
+    def __init__(self, part: Part, most: float, params: SweepParameters, options: Options) -> None:
+        self.part, self.most, self.params, self.options = part, most, params, options
         self.rng = np.random.default_rng(options.seed)
         self.program, self.paths = part.program, make_paths(part.program)
         self.price = part.price
@@ -83,7 +77,9 @@ class Sweep:
 
     def raise_prices(self, t: int, passed: int, count: int, rounds: int) -> None:
         """Raise the mean bound of a sample of the states by better prices of jobs; leave the paths at these."""
-        sample = np.arange(count) if count <= SAMPLE else self.rng.choice(count, SAMPLE, replace=False)
+        sample = np.arange(count)
+        if count > self.params.sample:
+            sample = self.rng.choice(count, self.params.sample, replace=False)
         latest = self.price
 
         def mean_bound(price: FloatArray) -> tuple[float, FloatArray]:
@@ -102,7 +98,7 @@ class Sweep:
             goal=self.most,
         )
         if rounds:
-            ascent.step(rounds, STEP * (self.most - ascent.value) / (abs(ascent.value) or 1.0))
+            ascent.step(rounds, self.params.first_step * (self.most - ascent.value) / (abs(ascent.value) or 1.0))
         self.price = ascent.prices
         if not np.array_equal(latest, self.price):
             mean_bound(self.price)
@@ -132,11 +128,11 @@ class Sweep:
         """
         program, root, self.error = self.program, self.price, self._error()
         clusters, slots, jobs = program.cost.shape
-        self.states = make_states(BATCH_GROWTH * batch if batch else GROWTH * width, program)
-        width = min(width, MOST_BYTES // (2 * GROWTH * (2 * jobs + 8 * (clusters + 5))))
-        now, then = (make_states(GROWTH * width, program) for _ in range(2))
+        self.states = make_states(self.params.batch_growth * batch if batch else self.params.growth * width, program)
+        width = min(width, self.params.most_bytes // (2 * self.params.growth * (2 * jobs + 8 * (clusters + 5))))
+        now, then = (make_states(self.params.growth * width, program) for _ in range(2))
         now.least[0] = -np.inf
-        self.marks, count, least = self.rng.integers(0, 1 << 62, jobs), 1, np.inf
+        self.marks, count, least = np.asarray(self.rng.integers(0, 1 << 62, jobs)), 1, np.inf
         for t in range(slots):
             for j in range(clusters):
                 filled = 0
@@ -146,14 +142,14 @@ class Sweep:
                         continue
                     size, dropped = self._expand(t, j, now, rows, rounds)
                     least = min(least, dropped)
-                    if filled + size > GROWTH * width:
+                    if filled + size > self.params.growth * width:
                         filled, lost = keep_best(filled, width, then)
                         size, worst = keep_best(size, width, self.states)
                         least = min(least, lost, worst)
                     _copy(self.states, slice(size), then, slice(filled, filled + size))
                     filled += size
                 order = np.lexsort((then.cost[:filled], then.tag[:filled]))
-                filled = keep_undominated(order, program, then)
+                filled = keep_undominated(order, self.params.most_compared, program, then)
                 count, dropped = keep_best(filled, width, then)
                 least, now, then = min(least, dropped), then, now
             count = to_next_slot(t, count, program, now)
@@ -179,7 +175,7 @@ class Sweep:
             value_states(t, j, count, self.price, *given)
             count, least = keep_below(count, self.most, self.states)
         find_stages(j, t, self.price, self.program, self.paths)
-        count, dropped = expand(j, t, count, self.most, self.price, *given[:2], self.marks, self.states)
+        count, dropped = expand(j, t, count, self.most, self.price, self.program, self.paths, self.marks, self.states)
         return int(count), min(float(least), float(dropped))
 
 
