@@ -30,7 +30,11 @@ PROBLEM = Problem(
             exact=True,
             needs="unit gain: every unit does 1 slot of work for the same energy, whole lengths and capacities",
         ),
-        "lp-rounding": Method(".methods.rounding:lp_rounding", "the fluid optimum, rounded to whole servers"),
+        "lp-rounding": Method(
+            ".methods.rounding:lp_rounding",
+            "the fluid optimum, rounded to whole servers",
+            parameters=".methods.rounding:RoundingParameters",
+        ),
         "lp": Method(
             ".methods.milp:lp",
             "the whole LP with HiGHS: the fluid optimum, a bound for the integer model",

@@ -17,8 +17,9 @@ from carbonopt.problems.elastic.methods.greedy import allocate
 from carbonopt.problems.elastic.methods.price.fluid.method import least_shortage
 
 SHOWN_JOBS = 5
-COUNTS = 1e-6
-"""A price above this is one."""
+"""Jobs that a finding lists by name, at most."""
+LEAST_PRICE = 1e-6
+"""A price up to this is a solver's tolerance, and proves nothing."""
 
 
 def diagnose(instance: ElasticInstance, options: Options) -> Diagnosis:
@@ -92,8 +93,8 @@ def _jobs_alone(instance: ElasticInstance) -> list[Finding]:
 def _findings(instance: ElasticInstance, prices: FloatArray, mu: FloatArray) -> list[Finding]:
     """Tell a shortage in jobs and slots: stretches of priced slots, and the jobs that must use them."""
     jobs = instance.jobs
-    scarce = prices > COUNTS
-    wanting = np.flatnonzero(mu > COUNTS)
+    scarce = prices > LEAST_PRICE
+    wanting = np.flatnonzero(mu > LEAST_PRICE)
     findings = []
     for first, last in _stretches(scarce):
         inside = wanting[(jobs.arrival[wanting] <= last) & (jobs.window_end[wanting] > first)]

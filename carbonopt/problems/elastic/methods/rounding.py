@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
+from carbonopt.core.parameters import Parameters, number
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import SWITCHING, ElasticInstance
@@ -16,8 +19,20 @@ from carbonopt.problems.elastic.methods.price.fluid.method import fluid_optimum
 
 WHOLE = 1 - 1e-6
 """A unit that is on for more of a slot than this is on."""
-ORDERS = 8
-"""Orders of the jobs that are tried until all complete: by tightness, then at random."""
+
+
+@dataclass(frozen=True)
+class RoundingParameters(Parameters):
+    """What a user may set of method `lp-rounding`.
+
+    Parameters
+    ----------
+    orders
+        Orders of the jobs that are tried until all jobs complete: by tightness first, then at random. More of them
+        find a schedule of a tight instance more often, and take longer.
+    """
+
+    orders: int = number(8, least=1)
 
 
 def lp_rounding(instance: ElasticInstance, options: Options) -> Outcome:
@@ -32,7 +47,7 @@ def lp_rounding(instance: ElasticInstance, options: Options) -> Outcome:
         return Outcome(found.status, found.schedule, found.bound, certificate, found.info)
     rounder = _Rounder(instance, found.schedule, found.prices)
     rng = np.random.default_rng(options.seed)
-    for attempt in range(ORDERS):
+    for attempt in range(options.parameters(RoundingParameters).orders):
         schedule = rounder.run(rng.permutation(len(instance.jobs)) if attempt else None)
         if schedule is not None:
             return Outcome(Status.FEASIBLE, schedule, found.bound, certificate, found.info)

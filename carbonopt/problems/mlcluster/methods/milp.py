@@ -28,7 +28,8 @@ from carbonopt.problems.mlcluster.methods.price.method import (
 )
 
 MOST_COLUMNS = 1_000_000
-"""Beyond which cells are no finer than slots: 791 jobs at 4 cells a slot, 2 million, had no result after 240 s."""
+"""A program of more columns has cells as long as slots: 791 jobs at 4 cells a slot, 2 million columns, had no result
+after 240 s."""
 
 
 def choose(instance: MlClusterInstance) -> str:  # noqa: ARG001

@@ -11,7 +11,7 @@ from carbonopt.core.ranges import require_number
 from carbonopt.simulation import Policy, State, StepSignal
 
 GAMMA = 0.9
-"""DEGRADATION that a baseline's jobs keep, where it is to choose their GPUs."""
+"""DEGRADATION that jobs of a baseline keep, where their GPUs are to be chosen by it: an example value."""
 
 
 class ClusterPolicy(Policy):

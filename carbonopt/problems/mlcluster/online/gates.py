@@ -12,8 +12,9 @@ from carbonopt.problems.mlcluster.online.base import FixedScale
 from carbonopt.simulation import State, StepSignal
 
 BLOCK = 1_000_000
-"""Candidates that are looked at at once."""
+"""Candidate starts that are evaluated in one array, which bounds the memory."""
 DAY_MINUTES = 1440.0
+"""The day over which Ecovisor's quantile is taken [min]."""
 
 
 class CarbonTime(FixedScale):

@@ -23,6 +23,7 @@ from carbonopt.problems.mlcluster.verify.metrics import metrics_of
 from carbonopt.problems.mlcluster.verify.runs import COLUMNS, Runs, level_after, parsed, runs_of
 
 SHOWN = 5
+"""Jobs that a violation lists by name, at most."""
 
 
 def check(instance: MlClusterInstance, schedule: dict[str, Any], info: dict[str, Any] | None = None) -> Report:  # noqa: ARG001
