@@ -18,7 +18,9 @@ from carbonopt.problems.elastic.data import validate
 ROUNDING = 1e-9
 """Missing work, and load above a capacity, that count as rounding, relative; the same everywhere."""
 MODELS = ("integer", "fluid")
+"""Whole servers for whole slots, or parts of a slot."""
 SWITCHING = "{} knows no price on switching, which couples the slots of a job: only method 'milp' does"
+"""What methods say that refuse a price on switching."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ from carbonopt.problems.elastic.formulation.objective import unit_carbon
 from carbonopt.problems.elastic.verify.check import check
 
 VARIANTS = ("printed", "corrected", "fluid")
+"""Variants of Algorithm 1, by the number that the kernel takes."""
 STEPS_PER_UNIT = 20
 """Loop steps that a unit (job, slot, scale) takes: the interpreter's lines in the innermost loop."""
 COMPILE_SECONDS = 3.0

@@ -28,8 +28,6 @@ from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.problems.elastic.data.instance import ROUNDING, ElasticInstance
 from carbonopt.problems.elastic.verify.certificate_plans import least_cost
 
-_INF = np.inf
-
 
 def proven_bound(
     instance: ElasticInstance,
@@ -75,7 +73,7 @@ def proven_bound(
     value = _dual_value(instance, prices, mu, kind == "lagrangian")
     if kind == "lagrangian":
         return value, ()
-    return (_INF if value > 0 else None), ()
+    return (np.inf if value > 0 else None), ()
 
 
 def _dual_value(instance: ElasticInstance, prices: FloatArray, mu: FloatArray, carbon: bool) -> float:

@@ -6,8 +6,8 @@
     once      sum_n y_jtn <= available share of t           each job and cell
     budget    sum of completion times <= N B               where there is a JCT budget
 
-y_jtn is the share of cell t that job j spends on n GPUs. See `carbonopt.problems.mlcluster.formulation.fluid` for what
-the coefficients are and why the optimum is a lower bound.
+y_jtn is the share of cell t that job j spends on n GPUs. `carbonopt.problems.mlcluster.formulation.objective` says
+what the coefficients are, and why the optimum is a lower bound.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.milp.program import Block, Program, require_memory
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
-from carbonopt.problems.mlcluster.formulation.fluid import FluidProgram
 from carbonopt.problems.mlcluster.formulation.layout import wrapped
+from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class MlClusterProgram:
 
 def estimate_size(instance: MlClusterInstance, cells: int = 1) -> tuple[int, int]:
     """Return columns and nonzeros of the program, without building it."""
-    fluid = FluidProgram(instance, cells)
+    fluid = CellCoefficients(instance, cells)
     pairs = (fluid.count - fluid.first_cell).astype(float)
     columns = float(pairs @ instance.allowed.sum(axis=1))
     rows = 4 if instance.limits.mean_jct_hours is not None else 3
@@ -86,7 +86,7 @@ def build(instance: MlClusterInstance, cells: int = 1, whole_work: bool = False)
         If it would not fit into memory; nothing is allocated then.
     """
     require_memory(f"the program of {instance.name}", *estimate_size(instance, cells))
-    fluid = FluidProgram(instance, cells)
+    fluid = CellCoefficients(instance, cells)
     jobs, minutes, limit = instance.jobs, fluid.minutes, instance.limits.mean_jct_hours
     width = fluid.count - fluid.first_cell
     pair_job = np.repeat(np.arange(len(jobs)), width)

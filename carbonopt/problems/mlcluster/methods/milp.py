@@ -14,7 +14,7 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
-from carbonopt.problems.mlcluster.formulation.fluid import FluidProgram
+from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.formulation.program import build, estimate_size
 from carbonopt.problems.mlcluster.methods.price.bound import Priced, cells_of
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
@@ -66,7 +66,7 @@ def _lp(instance: MlClusterInstance, options: Options) -> Outcome:
         return Outcome(status, incumbent.schedule, info=result.info)
     if result.row_dual is None or result.status is not Status.OPTIMAL:  # duals on the way may be anything
         return Outcome(result.status, incumbent.schedule, info=result.info)
-    program = FluidProgram(instance, cells)
+    program = CellCoefficients(instance, cells)
     dual = Dual(program)
     prices = np.maximum(0.0, -result.row_dual[form.capacity.slice]) / program.minutes
     budget_price = 0.0

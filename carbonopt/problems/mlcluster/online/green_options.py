@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from carbonopt.core.ranges import require_number, require_one_of
 
-CHOICES = {
+CHOICES: Mapping[str, tuple[str, ...]] = {
     "footprint": ("carbon", "gpu-hours"),
     "shifting": ("figure-5a", "reversed"),
     "order": ("ascending", "descending"),
@@ -15,6 +16,7 @@ CHOICES = {
     "full": ("move-on", "wait"),
     "mean": ("signal", "past-day"),
 }
+"""Words that each option takes."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mlcluster.data.instance import GRAMS_PER_WATT_MINUTE, MlClusterInstance
 
 MOST_CELLS = 3600
+"""Cells of a slot that a certificate may claim: a file that claims more is refused before arrays are made."""
 
 
 def proven_bound(

@@ -12,7 +12,9 @@ from carbonopt.core.errors import shown
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 
 COLUMNS = ("job", "start_minutes", "end_minutes", "gpus")
+"""Columns that a schedule must have, and no others."""
 LARGEST_WHOLE = 2**53
+"""Up to here a float holds every whole number exactly, so that reading a number of GPUs loses nothing."""
 
 
 @dataclass(frozen=True, eq=False)

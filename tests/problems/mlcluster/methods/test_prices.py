@@ -21,7 +21,7 @@ from carbonopt.problems.mlcluster.data.file import from_dict
 from carbonopt.problems.mlcluster.data.generate import generate
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits, Weights
-from carbonopt.problems.mlcluster.formulation.fluid import FluidProgram
+from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.formulation.program import build
 from carbonopt.problems.mlcluster.methods.milp import lp
 from carbonopt.problems.mlcluster.methods.price.bound import ascend
@@ -107,7 +107,7 @@ def test_the_dual_is_the_lp(cells: int, weights: Weights, limits: Limits) -> Non
     assert result.objective is not None
     assert result.row_dual is not None
     optimum = result.objective + form.constant
-    dual = Dual(FluidProgram(instance, cells))
+    dual = Dual(CellCoefficients(instance, cells))
     prices = np.maximum(0.0, -result.row_dual[form.capacity.slice]) / dual.program.minutes
     budget = 0.0 if form.budget is None else max(0.0, -result.row_dual[form.budget.slice][0])
     assert dual.hard(dual.joined(prices, budget))[0] == pytest.approx(optimum, rel=1e-7, abs=1e-9)

@@ -11,7 +11,7 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
-from carbonopt.problems.mlcluster.formulation.fluid import FluidProgram
+from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 
 TEMPERATURES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
@@ -46,7 +46,7 @@ class Priced:
         How they were found.
     """
 
-    program: FluidProgram
+    program: CellCoefficients
     prices: FloatArray
     budget_price: float
     work_prices: FloatArray
@@ -106,9 +106,8 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
     start
         Prices of an instance that differs in its objective alone.
     """
-    program = (
-        FluidProgram(instance, cells_of(instance)) if start is None else FluidProgram(instance, start.program.cells)
-    )
+    cells = cells_of(instance) if start is None else start.program.cells
+    program = CellCoefficients(instance, cells)
     dual = Dual(program)
     first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
     ascent = Ascent(

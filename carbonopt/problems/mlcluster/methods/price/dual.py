@@ -14,7 +14,7 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import Kernel
 from carbonopt.core.arrays import FloatArray
-from carbonopt.problems.mlcluster.formulation.fluid import FluidProgram
+from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price import kernels
 
 LEAST_BRACKET = 1e-3
@@ -44,7 +44,7 @@ class Dual:
         How often jobs were priced.
     """
 
-    def __init__(self, program: FluidProgram) -> None:
+    def __init__(self, program: CellCoefficients) -> None:
         instance = program.instance
         self.program, self.instance = program, instance
         jobs, shape = len(instance.jobs), (program.speed.shape[0], program.count, program.speed.shape[1])

@@ -1,4 +1,4 @@
-"""The linear program of the page as arrays: what every schedule of an ML cluster costs at least.
+"""The coefficients of the linear program of the page: what every schedule of an ML cluster costs at least.
 
     min  sum_jnt  (w_c c_t dP_j(n) + w X_j(n) b_jt / W_j) y_jnt  +  w sum_j (p_j / 2 - r_j)
     s.t. sum_nt X_j(n) y_jnt = W_j            work of each job
@@ -26,8 +26,8 @@ from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 
 
 @dataclass(frozen=True, eq=False)
-class FluidProgram:
-    """The program of an instance over a grid of cells.
+class CellCoefficients:
+    """The coefficients of the objective and of the rows, over a grid of cells.
 
     Parameters
     ----------
