@@ -9,7 +9,7 @@ import pytest
 import carbonopt as co
 from carbonopt.excess import excess_table, least
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Spot
-from carbonopt.problems.purchasing.methods.limited import at_equal
+from carbonopt.problems.purchasing.methods.epsilon_constraints import at_equal
 from carbonopt.simulate import policies_of
 from carbonopt.simulation import ForecastModel
 

@@ -44,6 +44,9 @@ _POLICIES = {
     "spot-first-ecovisor": _entry("ecovisor", "as ecovisor, short jobs on spot CPUs", spot=True),
 }
 
+_FEW_JOBS = {"jobs": 20, "arrival_hours": 24.0, "reserved": 3}
+"""What the loops are compiled with: they take longer to compile than to run."""
+
 PROBLEM = Problem(
     name="purchasing",
     package=__name__,
@@ -69,11 +72,11 @@ PROBLEM = Problem(
         "inspect": ".methods.diagnose:inspect",
         "generate": ".data.generate:generate",
         "convert": ".data.convert:convert",
-        "limited": ".methods.limited:limited",
-        "quantities": ".methods.limited:quantities",
-        "at_equal": ".methods.limited:at_equal",
-        "commitments": ".methods.limited:commitments",
-        "expected": ".methods.limited:expected",
+        "limited": ".methods.epsilon_constraints:limited",
+        "quantities": ".methods.epsilon_constraints:quantities",
+        "at_equal": ".methods.epsilon_constraints:at_equal",
+        "commitments": ".methods.epsilon_constraints:commitments",
+        "expected": ".methods.epsilon_constraints:expected",
         "simulate": ".online.run:simulate",
         "applicable": ".online.rule:applicable",
         "plot": "carbonopt.plotting.purchasing_load:plot_purchasing_load",
@@ -84,8 +87,8 @@ PROBLEM = Problem(
     policies=_POLICIES,
     baseline="no-wait",
     warmups=(
-        Warmup({"reserved_share": 0.5}),
-        Warmup({"jobs": 300, "model": "suspend-resume"}),
-        Warmup({"jobs": 300, "spot_max_length_hours": 2.0}),
+        Warmup(_FEW_JOBS, mip_rel_gap=1.0),
+        Warmup({**_FEW_JOBS, "model": "suspend-resume"}, mip_rel_gap=1.0),
+        Warmup({**_FEW_JOBS, "spot_max_length_hours": 2.0}, mip_rel_gap=1.0),
     ),
 )

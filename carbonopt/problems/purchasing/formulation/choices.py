@@ -12,9 +12,9 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
+from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, RESERVED, SHARED, SPOT
+from carbonopt.problems.purchasing.formulation.breakpoints import breakpoints, distinct
 from carbonopt.problems.purchasing.formulation.spot import SpotRuns
-from carbonopt.problems.purchasing.formulation.starts import breakpoints, distinct
-from carbonopt.problems.purchasing.verify.accounts import ON_DEMAND, RESERVED, SHARED, SPOT
 
 NOTHING = 1e-13
 """Difference of two sums that comes from rounding, relative."""

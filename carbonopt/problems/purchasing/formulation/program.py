@@ -25,10 +25,10 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.milp.program import Block, Program, require_memory
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.data.purchase_options import SHARED
+from carbonopt.problems.purchasing.formulation.breakpoints import SAME, is_whole, slot_hours_of_runs
 from carbonopt.problems.purchasing.formulation.choices import Choices, choices_of
 from carbonopt.problems.purchasing.formulation.limits import add_limits, add_to_limits, floored
-from carbonopt.problems.purchasing.formulation.starts import SAME, is_whole, slot_hours_of_runs
-from carbonopt.problems.purchasing.verify.accounts import SHARED
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.formulation.starts import breakpoints, distinct
+from carbonopt.problems.purchasing.formulation.breakpoints import breakpoints, distinct
 
 CHUNK = 500_000
 """Starts that are looked at together."""

@@ -15,13 +15,13 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.formulation.pieces import PieceProgram, build_pieces
+from carbonopt.problems.purchasing.data.purchase_options import OPTIONS, RESERVED, SHARED, SPOT
+from carbonopt.problems.purchasing.formulation.piece_program import PieceProgram, build_pieces
 from carbonopt.problems.purchasing.formulation.program import RunProgram, build, estimate_size
-from carbonopt.problems.purchasing.methods.bounds import dual_bound, stated
-from carbonopt.problems.purchasing.methods.no_wait import first_plan
+from carbonopt.problems.purchasing.methods.dual_bound import dual_bound, stated
+from carbonopt.problems.purchasing.methods.no_wait import first_schedule
 from carbonopt.problems.purchasing.methods.polish import polished
-from carbonopt.problems.purchasing.methods.primal import Plan, pieces_of, plan_of, reserve, runs_of
-from carbonopt.problems.purchasing.verify.accounts import OPTIONS, RESERVED, SHARED, SPOT
+from carbonopt.problems.purchasing.methods.rounding import CheckedSchedule, checked, pieces_of, reserve, runs_of
 
 MILP_COLUMNS = 3_000
 """`auto` solves programs up to this size with HiGHS alone."""
@@ -49,7 +49,7 @@ def milp(instance: PurchasingInstance, options: Options) -> Outcome:
     remains where the means of slots hide a shortage.
     """
     form = _form(instance, integer=True)
-    first = first_plan(instance, options)
+    first = first_schedule(instance, options)
     decided = instance.reserved_cpus is None  # what HiGHS finds on its way comes without R: it could not be judged
     if first is not None:
         options.report(objective=first.objective, incumbent=lambda: first.schedule, info=first.info)
@@ -93,22 +93,24 @@ def _form(instance: PurchasingInstance, integer: bool) -> RunProgram | PieceProg
     return build_pieces(instance, integer) if instance.model == "suspend-resume" else build(instance, integer)
 
 
-def _best(instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray) -> Plan:
+def _best(instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray) -> CheckedSchedule:
     """Return the best schedule that the columns stand for."""
-    return min(_plans(instance, form, values), key=lambda plan: plan.objective)
+    return min(_candidates(instance, form, values), key=lambda one: one.objective)
 
 
-def _plans(instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray) -> Iterator[Plan]:
+def _candidates(
+    instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray
+) -> Iterator[CheckedSchedule]:
     reserved = instance.reserved_cpus
     if reserved is None:
         reserved = round(float(values[form.program.block("reserved").start]))
     if isinstance(form, PieceProgram):
         for level in (True, False):
-            yield plan_of(instance, pieces_of(instance, form, values, level))
+            yield checked(instance, pieces_of(instance, form, values, level))
         return
     job, start, option = form.runs(values)
     if instance.model != "no-split":
-        yield plan_of(instance, runs_of(instance, job, start, option))
+        yield checked(instance, runs_of(instance, job, start, option))
         yield from _polished(instance, reserved, job, start, option)
         return
     pool = np.flatnonzero(option != SPOT)
@@ -116,16 +118,16 @@ def _plans(instance: PurchasingInstance, form: RunProgram | PieceProgram, values
     order = pool[np.lexsort((-worth, option[pool] != RESERVED))]  # as chosen as far as they fit, then any that fits
     fitted = reserve(instance, reserved, job, start, order)
     option = np.where(option == SPOT, SPOT, fitted)
-    yield plan_of(instance, runs_of(instance, job, start, option), reserved)
+    yield checked(instance, runs_of(instance, job, start, option), reserved)
     yield from _polished(instance, reserved, job, start, option)
 
 
 def _polished(
     instance: PurchasingInstance, reserved: float, job: IntArray, start: FloatArray, option: IntArray
-) -> Iterator[Plan]:
+) -> Iterator[CheckedSchedule]:
     if not instance.limits:
         start, option = polished(instance, reserved, job, start, option)
-        yield plan_of(instance, runs_of(instance, job, start, option))
+        yield checked(instance, runs_of(instance, job, start, option))
 
 
 def _columns_of(instance: PurchasingInstance, form: RunProgram | PieceProgram, schedule: Schedule) -> FloatArray | None:

@@ -12,8 +12,9 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
-from carbonopt.problems.purchasing.formulation.starts import breakpoints
-from carbonopt.problems.purchasing.verify.accounts import ON_DEMAND, RESERVED, SPOT, load_of
+from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, RESERVED, SPOT
+from carbonopt.problems.purchasing.formulation.breakpoints import breakpoints
+from carbonopt.problems.purchasing.verify.accounts import load_of
 
 SWEEPS = 5
 SECONDS = 1.0

@@ -14,8 +14,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.online import pieces, starts
-from carbonopt.problems.purchasing.online.decide import ECOVISOR_HOURS, ECOVISOR_SHARE
+from carbonopt.problems.purchasing.online import start_rules, suspension
 from carbonopt.problems.purchasing.online.rule import PurchaseRule
 from carbonopt.simulation import StepSignal
 
@@ -106,14 +105,15 @@ def tasks_of(instance: PurchasingInstance, rule: PurchaseRule, lengths: str) -> 
     limit = -1.0 if instance.spot is None or not rule.spot else instance.spot.max_length_hours * TICKS_PER_HOUR
     spot = jobs.exact <= limit + ALLOWANCE
     if rule.start == "wait-awhile":
-        planned = pieces.cleanest(jobs.signal, jobs.arrival, jobs.length, jobs.deadline - jobs.arrival - jobs.length)
+        wait = jobs.deadline - jobs.arrival - jobs.length
+        planned = suspension.cleanest(jobs.signal, jobs.arrival, jobs.length, wait)
         # each piece is classed by its own length, so that pieces of a long job run on spot CPUs
         alone = np.bincount(planned.job, minlength=jobs.arrival.size)[planned.job] == 1
         return _tasks(planned, np.where(alone, spot[planned.job], planned.end - planned.start <= limit))
     if rule.start == "ecovisor":
-        until = np.minimum(jobs.arrival + ECOVISOR_HOURS * TICKS_PER_HOUR, jobs.signal.end)
-        threshold = pieces.ticked_thresholds(jobs.signal, jobs.arrival, until, ECOVISOR_SHARE)
-        planned = pieces.below(jobs.signal, jobs.arrival, jobs.length, jobs.wait, threshold)
+        until = np.minimum(jobs.arrival + rule.ahead_hours * TICKS_PER_HOUR, jobs.signal.end)
+        threshold = suspension.ticked_thresholds(jobs.signal, jobs.arrival, until, rule.clean_share)
+        planned = suspension.below(jobs.signal, jobs.arrival, jobs.length, jobs.wait, threshold)
         return _tasks(planned, spot[planned.job])
     job = np.arange(jobs.arrival.size)
     return Tasks(job, _due(jobs, rule.start, lengths), np.full(job.size, inf), spot)
@@ -126,7 +126,7 @@ def _due(jobs: TickedJobs, rule: str, lengths: str) -> FloatArray:
         return jobs.arrival + jobs.wait
     known = jobs.length if lengths == "true" else jobs.expected
     candidates = _first_ticks if rule == "lowest-slot" else _whole_hours
-    return starts.choose(rule, candidates, jobs.signal, jobs.arrival, known, jobs.wait)
+    return start_rules.choose(rule, candidates, jobs.signal, jobs.arrival, known, jobs.wait)
 
 
 def _whole_hours(signal: StepSignal, arrival: FloatArray, length: FloatArray, wait: float) -> FloatArray:
@@ -143,7 +143,7 @@ def _first_ticks(signal: StepSignal, arrival: FloatArray, length: FloatArray, wa
     return np.concatenate((arrival[:, None], np.where(inside, times, arrival[:, None])), axis=1)
 
 
-def _tasks(planned: pieces.Pieces, spot: BoolArray) -> Tasks:
+def _tasks(planned: suspension.Pieces, spot: BoolArray) -> Tasks:
     last = np.diff(planned.job, append=-1) != 0
     return Tasks(planned.job, planned.start, np.where(last, inf, planned.end), spot)
 

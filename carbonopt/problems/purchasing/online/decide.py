@@ -8,14 +8,10 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.online import pieces, starts
-from carbonopt.problems.purchasing.online.online import Conserving, InPieces, Planned
+from carbonopt.problems.purchasing.online import start_rules, suspension
+from carbonopt.problems.purchasing.online.policies import Conserving, InPieces, Planned
 from carbonopt.problems.purchasing.online.rule import PurchaseRule
 from carbonopt.simulation import Forecast, StepSignal
-
-ECOVISOR_SHARE = 0.3
-"""Quantile of the coming day's intensity below which Ecovisor runs jobs."""
-ECOVISOR_HOURS = 24.0
 
 
 def paper_policy(instance: PurchasingInstance, rule: PurchaseRule, forecast: Forecast, expected: FloatArray) -> Planned:
@@ -23,7 +19,7 @@ def paper_policy(instance: PurchasingInstance, rule: PurchaseRule, forecast: For
 
     Parameters
     ----------
-    instance, name, forecast
+    instance, rule, forecast
         What it decides for, how, and knowing what of the signal.
     expected
         What is known of the lengths [h], shape (N,).
@@ -32,7 +28,7 @@ def paper_policy(instance: PurchasingInstance, rule: PurchaseRule, forecast: For
     if rule.start == "wait-awhile":
         return InPieces(_wait_awhile(instance, forecast), spot)
     if rule.start == "ecovisor":
-        return InPieces(_ecovisor(instance, forecast), spot)
+        return InPieces(_ecovisor(instance, rule, forecast), spot)
     chosen = _start_times(instance, rule.start, forecast, expected)
     waits: BoolArray = chosen > instance.jobs.arrival_hours
     conserving = rule.conserving and bool(instance.reserved_cpus) and bool(waits.any())
@@ -57,30 +53,30 @@ def _start_times(instance: PurchasingInstance, rule: str, forecast: Forecast, ex
         return arrival
     if rule == "all-wait-threshold":
         return arrival + wait
-    candidates = starts.slot_edges if rule == "lowest-slot" else starts.breakpoints
+    candidates = start_rules.slot_edges if rule == "lowest-slot" else start_rules.breakpoints
     start = np.empty(arrival.size)
     for rows, signal in _issues(forecast, arrival):
-        start[rows] = starts.choose(rule, candidates, signal, arrival[rows], expected[rows], wait[rows])
+        start[rows] = start_rules.choose(rule, candidates, signal, arrival[rows], expected[rows], wait[rows])
     return start
 
 
-def _wait_awhile(instance: PurchasingInstance, forecast: Forecast) -> pieces.Pieces:
+def _wait_awhile(instance: PurchasingInstance, forecast: Forecast) -> suspension.Pieces:
     jobs, wait = instance.jobs, instance.max_wait_hours
     parts = []
     for rows, signal in _issues(forecast, jobs.arrival_hours):
-        found = pieces.cleanest(signal, jobs.arrival_hours[rows], jobs.length_hours[rows], wait[rows])
-        parts.append(pieces.Pieces(rows[found.job], found.start, found.end))
-    return pieces.joined(parts)
+        found = suspension.cleanest(signal, jobs.arrival_hours[rows], jobs.length_hours[rows], wait[rows])
+        parts.append(suspension.Pieces(rows[found.job], found.start, found.end))
+    return suspension.joined(parts)
 
 
-def _ecovisor(instance: PurchasingInstance, forecast: Forecast) -> pieces.Pieces:
+def _ecovisor(instance: PurchasingInstance, rule: PurchaseRule, forecast: Forecast) -> suspension.Pieces:
     """Compare what is measured at each moment with what was forecast at the arrival."""
-    jobs, until = instance.jobs, instance.jobs.arrival_hours + ECOVISOR_HOURS
+    jobs, until = instance.jobs, instance.jobs.arrival_hours + rule.ahead_hours
     threshold = np.empty(len(jobs))
     for rows, signal in _issues(forecast, jobs.arrival_hours):
-        threshold[rows] = pieces.thresholds(signal, jobs.arrival_hours[rows], until[rows], ECOVISOR_SHARE)
+        threshold[rows] = suspension.thresholds(signal, jobs.arrival_hours[rows], until[rows], rule.clean_share)
     measured = StepSignal(instance.intensity, instance.time.slot_hours)
-    return pieces.below(measured, jobs.arrival_hours, jobs.length_hours, instance.max_wait_hours, threshold)
+    return suspension.below(measured, jobs.arrival_hours, jobs.length_hours, instance.max_wait_hours, threshold)
 
 
 def _issues(forecast: Forecast, arrival: FloatArray) -> Iterator[tuple[IntArray, StepSignal]]:

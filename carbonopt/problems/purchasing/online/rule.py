@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.core.ranges import require_one_of
+from carbonopt.core.ranges import require_number, require_one_of
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 START_TIMES = ("no-wait", "all-wait-threshold", "lowest-slot", "lowest-window", "carbon-time")
@@ -24,14 +24,23 @@ class PurchaseRule:
         Whether jobs that may run on spot CPUs do.
     conserving
         Whether other jobs start before their time wherever reserved CPUs are free for them.
+    clean_share
+        Of ``ecovisor``: jobs run while the intensity is below that of the cleanest share of the hours ahead. More lets
+        them run more, and wait less.
+    ahead_hours
+        Of ``ecovisor``: how far it looks ahead of an arrival [h].
     """
 
     start: str
     spot: bool = False
     conserving: bool = False
+    clean_share: float = 0.3
+    ahead_hours: float = 24.0
 
     def __post_init__(self) -> None:
         require_one_of("start", self.start, (*START_TIMES, *SUSPENDING))
+        require_number("clean_share", self.clean_share, above=0, most=1)
+        require_number("ahead_hours", self.ahead_hours, above=0)
         if self.conserving and self.start in SUSPENDING:
             raise UnsupportedError(f"conserving = true: {self.start} suspends jobs, and starts none before its time")
 

@@ -11,9 +11,9 @@ from carbonopt.core.options import Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.data.purchase_options import OPTIONS
 from carbonopt.problems.purchasing.online.artifact import TICKS_PER_HOUR, tasks_of, ticked
 from carbonopt.problems.purchasing.online.decide import expected_lengths, paper_policy
-from carbonopt.problems.purchasing.online.online import POOLS
 from carbonopt.problems.purchasing.online.rule import PurchaseRule
 from carbonopt.problems.purchasing.online.ticked import TickedQueue
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
@@ -85,7 +85,7 @@ def _pools(instance: PurchasingInstance) -> list[Pool]:
         "spot": Pool("spot", None if instance.spot is not None else 0.0, evictions=hazard),
         "shared": Pool("shared", None if instance.model != "no-split" else 0.0),
     }
-    return [offered[name] for name in POOLS]
+    return [offered[name] for name in OPTIONS]
 
 
 def _outcome(instance: PurchasingInstance, log: Log, info: dict[str, Any], hours: float = 1.0) -> Outcome:

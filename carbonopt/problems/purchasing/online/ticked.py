@@ -7,9 +7,9 @@ from collections import deque
 import numpy as np
 
 from carbonopt.core.arrays import IntArray
+from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, RESERVED, SPOT
 from carbonopt.problems.purchasing.online.artifact import Tasks
 from carbonopt.problems.purchasing.online.heap import refilled
-from carbonopt.problems.purchasing.online.online import ON_DEMAND, RESERVED, SPOT
 from carbonopt.simulation import Policy, State
 
 

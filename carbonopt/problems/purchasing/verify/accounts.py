@@ -13,15 +13,14 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import ROUNDING_HOURS, PurchasingInstance
+from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, SHARED, SPOT
 
-OPTIONS = ("reserved", "shared", "on-demand", "spot")
-RESERVED, SHARED, ON_DEMAND, SPOT = range(len(OPTIONS))
 ROUNDING_OF_SUMS = 4 * np.finfo(np.float64).eps
 """What adding and taking away moments may leave of nothing, relative to the last of them."""
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class CheckTerms:
     """What a schedule is held to.
 
     Parameters
@@ -88,7 +87,7 @@ class _Expected:
     restart_kg: FloatArray
 
 
-def snapped(terms: Terms, rows: Rows) -> Rows:
+def snapped(terms: CheckTerms, rows: Rows) -> Rows:
     """Return the rows with what counts as rounding taken out.
 
     Runs begin in their window, do exactly their length, and pieces do not overlap: otherwise a schedule of very
@@ -121,7 +120,7 @@ def carbon_until(instance: PurchasingInstance, moment: FloatArray) -> FloatArray
     return np.asarray(np.interp(moment, edges, prefix_sums(instance.kg_per_cpu_hour) * hours))
 
 
-def evaluate(instance: PurchasingInstance, terms: Terms, rows: Rows) -> dict[str, Any]:
+def evaluate(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> dict[str, Any]:
     """Return the metrics of a schedule.
 
     Parameters
@@ -161,7 +160,7 @@ def evaluate(instance: PurchasingInstance, terms: Terms, rows: Rows) -> dict[str
     }
 
 
-def _expected(instance: PurchasingInstance, terms: Terms, rows: Rows) -> _Expected:
+def _expected(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> _Expected:
     """Return the expected values of the spot rows.
 
     With hazard h a run of L hours is evicted with chance 1 - e^-hL, after (1 - e^-hL)/h - L e^-hL hours in the mean
@@ -206,7 +205,7 @@ def _pool_use(start: FloatArray, end: FloatArray, cpus: FloatArray, reserved: fl
     return float(np.minimum(load, reserved) @ length), float(np.maximum(load - reserved, 0.0) @ length)
 
 
-def _waits(terms: Terms, rows: Rows, expected: _Expected) -> dict[str, float]:
+def _waits(terms: CheckTerms, rows: Rows, expected: _Expected) -> dict[str, float]:
     """Return waiting times: completion less arrival and length, expected where evictions are."""
     last = rows.last
     job = rows.job[last]
@@ -227,7 +226,7 @@ def _waits(terms: Terms, rows: Rows, expected: _Expected) -> dict[str, float]:
     return found
 
 
-def _counts(terms: Terms, rows: Rows, expected: _Expected) -> dict[str, float]:
+def _counts(terms: CheckTerms, rows: Rows, expected: _Expected) -> dict[str, float]:
     """Return evictions, suspensions and completed jobs; churn are the suspensions alone: nobody decides evictions."""
     count = len(terms.length)
     happened = evicted(terms, rows)
@@ -243,7 +242,7 @@ def _counts(terms: Terms, rows: Rows, expected: _Expected) -> dict[str, float]:
     }
 
 
-def evicted(terms: Terms, rows: Rows) -> BoolArray:
+def evicted(terms: CheckTerms, rows: Rows) -> BoolArray:
     """Return which jobs were evicted: a spot row that ends early, then one on demand of the whole length, at once."""
     found = np.zeros(len(terms.length), dtype=np.bool_)
     if not terms.realised:

@@ -15,18 +15,8 @@ from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.errors import one_of, shown
 from carbonopt.core.report import Report, Violation
 from carbonopt.problems.purchasing.data.instance import MODELS, ROUNDING, ROUNDING_HOURS, PurchasingInstance
-from carbonopt.problems.purchasing.verify.accounts import (
-    OPTIONS,
-    RESERVED,
-    SHARED,
-    SPOT,
-    Rows,
-    Terms,
-    evaluate,
-    evicted,
-    load_of,
-    snapped,
-)
+from carbonopt.problems.purchasing.data.purchase_options import OPTIONS, RESERVED, SHARED, SPOT
+from carbonopt.problems.purchasing.verify.accounts import CheckTerms, Rows, evaluate, evicted, load_of, snapped
 from carbonopt.problems.purchasing.verify.check_artifact import artifact_terms, off_tick, on_ticks
 
 COLUMNS = ("job", "start_hours", "end_hours", "option")
@@ -78,7 +68,7 @@ def check(instance: PurchasingInstance, schedule: dict[str, Any], info: dict[str
     return Report(tuple(violations), _objective(instance, metrics), metrics, incomparable=other)
 
 
-def _incomparable(instance: PurchasingInstance, terms: Terms) -> str:
+def _incomparable(instance: PurchasingInstance, terms: CheckTerms) -> str:
     """Return in which way a schedule is held to other rules than those that bounds are proven for."""
     if terms.artifact:
         return "it is accounted for as the authors' simulator does"
@@ -87,7 +77,7 @@ def _incomparable(instance: PurchasingInstance, terms: Terms) -> str:
     return "its evictions are drawn at random and have happened" if terms.realised else ""
 
 
-def _terms(instance: PurchasingInstance, info: dict[str, Any]) -> tuple[list[Violation], Terms | None]:
+def _terms(instance: PurchasingInstance, info: dict[str, Any]) -> tuple[list[Violation], CheckTerms | None]:
     """Return what the schedule is held to, and what is wrong with what it says of itself."""
     told = {key: info.get(key, default) for key, default in _defaults(instance).items()}
     faults = [
@@ -105,7 +95,7 @@ def _terms(instance: PurchasingInstance, info: dict[str, Any]) -> tuple[list[Vio
         return [], artifact_terms(instance, told["model"], int(reserved))
     jobs, realised = instance.jobs, told["evictions"] == "realised"
     limit = instance.max_wait_hours
-    return [], Terms(jobs.arrival_hours, jobs.length_hours, limit, told["model"], int(reserved), realised)
+    return [], CheckTerms(jobs.arrival_hours, jobs.length_hours, limit, told["model"], int(reserved), realised)
 
 
 def _defaults(instance: PurchasingInstance) -> dict[str, str]:
@@ -167,7 +157,7 @@ def _slot(instance: PurchasingInstance, moment: float) -> int:
     return int(np.clip(moment // instance.time.slot_hours, 0, instance.time.slots - 1))
 
 
-def _options(instance: PurchasingInstance, terms: Terms, rows: Rows) -> Iterator[Violation]:
+def _options(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> Iterator[Violation]:
     """Only options that the model and the job's length allow."""
     if terms.model == "no-split":
         text = "shares the reserved CPUs: in the model 'no-split' a job has them for all of itself, or none"
@@ -184,7 +174,7 @@ def _options(instance: PurchasingInstance, terms: Terms, rows: Rows) -> Iterator
         yield from _named(instance, rows, spot & ~short, "spot", text)
 
 
-def _pieces(instance: PurchasingInstance, terms: Terms, rows: Rows) -> Iterator[Violation]:
+def _pieces(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> Iterator[Violation]:
     """Every job does its length, in one piece unless the model or an eviction breaks it."""
     names, count = instance.jobs.name, np.bincount(rows.job, minlength=len(terms.length))
     done = np.bincount(rows.job, rows.end - rows.start, len(count))
@@ -212,7 +202,7 @@ def _pieces(instance: PurchasingInstance, terms: Terms, rows: Rows) -> Iterator[
     yield from _named(instance, rows, over > ROUNDING_HOURS, "overlap", "runs twice at once", over)
 
 
-def _windows(instance: PurchasingInstance, terms: Terms, rows: Rows) -> Iterator[Violation]:
+def _windows(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> Iterator[Violation]:
     """Jobs run after their arrival, wait at most W, and end before the signal does."""
     arrival, first, last = terms.arrival[rows.job], rows.first, rows.last
     early = arrival - rows.start
@@ -232,7 +222,7 @@ def _windows(instance: PurchasingInstance, terms: Terms, rows: Rows) -> Iterator
     yield from _named(instance, rows, over > slack, "horizon", "ends after the carbon signal", over)
 
 
-def _reserved(instance: PurchasingInstance, terms: Terms, rows: Rows) -> Iterator[Violation]:
+def _reserved(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> Iterator[Violation]:
     """Reserved rows never take more than R CPUs; runs may touch for the allowance."""
     start, end = rows.start + ROUNDING_HOURS, rows.end - ROUNDING_HOURS
     kept = (rows.option == RESERVED) & (start < end)

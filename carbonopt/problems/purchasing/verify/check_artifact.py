@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.verify.accounts import Rows, Terms
+from carbonopt.problems.purchasing.verify.accounts import CheckTerms, Rows
 
 TICKS_PER_HOUR = 720
 ALLOWANCE = 1e-6
@@ -16,7 +16,7 @@ OFF_TICK = 1e-4
 """Part of a tick that counts as rounding of a time in hours."""
 
 
-def artifact_terms(instance: PurchasingInstance, model: str, reserved: int) -> Terms:
+def artifact_terms(instance: PurchasingInstance, model: str, reserved: int) -> CheckTerms:
     """Return arrival, length and waiting limit of the jobs as the authors' simulator cuts them.
 
     A job that is exactly as long as its queue's limit goes to the next queue there.
@@ -29,7 +29,7 @@ def artifact_terms(instance: PurchasingInstance, model: str, reserved: int) -> T
     waits = np.array([queue.max_wait_hours for queue in instance.queues]) * TICKS_PER_HOUR
     limit = np.floor(waits + ALLOWANCE)[np.searchsorted(edges, length, side="right")]
     arrival, length, limit = (ticks / TICKS_PER_HOUR for ticks in (arrival, length, limit))
-    return Terms(arrival, length, limit, model, reserved, artifact=True)
+    return CheckTerms(arrival, length, limit, model, reserved, artifact=True)
 
 
 def off_tick(rows: Rows) -> npt.NDArray[np.bool_]:

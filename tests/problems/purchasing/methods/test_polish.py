@@ -8,8 +8,8 @@ from purchasing_random import by_hand, columns, continuous, random_schedule
 
 import carbonopt as co
 from carbonopt.problems.purchasing.data.instance import Weights
+from carbonopt.problems.purchasing.data.purchase_options import OPTIONS
 from carbonopt.problems.purchasing.methods.polish import polished
-from carbonopt.problems.purchasing.verify.accounts import OPTIONS
 from carbonopt.problems.purchasing.verify.check import check
 
 

@@ -15,9 +15,9 @@ from carbonopt.core.options import Options, Progress
 from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Spot, Weights
 from carbonopt.problems.purchasing.methods.price.bound import maximise
 from carbonopt.problems.purchasing.methods.price.dual import Dual
+from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.method import price
-from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters
-from carbonopt.problems.purchasing.methods.price.table import Grid
+from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters, PriceParameters, RoundParameters
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.check import check
 
@@ -32,7 +32,7 @@ VARIANTS = [
 
 
 def solved(instance: PurchasingInstance, **options: Any) -> co.Solution:
-    return co.solve(instance, "price", **({"time_limit": 10.0} | options))
+    return co.solve(instance, "price", **({"time_limit": None} | options))
 
 
 class TestByHand:
@@ -109,8 +109,8 @@ class TestEveryVariant:
         self, model: str, hazard: float | None, decided: bool, limited: bool, seed: int
     ) -> None:
         instance = continuous(seed, model, hazard, decided, limited)
-        options = Options(time_limit=1.0)
-        outcome = price(instance, options)
+        one = PriceParameters(rounds=RoundParameters(rounds=1, most_sweeps=50))
+        outcome = price(instance, Options(time_limit=None, params=one))
         if outcome.certificate is not None:
             proven, _ = proven_bound(instance, outcome.certificate, outcome.info)
             assert proven is not None

@@ -47,7 +47,7 @@ def test_what_a_group_does_not_say_is_as_in_this_group() -> None:
         ({"rounds": {"rounds": 0}}, "params.rounds.rounds = 0: must be a whole number, at least 1"),
         ({"bound": {"cell_hours": []}}, "params.bound.cell_hours = .*: must be at least one number"),
         ({"splitting": {"coarse": {"reach_hours": 0}}}, "params.splitting.coarse.reach_hours = 0: must be above 0"),
-        ({"search": {}}, "params.search is unknown"),
+        ({"search": {}}, "params.search: is unknown"),
         (LimitParameters(), "must be PriceParameters, not LimitParameters"),
     ],
 )

@@ -86,6 +86,14 @@ def test_each_piece_takes_reserved_cpus_for_itself() -> None:
     ]
 
 
+def test_ecovisor_runs_in_as_many_clean_hours_as_it_is_told() -> None:
+    kg = [float(hour) for hour in range(24, 0, -1)] + [1.0] * 30
+    begins = [starts(by_hand(kg, [(0, 2, 1)], wait=24.0), f"ecovisor:clean_share={share}")[0] for share in (0.25, 0.5)]
+    assert begins == [19.0, 13.0]  # an hour as clean as the threshold does not run
+    with pytest.raises(co.UnsupportedError, match="clean_share = 2.0: must be above 0, at most 1"):
+        co.simulate(by_hand(kg, [(0, 2, 1)]), "ecovisor:clean_share=2")
+
+
 def test_ecovisor_pauses_until_its_waiting_time_is_used_up() -> None:
     kg = [9.0, 1, 9, 9, 1, 1, 9, 9] + [float(value) for value in range(10, 26)] + [1] * 20
     # the day's hours sorted: 1 1 1 9 9 9 9 9 ...: 30 % of 24 h are 7.2 h, the eighth hour has 9

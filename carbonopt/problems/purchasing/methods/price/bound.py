@@ -13,8 +13,8 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.dual import Dual
+from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters
-from carbonopt.problems.purchasing.methods.price.table import Grid
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,10 +20,10 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
-from carbonopt.problems.purchasing.methods.price.pieces import Kept, price_pieces
-from carbonopt.problems.purchasing.methods.price.runs import Found, Walk, price_runs
-from carbonopt.problems.purchasing.methods.price.spot import Other, Others
-from carbonopt.problems.purchasing.methods.price.table import Grid, jobs_of, largest_load
+from carbonopt.problems.purchasing.methods.price.grid import Grid, jobs_of, largest_load
+from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Kept, price_pieces
+from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import Found, Walk, price_runs
+from carbonopt.problems.purchasing.methods.price.others import Other, Others
 
 SAFETY = 1e-11
 """Allowance for the rounding of sums in double precision, relative to what is added up."""

@@ -17,16 +17,16 @@ from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.methods.bounds import stated
-from carbonopt.problems.purchasing.methods.no_wait import first_plan, improved
+from carbonopt.problems.purchasing.methods.dual_bound import stated
+from carbonopt.problems.purchasing.methods.no_wait import first_schedule, improved
 from carbonopt.problems.purchasing.methods.price.bound import maximise, worst
-from carbonopt.problems.purchasing.methods.price.cells import sweep
-from carbonopt.problems.purchasing.methods.price.events import respond
+from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import sweep
+from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import respond
+from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import price_pieces
+from carbonopt.problems.purchasing.methods.price.kernels.piece_responses import respond_pieces
+from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import price_runs
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
-from carbonopt.problems.purchasing.methods.price.pieces import price_pieces
-from carbonopt.problems.purchasing.methods.price.resume import respond_pieces
 from carbonopt.problems.purchasing.methods.price.rounds import Rounds
-from carbonopt.problems.purchasing.methods.price.runs import price_runs
 
 STEPS_AN_HOUR = 250_000
 """Loop steps for each hour of a job's window: 500 evaluations of 20 steps a breakpoint, and as much for the search."""
@@ -92,7 +92,7 @@ def without_loops(instance: PurchasingInstance, options: Options) -> Outcome:
     info = {"stopped": "the time is too short to compile loops: `carbonopt compile` does it beforehand"}
     free = {"kind": "lagrangian", "grid_slots": 1, "prices": np.zeros(instance.time.slots), "multipliers": None}
     value, certificate = stated(instance, np.inf, free)
-    best = first_plan(instance, options)
+    best = first_schedule(instance, options)
     if best is None:
         return Outcome(Status.TIME_LIMIT, None, value, certificate, info)
     best = improved(instance, best)
@@ -101,7 +101,7 @@ def without_loops(instance: PurchasingInstance, options: Options) -> Outcome:
 
 def _price(instance: PurchasingInstance, options: Options) -> Outcome:
     parameters = options.parameters(PriceParameters)
-    first = first_plan(instance, options)
+    first = first_schedule(instance, options)
     if first is not None:
         options.report(objective=first.objective, incumbent=lambda: first.schedule, info=first.info)
     bound = maximise(instance, _Share(options, parameters.bound.time_share), options, parameters.bound)
@@ -110,17 +110,17 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
     value, certificate = stated(instance, bound.value, bound.certificate)
     rounds = Rounds(instance, options, bound, parameters)
     info = rounds.run()
-    plan = rounds.best.plan
+    runs = rounds.best.runs
     if first is not None and first.objective < rounds.best.objective:
         status = Status.TIME_LIMIT if options.remaining <= 0 else Status.FEASIBLE
         return Outcome(status, first.schedule, value, certificate, info | first.info)
-    if plan is None:
+    if runs is None:
         late = options.remaining <= 0
         status = Status.TIME_LIMIT if late else Status.UNKNOWN
         return Outcome(status, None, value, certificate, info)
     if instance.reserved_cpus is None:
-        info["reserved_cpus"] = int(plan.reserved)
-    return Outcome(_status(rounds, options), plan.columns(instance), value, certificate, info)
+        info["reserved_cpus"] = int(runs.reserved)
+    return Outcome(_status(rounds, options), runs.columns(instance), value, certificate, info)
 
 
 def _status(rounds: Rounds, options: Options) -> Status:

@@ -13,8 +13,8 @@ from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.bound import Bound
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters, StageParameters
-from carbonopt.problems.purchasing.methods.price.plan import Plan, amounts, best_reserved, fits, mixed
-from carbonopt.problems.purchasing.methods.price.resume import PieceSearch
+from carbonopt.problems.purchasing.methods.price.piece_search import PieceSearch
+from carbonopt.problems.purchasing.methods.price.run_table import RunTable, amounts, best_reserved, fits, mixed
 from carbonopt.problems.purchasing.methods.price.search import Search
 from carbonopt.problems.purchasing.methods.price.stages import course
 
@@ -23,7 +23,7 @@ from carbonopt.problems.purchasing.methods.price.stages import course
 class Incumbent:
     """The best schedule so far."""
 
-    plan: Plan | None = None
+    runs: RunTable | None = None
     objective: float = np.inf
 
 
@@ -155,46 +155,46 @@ class Rounds:
             search.settle(cooling, reach)
         return cooling.per_sweep
 
-    def _settle(self, search: Search | PieceSearch, sweeps: int) -> Plan:
+    def _settle(self, search: Search | PieceSearch, sweeps: int) -> RunTable:
         """Respond to the exact load, and offer the schedule."""
         steepest = self.steepness[-1]
         search.settle(Cooling(sweeps, 0.0, 0.0, max(0.0, self.options.remaining), (steepest, steepest)))
         self.start, self.on_pool = search.choice.start, search.choice.on_pool
-        plan = search.plan()
-        self.offer(plan)
-        return plan
+        runs = search.runs()
+        self.offer(runs)
+        return runs
 
-    def offer(self, plan: Plan) -> bool:
+    def offer(self, runs: RunTable) -> bool:
         """Offer a schedule, with the best reserved CPUs if they are decided; return whether it keeps the limits."""
         instance = self.instance
         if instance.reserved_cpus is None:
-            self.reserved = best_reserved(plan, instance, float(self.weights[1]))
-            plan = Plan(plan.job, plan.start, plan.end, plan.option, self.reserved)
-        found = amounts(plan, instance, self.bound.dual.other_at(self.weights))
+            self.reserved = best_reserved(runs, instance, float(self.weights[1]))
+            runs = RunTable(runs.job, runs.start, runs.end, runs.option, self.reserved)
+        found = amounts(runs, instance, self.bound.dual.other_at(self.weights))
         objective = found.objective(instance)
         self.kept = not (found.excess(instance) > 0).any()
-        if not self.kept or not fits(plan, instance):
+        if not self.kept or not fits(runs, instance):
             return False
         if objective < self.best.objective:
-            self.best.plan, self.best.objective = plan, objective
-            info = {"reserved_cpus": int(plan.reserved)} if instance.reserved_cpus is None else {}
+            self.best.runs, self.best.objective = runs, objective
+            info = {"reserved_cpus": int(runs.reserved)} if instance.reserved_cpus is None else {}
             self.options.report(
-                objective=objective, bound=self.bound.value, incumbent=lambda: plan.columns(instance), info=info
+                objective=objective, bound=self.bound.value, incumbent=lambda: runs.columns(instance), info=info
             )
         return True
 
     def _keep_limits(self) -> None:
         """Raise the multipliers of the limits until these are kept, lower them as far as that allows, and mix."""
         low, high, step = 0.0, np.inf, 1.0
-        plans: dict[bool, Plan] = {}
+        tables: dict[bool, RunTable] = {}
         limits, rounds = self.parameters.limits, self.parameters.rounds
         stage = limits.stage(self.instance.model)
         for _ in range(limits.trials):
             self.weights = self._weights_at(step)
             search = self.search()
             self._sweep(search, stage, limits.sweeps, self.options.remaining, self.steepness[1:])
-            plan = self._settle(search, rounds.settling_sweeps)
-            plans[self.kept] = plan
+            runs = self._settle(search, rounds.settling_sweeps)
+            tables[self.kept] = runs
             if self.kept:
                 high = step
             else:
@@ -202,8 +202,8 @@ class Rounds:
             step = 2 * step if np.isinf(high) else (low + high) / 2
             if self.done() or high - low < limits.precision * high:
                 break
-        if len(plans) == 2:
-            self._mix(plans[True], plans[False])
+        if len(tables) == 2:
+            self._mix(tables[True], tables[False])
 
     def _weights_at(self, step: float) -> FloatArray:
         """Return the weights with the bound's multipliers times `step`, and more of each limit above 1."""
@@ -212,7 +212,7 @@ class Rounds:
         weights[dual.limited.index] += self.parameters.limits.addition * max(0.0, step - 1.0) * dual.limited.unit
         return weights
 
-    def _mix(self, kept: Plan, cheap: Plan) -> None:
+    def _mix(self, kept: RunTable, cheap: RunTable) -> None:
         """Let as many jobs as the limits allow do what they do in a schedule that does not keep them."""
         jobs = len(self.instance.jobs)
         order = self.random.permutation(jobs)

@@ -20,13 +20,20 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
-from carbonopt.problems.purchasing.methods.price.cells import Choice, Pool, Room, add_loads, sweep
+from carbonopt.problems.purchasing.data.purchase_options import RESERVED, SHARED
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling, Step
-from carbonopt.problems.purchasing.methods.price.events import Events, Path, Terms, put_all, respond
+from carbonopt.problems.purchasing.methods.price.grid import Grid, jobs_of
+from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Choice, Pool, Room, add_loads, sweep
+from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import (
+    Events,
+    LoadPrices,
+    Path,
+    put_all,
+    respond,
+)
+from carbonopt.problems.purchasing.methods.price.others import Other
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
-from carbonopt.problems.purchasing.methods.price.plan import RESERVED, SHARED, Plan
-from carbonopt.problems.purchasing.methods.price.spot import Other
-from carbonopt.problems.purchasing.methods.price.table import Grid, jobs_of
+from carbonopt.problems.purchasing.methods.price.run_table import RunTable
 
 
 @dataclass(eq=False)
@@ -113,7 +120,7 @@ class Search:
         path = _path(size)
         for step in cooling:
             above, choice = self.at(step)
-            terms = Terms(self.reserved * (1 + 0.1 * ROUNDING), above, float(self.weights[2]))
+            terms = LoadPrices(self.reserved * (1 + 0.1 * ROUNDING), above, float(self.weights[2]))
             order, begin = self.order(), 0
             luck = self.random.random(len(order))
             while begin < len(order):
@@ -142,12 +149,12 @@ class Search:
                 return events
             capacity *= 2
 
-    def plan(self) -> Plan:
+    def runs(self) -> RunTable:
         """Return what the jobs do."""
         on_pool, count = self.choice.on_pool, len(self.jobs.cpus)
         option = np.where(on_pool, RESERVED if self.hard else SHARED, self.other.kind.astype(np.int64))
         start = np.where(on_pool, self.choice.start, self.other.start)
-        return Plan(np.arange(count), start, start + self.jobs.length, option, self.reserved)
+        return RunTable(np.arange(count), start, start + self.jobs.length, option, self.reserved)
 
 
 def _path(size: int) -> Path:

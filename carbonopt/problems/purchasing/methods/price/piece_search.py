@@ -10,52 +10,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.methods.price.cells import Choice, Pool
+from carbonopt.problems.purchasing.data.purchase_options import SHARED
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
+from carbonopt.problems.purchasing.methods.price.grid import Grid, jobs_of
+from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Choice, Pool
+from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Kept
+from carbonopt.problems.purchasing.methods.price.kernels.piece_responses import respond_pieces
+from carbonopt.problems.purchasing.methods.price.others import Other
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
-from carbonopt.problems.purchasing.methods.price.pieces import Kept, best_completion, choose_hours, fill_window
-from carbonopt.problems.purchasing.methods.price.plan import SHARED, Plan
-from carbonopt.problems.purchasing.methods.price.spot import Other
-from carbonopt.problems.purchasing.methods.price.table import Grid, Jobs, jobs_of
+from carbonopt.problems.purchasing.methods.price.run_table import RunTable
 
 TINY_HOURS = 1e-9
 """Pieces shorter than this go to the job's longest piece."""
-
-
-@kernel
-def respond_pieces(
-    order: IntArray,
-    noise: FloatArray,
-    jobs: Jobs,
-    pool: Pool,
-    choice: Choice,
-    taken: FloatArray,
-    offset: IntArray,
-    kept: Kept,
-) -> None:
-    """Let the jobs choose their hours anew; `noise` of each cell is added to the share that is on demand."""
-    cells = len(pool.load)
-    for j in order:
-        cpus, at = jobs.cpus[j], offset[j]
-        first, count = fill_window(j, pool.hours, jobs, kept, cells)
-        free = pool.reserved - cpus
-        for c in range(count):
-            if choice.on_pool[j]:
-                pool.load[first + c] -= cpus * taken[at + c] / pool.hours
-            above = min(max(pool.load[first + c] - free, 0.0), cpus) + cpus * noise[first + c]
-            kept.window_rate[c] = cpus * pool.carbon[first + c] + pool.price * above
-            kept.chosen[c] = 0.0
-        least, cell, inside = best_completion(j, first, count, pool.hours, pool.wait, jobs, kept)
-        choice.on_pool[j] = least <= choice.other[j]
-        if not choice.on_pool[j]:
-            continue
-        choose_hours(j, cell, inside, jobs, kept)
-        for c in range(count):
-            taken[at + c] = kept.chosen[c]
-            pool.load[first + c] += cpus * kept.chosen[c] / pool.hours
 
 
 @dataclass(eq=False)
@@ -107,7 +75,7 @@ class PieceSearch:
         noise = share * self.random.random(self.grid.cells)
         respond_pieces(order, noise, self.jobs, self.pool, self.choice, self.taken, self.offset, self.kept)
 
-    def plan(self) -> Plan:
+    def runs(self) -> RunTable:
         """Return what the jobs do: hours of neighbouring cells as one piece."""
         job, start, end = self._pieces()
         off = np.flatnonzero(~self.choice.on_pool)
@@ -118,7 +86,7 @@ class PieceSearch:
             np.concatenate([start, begin]),
             np.concatenate([end, begin + self.jobs.length[off]]),
         )
-        return Plan(*columns, option, self.reserved)
+        return RunTable(*columns, option, self.reserved)
 
     def _pieces(self) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return job, start and end of the pieces: in a cell that is used in part, next to the neighbouring one."""

@@ -9,14 +9,12 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Schedule
 from carbonopt.problems.purchasing.data.instance import ROUNDING, ROUNDING_HOURS, PurchasingInstance
-from carbonopt.problems.purchasing.methods.price.spot import Other
-
-RESERVED, SHARED, ON_DEMAND, SPOT = range(4)
-NAMES = ("reserved", "shared", "on-demand", "spot")
+from carbonopt.problems.purchasing.data.purchase_options import OPTIONS, RESERVED, SHARED
+from carbonopt.problems.purchasing.methods.price.others import Other
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class RunTable:
     """Rows of a schedule: job, begin and end [h], and option, each of shape (rows,), and the reserved CPUs."""
 
     job: IntArray
@@ -32,7 +30,7 @@ class Plan:
             "job": [names[j] for j in self.job.tolist()],
             "start_hours": self.start.tolist(),
             "end_hours": self.end.tolist(),
-            "option": [NAMES[option] for option in self.option.tolist()],
+            "option": [OPTIONS[option] for option in self.option.tolist()],
         }
 
 
@@ -64,44 +62,44 @@ class Amounts:
         )
 
 
-def pool_load(plan: Plan, instance: PurchasingInstance) -> tuple[FloatArray, FloatArray]:
+def pool_load(runs: RunTable, instance: PurchasingInstance) -> tuple[FloatArray, FloatArray]:
     """Return the lengths [h] between the moments at which the load of the pool changes, and the load in each."""
-    pool = plan.option <= SHARED
-    cpus = instance.jobs.cpus[plan.job[pool]]
-    moment = np.concatenate([plan.start[pool], plan.end[pool]])
+    pool = runs.option <= SHARED
+    cpus = instance.jobs.cpus[runs.job[pool]]
+    moment = np.concatenate([runs.start[pool], runs.end[pool]])
     order = np.argsort(moment, kind="stable")
     return np.diff(moment[order]), np.cumsum(np.concatenate([cpus, -cpus])[order])[:-1]
 
 
-def amounts(plan: Plan, instance: PurchasingInstance, other: Other) -> Amounts:
-    """Return what a plan adds up to; `other` knows what jobs off the pool do."""
+def amounts(runs: RunTable, instance: PurchasingInstance, other: Other) -> Amounts:
+    """Return what runs add up to; `other` knows what jobs off the pool do."""
     jobs = instance.jobs
-    pool = plan.option <= SHARED
-    job, start, end = plan.job[pool], plan.start[pool], plan.end[pool]
+    pool = runs.option <= SHARED
+    job, start, end = runs.job[pool], runs.start[pool], runs.end[pool]
     edges = np.arange(instance.time.slots + 1) * instance.time.slot_hours
     until = prefix_sums(instance.kg_per_cpu_hour) * instance.time.slot_hours
     kg = float(jobs.cpus[job] @ (np.interp(end, edges, until) - np.interp(start, edges, until)))
-    hours, load = pool_load(plan, instance)
-    usd = float(np.maximum(load - plan.reserved, 0.0) @ hours) * instance.prices.on_demand_usd_per_cpu_hour
+    hours, load = pool_load(runs, instance)
+    usd = float(np.maximum(load - runs.reserved, 0.0) @ hours) * instance.prices.on_demand_usd_per_cpu_hour
     completion = np.full(len(jobs), -np.inf)
     np.maximum.at(completion, job, end)
     on_pool = np.isfinite(completion)
     wait = np.maximum(0.0, completion - jobs.arrival_hours - jobs.length_hours)[on_pool]
-    off = plan.job[~pool]
+    off = runs.job[~pool]
     return Amounts(
         kg + float(other.carbon_kg[off].sum()),
         usd + float(other.usd[off].sum()),
-        instance.prepaid_usd(plan.reserved),
+        instance.prepaid_usd(runs.reserved),
         float(wait.sum()) + float(other.wait_hours[off].sum()),
     )
 
 
-def best_reserved(plan: Plan, instance: PurchasingInstance, cost: float) -> float:
-    """Return the whole number of reserved CPUs that is best for the load of a plan; `cost` is the weight of a $."""
-    hours, load = pool_load(plan, instance)
+def best_reserved(runs: RunTable, instance: PurchasingInstance, cost: float) -> float:
+    """Return the whole number of reserved CPUs that is best for the load of runs; `cost` is the weight of a $."""
+    hours, load = pool_load(runs, instance)
     if not len(load):
         return 0.0
-    if (plan.option[plan.option <= SHARED] == RESERVED).any():
+    if (runs.option[runs.option <= SHARED] == RESERVED).any():
         return float(np.ceil(load[hours > 0].max(initial=0.0) * (1 - ROUNDING)))
     order = np.argsort(load)
     level, above = load[order], np.cumsum(hours[order][::-1])[::-1]
@@ -116,22 +114,22 @@ def best_reserved(plan: Plan, instance: PurchasingInstance, cost: float) -> floa
     return float(candidates[int(np.argmin(usd))])
 
 
-def fits(plan: Plan, instance: PurchasingInstance) -> bool:
+def fits(runs: RunTable, instance: PurchasingInstance) -> bool:
     """Return whether runs that need reserved CPUs for all of themselves have them."""
-    reserved = plan.option == RESERVED
+    reserved = runs.option == RESERVED
     if not reserved.any():
         return True
-    hours, load = pool_load(plan, instance)
-    return bool((load[hours > ROUNDING_HOURS / 2] <= plan.reserved * (1 + ROUNDING)).all())
+    hours, load = pool_load(runs, instance)
+    return bool((load[hours > ROUNDING_HOURS / 2] <= runs.reserved * (1 + ROUNDING)).all())
 
 
-def mixed(plan: Plan, second: Plan, of_second: BoolArray) -> Plan:
-    """Return what some jobs (N,) do in a second plan and all others in the first."""
-    one, two = ~of_second[plan.job], of_second[second.job]
-    return Plan(
-        np.concatenate([plan.job[one], second.job[two]]),
-        np.concatenate([plan.start[one], second.start[two]]),
-        np.concatenate([plan.end[one], second.end[two]]),
-        np.concatenate([plan.option[one], second.option[two]]),
-        plan.reserved,
+def mixed(runs: RunTable, second: RunTable, of_second: BoolArray) -> RunTable:
+    """Return what some jobs (N,) do in a second table and all others in the first."""
+    one, two = ~of_second[runs.job], of_second[second.job]
+    return RunTable(
+        np.concatenate([runs.job[one], second.job[two]]),
+        np.concatenate([runs.start[one], second.start[two]]),
+        np.concatenate([runs.end[one], second.end[two]]),
+        np.concatenate([runs.option[one], second.option[two]]),
+        runs.reserved,
     )

@@ -13,12 +13,12 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.purchasing.methods.price.table import Jobs, Rates
+from carbonopt.problems.purchasing.methods.price.grid import Jobs, Rates
 
 LEAST_MASS = 1e-300
 """Of a soft minimum whose temperature is so low that all terms vanish."""
 NEGLIGIBLE = 25.0
-"""Terms of a soft least that are e^-25 of the largest are left out."""
+"""LoadPrices of a soft least that are e^-25 of the largest are left out."""
 
 
 class Walk(NamedTuple):

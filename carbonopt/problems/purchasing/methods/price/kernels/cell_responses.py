@@ -17,7 +17,7 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
-from carbonopt.problems.purchasing.methods.price.table import Jobs
+from carbonopt.problems.purchasing.methods.price.grid import Jobs
 
 
 class Pool(NamedTuple):

@@ -10,11 +10,9 @@ from bisect import bisect_left, insort
 from math import inf
 
 from carbonopt.core.arrays import BoolArray, FloatArray
-from carbonopt.problems.purchasing.online.pieces import Pieces
+from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, RESERVED, SPOT
+from carbonopt.problems.purchasing.online.suspension import Pieces
 from carbonopt.simulation import Policy, State
-
-RESERVED, ON_DEMAND, SPOT, SHARED = range(4)
-POOLS = ("reserved", "on-demand", "spot", "shared")
 
 
 class Planned(Policy):
@@ -46,7 +44,11 @@ class Planned(Policy):
 
     def buy(self, state: State, job: int, until: float = inf) -> None:
         """Start a job on spot CPUs, on reserved ones if they are free for all of it, or on demand."""
-        pool = SPOT if self.spot[job] else RESERVED if state.fits(job, RESERVED) else ON_DEMAND
+        pool = ON_DEMAND
+        if self.spot[job]:
+            pool = SPOT
+        elif state.fits(job, RESERVED):
+            pool = RESERVED
         state.start(job, pool, until=until)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.purchasing.methods.price.cells import Choice, draw
-from carbonopt.problems.purchasing.methods.price.table import Jobs
+from carbonopt.problems.purchasing.methods.price.grid import Jobs
+from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Choice, draw
 
 SAME_HOURS = 1e-9
 """Moments that differ by less are one."""
@@ -35,7 +35,7 @@ class Events(NamedTuple):
     toll: FloatArray
 
 
-class Terms(NamedTuple):
+class LoadPrices(NamedTuple):
     """R with its allowance, the price of load above R, and that of waiting."""
 
     reserved: float
@@ -120,9 +120,11 @@ def take(cpus: float, start: float, end: float, events: Events) -> None:
 
 
 @kernel
-def fill_path(begin: float, end: float, cpus: float, shared: float, events: Events, terms: Terms, path: Path) -> int:
+def fill_path(
+    begin: float, end: float, cpus: float, shared: float, events: Events, prices: LoadPrices, path: Path
+) -> int:
     """Fill the moments from `begin` to `end`, and the job's cost until and rate after each; return their number."""
-    final, free = len(events.number) - 1, terms.reserved - cpus
+    final, free = len(events.number) - 1, prices.reserved - cpus
     b = min(int(begin / events.hours), final)
     load, at = events.before[b], 0
     while at < events.number[b] and events.moment[b, at] <= begin:
@@ -134,7 +136,7 @@ def fill_path(begin: float, end: float, cpus: float, shared: float, events: Even
         following = events.moment[b, at] if at < events.number[b] else limit
         following = min(following, end)
         if following > now + SAME_HOURS or following >= end:
-            rate = cpus * events.carbon[b] + shared * events.toll[b] + terms.price * min(max(load - free, 0.0), cpus)
+            rate = cpus * events.carbon[b] + shared * events.toll[b] + prices.price * min(max(load - free, 0.0), cpus)
             path.moment[count], path.until[count], path.rate[count] = now, total, rate
             count += 1
             total += rate * (following - now)
@@ -181,7 +183,7 @@ def respond(
     jobs: Jobs,
     choice: Choice,
     events: Events,
-    terms: Terms,
+    prices: LoadPrices,
     path: Path,
 ) -> int:
     """Let the jobs from `begin` on in `order` choose anew; return where it stopped for lack of space, or the end.
@@ -195,19 +197,19 @@ def respond(
         if choice.on_pool[j]:
             take(cpus, choice.start[j], choice.start[j] + length, events)
             earliest, latest = max(earliest, choice.start[j] - reach), min(latest, choice.start[j] + reach)
-        count = fill_path(earliest, latest + length, cpus, shared, events, terms, path)
+        count = fill_path(earliest, latest + length, cpus, shared, events, prices, path)
         if count < 0:
             if choice.on_pool[j]:
                 put(cpus, choice.start[j], choice.start[j] + length, events)
             return z
-        found = fill_candidates(earliest, latest, length, count, terms.wait, path)
+        found = fill_candidates(earliest, latest, length, count, prices.wait, path)
         best = 0
         for q in range(1, found):
             if path.value[q] < path.value[best]:
                 best = q
         starts = found
         if choice.other[j] < np.inf:
-            path.value[found] = choice.other[j] - terms.wait * (earliest - jobs.arrival[j])
+            path.value[found] = choice.other[j] - prices.wait * (earliest - jobs.arrival[j])
             best = starts if path.value[starts] < path.value[best] else best
             found += 1
         if temperature > 0.0:

@@ -28,6 +28,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.milp.program import Block, Program
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.formulation.breakpoints import slot_hours_of_runs
 from carbonopt.problems.purchasing.formulation.choices import Choices, choices_of
 from carbonopt.problems.purchasing.formulation.limits import add_limits
 from carbonopt.problems.purchasing.formulation.program import (
@@ -36,7 +37,6 @@ from carbonopt.problems.purchasing.formulation.program import (
     refuse_if_too_large,
     shared_cpus,
 )
-from carbonopt.problems.purchasing.formulation.starts import slot_hours_of_runs
 
 
 @dataclass(frozen=True, eq=False)

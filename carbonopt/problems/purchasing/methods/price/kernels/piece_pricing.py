@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.purchasing.methods.price.table import Jobs
+from carbonopt.problems.purchasing.methods.price.grid import Jobs
 
 ENOUGH = 1e-9
 """Hours that may lack for rounding, relative to the length."""

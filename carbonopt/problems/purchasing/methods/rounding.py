@@ -10,8 +10,9 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
-from carbonopt.problems.purchasing.formulation.pieces import PieceProgram
-from carbonopt.problems.purchasing.verify.accounts import ON_DEMAND, OPTIONS, RESERVED, SHARED, load_of
+from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, OPTIONS, RESERVED, SHARED
+from carbonopt.problems.purchasing.formulation.piece_program import PieceProgram
+from carbonopt.problems.purchasing.verify.accounts import load_of
 from carbonopt.problems.purchasing.verify.check import check
 
 SHORTEST_HOURS = 1e-8
@@ -20,7 +21,7 @@ LEAST = 1e-12
 
 
 @dataclass(frozen=True)
-class Plan:
+class CheckedSchedule:
     """A schedule with what the checker says of it; the objective is infinite where it is not feasible."""
 
     schedule: Schedule
@@ -28,14 +29,14 @@ class Plan:
     objective: float = np.inf
 
 
-def plan_of(instance: PurchasingInstance, schedule: Schedule, reserved: int | None = None) -> Plan:
+def checked(instance: PurchasingInstance, schedule: Schedule, reserved: int | None = None) -> CheckedSchedule:
     """Return a schedule with its value; where R is to be decided, with `reserved` or the best number for it."""
     info: dict[str, Any] = {}
     if instance.reserved_cpus is None:
         info["reserved_cpus"] = _least_reserved(instance, schedule) if reserved is None else reserved
     report = check(instance, schedule, info)
     feasible = report.feasible and report.objective is not None
-    return Plan(schedule, info, report.objective if feasible and report.objective is not None else np.inf)
+    return CheckedSchedule(schedule, info, report.objective if feasible and report.objective is not None else np.inf)
 
 
 def runs_of(instance: PurchasingInstance, job: IntArray, start: FloatArray, option: IntArray) -> Schedule:

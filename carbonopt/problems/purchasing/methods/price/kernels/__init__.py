@@ -1,0 +1,1 @@
+"""The loops over jobs, cells and moments that numba compiles."""
