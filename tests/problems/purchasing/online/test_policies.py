@@ -90,7 +90,7 @@ def test_ecovisor_runs_in_as_many_clean_hours_as_it_is_told() -> None:
     kg = [float(hour) for hour in range(24, 0, -1)] + [1.0] * 30
     begins = [starts(by_hand(kg, [(0, 2, 1)], wait=24.0), f"ecovisor:clean_share={share}")[0] for share in (0.25, 0.5)]
     assert begins == [19.0, 13.0]  # an hour as clean as the threshold does not run
-    with pytest.raises(co.UnsupportedError, match="clean_share = 2.0: must be above 0, at most 1"):
+    with pytest.raises(co.UnsupportedError, match=r"clean_share = 2\.0: must be above 0, at most 1"):
         co.simulate(by_hand(kg, [(0, 2, 1)]), "ecovisor:clean_share=2")
 
 
