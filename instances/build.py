@@ -21,7 +21,7 @@ import tiny_purchasing
 import carbonopt as co
 from carbonopt.core.arrays import plain
 from carbonopt.core.jsonfile import write_json
-from carbonopt.core.registry import load, problem_names, problem_of
+from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.io.solution import SolutionFile
 
 HERE = Path(__file__).parent
@@ -58,7 +58,7 @@ def tiny() -> Iterator[co.Instance]:
     """Yield the instances that are written by hand."""
     for module in (tiny_mosp, tiny_elastic, tiny_purchasing, tiny_mlcluster):
         for raw in module.tiny_instances():
-            yield load(problem_of(raw["problem"]).roles["read"])(raw)
+            yield problem_of(raw["problem"]).role("read")(raw)
 
 
 def paper() -> Iterator[co.Instance]:
@@ -94,7 +94,7 @@ def _named(instance: co.Instance, source: str) -> co.Instance:
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schema of each problem's instance file and of the solution file."""
-    files = {name: load(problem_of(name).roles["schema"]) for name in problem_names()}
+    files = {name: problem_of(name).role("schema") for name in problem_names()}
     made = {name: model.model_json_schema() for name, model in files.items()}  # type: ignore[attr-defined]
     made["solution"] = SolutionFile.model_json_schema()
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}

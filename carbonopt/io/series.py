@@ -12,18 +12,10 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray, frozen_float
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.time import TimeGrid
+from carbonopt.io.carbon_formats import FORMATS
+from carbonopt.io.carbon_formats.format import INTENSITIES, CarbonFormat
 from carbonopt.io.csvfile import Table, read_table
 from carbonopt.io.times import HOUR_NS, TIME, TIME_RULE, TimeArray, nanoseconds, utc_times
-
-_Layout = dict[str, tuple[str, ...]]
-
-_PLAIN: _Layout = {name: (name,) for name in ("datetime", "zone", "carbon_intensity_g_per_kwh")}
-_CASPIAN = ("datetime", "carbon_intensity_g_per_kwh")
-_ELECTRICITY_MAPS: _Layout = {"Datetime (UTC)": ("Datetime (UTC)",), "Zone Id": ("Zone Id",)}
-_INTENSITIES: _Layout = {
-    "lca": ("Carbon intensity gCO₂eq/kWh (Life cycle)", "Carbon intensity gCO₂eq/kWh (LCA)"),
-    "direct": ("Carbon intensity gCO₂eq/kWh (direct)",),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +95,14 @@ def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[Ca
     InputError
         With every fault: file, column, line, value and what would be right.
     """
-    if intensity not in _INTENSITIES:
-        raise InputError(Fault("intensity", f"must be {one_of(tuple(_INTENSITIES))}", shown(intensity)))
-    table = read_table(path, headerless=(TIME, _CASPIAN))
-    time, zone, value = _columns(table, intensity)
-    times, values = utc_times(table.cells[time]), table.numbers(value)
+    if intensity not in INTENSITIES:
+        raise InputError(Fault("intensity", f"must be {one_of(INTENSITIES)}", shown(intensity)))
+    bare = next(kind for kind in FORMATS if not kind.has_header)
+    table = read_table(path, headerless=(TIME, tuple(bare.layout(intensity))))
+    kind = _format(table, intensity)
+    time, *zones_at, value = table.columns(kind.layout(intensity)).values()
+    zone = zones_at[0] if zones_at else None
+    times, values = utc_times(table.cells[time]), table.numbers(value) * kind.g_per_kwh
     stem = PurePath(path).name.removesuffix(".gz").removesuffix(".csv")
     zones = [stem] * len(times) if zone is None else [cell.strip() for cell in table.cells[zone]]
     faults = table.faults(time, np.isnat(times), TIME_RULE)
@@ -122,18 +117,19 @@ def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[Ca
     return [CarbonSeries(name, times[order], values[order], table.file) for name, order in orders.items()]
 
 
-def _columns(table: Table, intensity: str) -> tuple[int, int | None, int]:
-    """Return where time, zone (None: the file's name) and intensity stand."""
-    if table.header == _CASPIAN:
-        return 0, None, 1
-    spellings = _INTENSITIES[intensity]
-    layouts = [_PLAIN, _ELECTRICITY_MAPS | {spellings[0]: spellings}]
-    known = [sum(bool(table.spelled(names)) for names in layout.values()) for layout in layouts]
+def _format(table: Table, intensity: str) -> CarbonFormat:
+    """Return the format whose columns the header has most of, the first of several."""
+    for kind in FORMATS:
+        if not kind.has_header and table.header == tuple(kind.layout(intensity)):
+            return kind
+    headed = [kind for kind in FORMATS if kind.has_header]
+    known = [sum(bool(table.spelled(names)) for names in kind.layout(intensity).values()) for kind in headed]
     if not any(known):
-        problem = "is no known header: must be 'datetime,zone,carbon_intensity_g_per_kwh' or Electricity Maps' export"
-        raise InputError(Fault("", problem, shown(",".join(table.header)), file=table.file))
-    time, zone, value = table.columns(layouts[int(np.argmax(known))]).values()
-    return time, zone, value
+        titles = " or ".join(kind.title for kind in headed)
+        raise InputError(
+            Fault("", f"is no known header: must be {titles}", shown(",".join(table.header)), file=table.file)
+        )
+    return headed[int(np.argmax(known))]
 
 
 def _orders(zones: Sequence[str], times: TimeArray) -> dict[str, IntArray]:

@@ -84,9 +84,9 @@ MAKERS = {"mosp": mosp, "elastic": elastic, "purchasing": purchasing, "mlcluster
 
 
 def may_refuse(problem: str, name: str, instance: co.Instance) -> bool:
-    """Return whether a method is declared not to take every instance, or not to know a price on switching."""
+    """Return whether a method is declared not to take every instance, or not to respect one of its constraints."""
     method = problem_of(problem).methods[name]
-    return bool(method.needs) or (not method.exact and getattr(instance, "switching_g_per_server", 0.0) > 0)
+    return bool(method.needs) or not method.is_for(instance)
 
 
 def named(pair: tuple[str, str]) -> str:

@@ -2,6 +2,9 @@
 
 from carbonopt.core.registry import Method, PolicyEntry, Problem, Warmup
 
+_SWITCHING = ("switching price",)
+"""Of the methods whose bound or schedule holds where the slots of a job are coupled, and of all policies."""
+
 PROBLEM = Problem(
     name="elastic",
     package=__name__,
@@ -11,18 +14,25 @@ PROBLEM = Problem(
             ".methods.price.method:price",
             "slot prices: exact for the fluid model, plans by column generation for the integer one",
         ),
-        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True),
+        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_SWITCHING),
         "carbonflex-greedy": Method(
-            ".methods.greedy:carbonflex_greedy", "the paper's Algorithm 1, corrected", {"variant": "corrected"}
+            ".methods.greedy:carbonflex_greedy",
+            "the paper's Algorithm 1, corrected",
+            {"variant": "corrected"},
+            respects=_SWITCHING,
         ),
         "carbonflex-greedy-printed": Method(
-            ".methods.greedy:carbonflex_greedy", "Algorithm 1 as the paper prints it", {"variant": "printed"}
+            ".methods.greedy:carbonflex_greedy",
+            "Algorithm 1 as the paper prints it",
+            {"variant": "printed"},
+            respects=_SWITCHING,
         ),
         "carbonflex-greedy-fluid": Method(
             ".methods.greedy:carbonflex_greedy",
             "Algorithm 1 with units pro rata",
             {"variant": "fluid"},
             needs="model 'fluid'",
+            respects=_SWITCHING,
         ),
         "polymatroid-greedy": Method(
             ".methods.polymatroid:polymatroid_greedy",
@@ -39,6 +49,7 @@ PROBLEM = Problem(
             ".methods.milp:lp",
             "the whole LP with HiGHS: the fluid optimum, a bound for the integer model",
             bound_only=True,
+            respects=_SWITCHING,
         ),
     },
     roles={
@@ -67,22 +78,34 @@ PROBLEM = Problem(
     },
     quick="carbonflex-greedy",
     policies={
-        "carbon-agnostic": PolicyEntry(".online.baselines:CarbonAgnostic", "first come, first served, at k_min"),
+        "carbon-agnostic": PolicyEntry(
+            ".online.baselines:CarbonAgnostic", "first come, first served, at k_min", respects=_SWITCHING
+        ),
         "lowest-window": PolicyEntry(
-            ".online.baselines:LowestWindow", "GAIA's Lowest-Window: starts where a run emits least"
+            ".online.baselines:LowestWindow",
+            "GAIA's Lowest-Window: starts where a run emits least",
+            respects=_SWITCHING,
         ),
         "wait-awhile": PolicyEntry(
-            ".online.baselines:WaitAwhile", "runs in the cleanest 30 % of the coming day, and where slack ends"
+            ".online.baselines:WaitAwhile",
+            "runs in the cleanest 30 % of the coming day, and where slack ends",
+            respects=_SWITCHING,
         ),
         "carbon-scaler": PolicyEntry(
-            ".online.baselines:CarbonScaler", "each job alone scales over its window by its plan"
+            ".online.baselines:CarbonScaler", "each job alone scales over its window by its plan", respects=_SWITCHING
         ),
-        "vcc": PolicyEntry(".online.vcc:Vcc", "a cap on the servers of each hour, made a day ahead"),
-        "vcc-scaling": PolicyEntry(".online.vcc:VccScaling", "the same cap, filled by scaling"),
+        "vcc": PolicyEntry(
+            ".online.vcc:Vcc", "a cap on the servers of each hour, made a day ahead", respects=_SWITCHING
+        ),
+        "vcc-scaling": PolicyEntry(".online.vcc:VccScaling", "the same cap, filled by scaling", respects=_SWITCHING),
         "carbonflex": PolicyEntry(
-            ".online.carbonflex:CarbonFlex", "provisions as the oracle did in the most similar known states"
+            ".online.carbonflex:CarbonFlex",
+            "provisions as the oracle did in the most similar known states",
+            respects=_SWITCHING,
         ),
-        "replan": PolicyEntry(".online.replan:Replan", "plans all jobs anew each slot, at slot prices"),
+        "replan": PolicyEntry(
+            ".online.replan:Replan", "plans all jobs anew each slot, at slot prices", respects=_SWITCHING
+        ),
     },
     warmups=(
         Warmup({"model": "fluid"}, methods=("price", "carbonflex-greedy-fluid", "lp-rounding")),

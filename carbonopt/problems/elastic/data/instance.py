@@ -19,8 +19,6 @@ ROUNDING = 1e-9
 """Missing work, and load above a capacity, that count as rounding, relative; the same everywhere."""
 MODELS = ("integer", "fluid")
 """Whole servers for whole slots, or parts of a slot."""
-SWITCHING = "{} knows no price on switching, which couples the slots of a job: only method 'milp' does"
-"""What methods say that refuse a price on switching."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,6 +270,11 @@ class ElasticInstance(Instance):
             "objective": {"switching_g_per_server": self.switching_g_per_server},
             "model": self.model,
         }
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """``switching price``, which couples the slots of a job, where the instance has one."""
+        return ("switching price",) if self.switching_g_per_server > 0 else ()
 
     def features(self) -> dict[str, Any]:
         """Return size, load and tightness: what makes an instance easy or hard."""

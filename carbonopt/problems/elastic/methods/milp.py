@@ -25,8 +25,6 @@ MILP_COLUMNS = 4_000
 
 def choose(instance: ElasticInstance) -> str:
     """Return the method that `auto` stands for, by model and size."""
-    if instance.switching_g_per_server > 0:
-        return "milp"
     return "milp" if instance.model == "integer" and estimate_size(instance)[0] <= MILP_COLUMNS else "price"
 
 

@@ -86,6 +86,4 @@ def require_unit_gain(instance: ElasticInstance) -> float:
         raise UnsupportedError(f"{needs}every length must be a whole number of slots")
     if instance.model == "fluid" and (instance.cluster.capacity != np.floor(instance.cluster.capacity)).any():
         raise UnsupportedError(f"{needs}in the fluid model every capacity must be a whole number")
-    if instance.switching_g_per_server > 0:
-        raise UnsupportedError(f"{needs}a price on switching makes the slots depend on each other")
     return float(kwh.max(initial=0.0))

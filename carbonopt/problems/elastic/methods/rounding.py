@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.parameters import Parameters, number
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.elastic.data.instance import SWITCHING, ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.data.schedule import integer_schedule
 from carbonopt.problems.elastic.formulation.objective import unit_carbon
 from carbonopt.problems.elastic.methods.price.fluid.method import fluid_optimum
@@ -37,8 +36,6 @@ class RoundingParameters(Parameters):
 
 def lp_rounding(instance: ElasticInstance, options: Options) -> Outcome:
     """Keep the whole units of the fluid optimum; complete each job by its cheapest units that fit."""
-    if instance.switching_g_per_server > 0:
-        raise UnsupportedError(SWITCHING.format("lp-rounding"))
     found = fluid_optimum(instance, options)
     if found.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)

@@ -120,6 +120,9 @@ def _shortage(instance: MospInstance, options: Options) -> Diagnosis:
         if missing is not None and missing > PROVEN_SHORTAGE * len(instance.jobs):
             findings = tuple(_explain(instance, prices * unit)) or (_total(missing),)
             return Diagnosis(False, "duals of the elastic LP: less capacity than any schedule needs", findings)
+    if result.status is Status.INFEASIBLE:  # whatever the capacity: only (8) can be short
+        words = "fewer jobs may start, by clusters.max_starts_per_slot, than must"
+        return Diagnosis(False, "the elastic LP has no solution", (Finding(words),))
     if result.status is not Status.OPTIMAL:
         return Diagnosis(None, "the time limit ended the elastic LP")
     return _integer_shortage(instance, nothing, options)

@@ -122,7 +122,6 @@ class TestWhatItRefuses:
                 {("cluster", "capacity"): 1.5, ("model",): "fluid"},
                 "in the fluid model every capacity must be a whole number",
             ),
-            ({("objective",): {"switching_g_per_server": 1}}, "a price on switching makes the slots depend"),
         ],
     )
     def test_it_says_why(self, changes: dict[tuple[str, ...], Any], words: str) -> None:

@@ -111,9 +111,9 @@ def test_the_second_statement_agrees(kind, relax):
 def test_what_does_not_respect_it_refuses():
     instance = co.generate("mosp", preset="bench", jobs=30, clusters=3, slots=24, seed=1)
     instance = replace(instance, clusters=replace(instance.clusters, max_starts_per_slot=np.array([1, 1, 1])))
-    with pytest.raises(RefusedError, match="method 'price' does not respect max_starts_per_slot.*must be 'milp'"):
+    with pytest.raises(RefusedError, match=r"method 'price' does not respect max_starts_per_slot.*must be 'milp'"):
         co.solve(instance, "price")
-    with pytest.raises(RefusedError, match="policy 'caspian' does not respect max_starts_per_slot.*no policy does"):
+    with pytest.raises(RefusedError, match=r"policy 'caspian' does not respect max_starts_per_slot.*no policy does"):
         co.simulate(instance, "caspian")
     table = co.compare(instance, ["price", "greedy-clean"]).set_index("method")
     assert table.loc["price", "status"] == "error"
@@ -131,3 +131,11 @@ def test_auto_chooses_what_respects_it():
 def test_a_program_has_named_rows():
     assert "starts" not in co.formulate(from_dict(RAW)).constraints
     assert "starts" in co.formulate(from_dict(limited(0, 1))).constraints
+
+
+def test_a_diagnosis_tells_too_few_starts():
+    raw = reference.random_instance(0, "carbon", jobs=3, clusters=2)
+    raw["objective"]["rejection_price"], raw["clusters"]["max_starts_per_slot"] = None, 0
+    found = co.diagnose(from_dict(raw))
+    assert found.feasible is False
+    assert "max_starts_per_slot" in str(found.findings[-1])

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from carbonopt.algorithms.kernel import Kernel, loops
-from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.elastic.data.instance import SWITCHING, ElasticInstance
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.formulation.program import estimate_size
 from carbonopt.problems.elastic.methods.greedy import carbonflex_greedy, greedy_schedule
 from carbonopt.problems.elastic.methods.milp import milp
@@ -38,8 +37,6 @@ def price(instance: ElasticInstance, options: Options) -> Outcome:
 
     Where the loops are not compiled yet and the time limit is too short for that, the methods that need none answer.
     """
-    if instance.switching_g_per_server > 0:
-        raise UnsupportedError(SWITCHING.format("price"))
     steps, seconds, solve = fluid_steps(instance), FLUID_COMPILE_SECONDS, fluid_price
     kernels: tuple[Kernel[..., Any], ...] = FLUID_KERNELS
     if instance.model == "integer":
