@@ -57,8 +57,18 @@ PROBLEM = Problem(
             "slot prices of the reserved CPUs, and a search by best responses to the load",
             parameters=".methods.price.parameters:PriceParameters",
         ),
-        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True),
-        "lp": Method(".methods.milp:lp", "LP relaxation with HiGHS: a bound", bound_only=True),
+        "milp": Method(
+            ".methods.milp:milp",
+            "the whole program with HiGHS",
+            parameters=".methods.parameters:MilpParameters",
+            exact=True,
+        ),
+        "lp": Method(
+            ".methods.milp:lp",
+            "LP relaxation with HiGHS: a bound",
+            parameters=".methods.parameters:LpParameters",
+            bound_only=True,
+        ),
         "no-wait": Method(".methods.no_wait:no_wait", "every job at its arrival: the baseline without carbon"),
     },
     roles={

@@ -29,12 +29,21 @@ from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Purc
 from carbonopt.problems.purchasing.data.terms import Terms
 
 RESERVED_SHARE = 0.5
+"""Reserved CPUs over the mean demand, where nothing is said of them."""
 LENGTHS, ARRIVALS, CPUS = range(3)
 """Random streams of a seed: another arrival pattern leaves lengths and CPUs as they are."""
-LEAST_HOURS, LOG_MEAN, LOG_SIGMA, MOST_HOURS = 1 / 12, -0.33, 1.72, 72.0
+LEAST_HOURS = 1 / 12
+"""Shortest synthetic job [h]."""
+LOG_MEAN = -0.33
+"""Mean of the logarithm of a synthetic job's hours."""
+LOG_SIGMA = 1.72
+"""Standard deviation of the logarithm of a synthetic job's hours."""
+MOST_HOURS = 72.0
+"""Longest synthetic job [h]."""
 CPU_RATIO = 3.0
+"""Synthetic jobs of so many CPUs, over those of twice as many."""
 BYTES_PER_JOB = 600
-"""Of an instance in memory and on its way to a file, rounded up."""
+"""Memory that a job takes in an instance and on its way to a file, rounded up [B]."""
 
 
 def generate(

@@ -10,8 +10,8 @@ from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.options import Schedule
 from carbonopt.core.solution import Solution
 from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Weights
+from carbonopt.problems.purchasing.verify.check import COLUMNS
 
-COLUMNS = ("job", "start_hours", "end_hours", "option")
 OBJECTIVE_METRICS = {"carbon_kg": "carbon_kg", "cost_usd": "usage_usd", "mean_wait_hours": "wait_hours"}
 """Quantities that may be minimised or limited, and the metric that the objective is when one is minimised."""
 COMMITMENTS = (("heuristic", "no-split"), ("splitting", "splitting"), ("preemption", "suspend-resume"))

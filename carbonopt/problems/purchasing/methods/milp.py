@@ -20,13 +20,12 @@ from carbonopt.problems.purchasing.formulation.piece_program import PieceProgram
 from carbonopt.problems.purchasing.formulation.program import RunProgram, build, estimate_size
 from carbonopt.problems.purchasing.methods.dual_bound import dual_bound, stated
 from carbonopt.problems.purchasing.methods.no_wait import first_schedule
+from carbonopt.problems.purchasing.methods.parameters import LpParameters, MilpParameters, PolishParameters
 from carbonopt.problems.purchasing.methods.polish import polished
 from carbonopt.problems.purchasing.methods.rounding import CheckedSchedule, checked, pieces_of, reserve, runs_of
 
 MILP_COLUMNS = 3_000
 """`auto` solves programs up to this size with HiGHS alone."""
-INTERIOR_POINT_COLUMNS = 50_000
-"""LPs above this size go to the interior point."""
 
 
 def choose(instance: PurchasingInstance) -> str:
@@ -48,7 +47,7 @@ def milp(instance: PurchasingInstance, options: Options) -> Outcome:
     The bound is the program's: it holds in continuous time. The schedule is what the checker says of it, so that a gap
     remains where the means of slots hide a shortage.
     """
-    form = _form(instance, integer=True)
+    form, polish = _form(instance, integer=True), options.parameters(MilpParameters).polish
     first = first_schedule(instance, options)
     decided = instance.reserved_cpus is None  # what HiGHS finds on its way comes without R: it could not be judged
     if first is not None:
@@ -57,14 +56,14 @@ def milp(instance: PurchasingInstance, options: Options) -> Outcome:
         form.program,
         options,
         start=None if first is None else _columns_of(instance, form, first.schedule),
-        schedule_of=None if decided else lambda values: _best(instance, form, values).schedule,
+        schedule_of=None if decided else lambda values: _best(instance, form, values, polish).schedule,
         bound_error=(len(instance.jobs), _cost_rounding(form.program)),
     )
     if result.status is Status.INFEASIBLE and first is None:
         return Outcome(Status.INFEASIBLE, info=result.info)
     best = first
     if result.values is not None:
-        found = _best(instance, form, result.values)
+        found = _best(instance, form, result.values, polish)
         if np.isfinite(found.objective) and (best is None or found.objective <= best.objective):
             best = found
     bound = None if result.bound is None else max(0.0, result.bound)  # no schedule costs less than nothing
@@ -79,7 +78,8 @@ def milp(instance: PurchasingInstance, options: Options) -> Outcome:
 def lp(instance: PurchasingInstance, options: Options) -> Outcome:
     """Bound the optimum by the LP relaxation; the duals of the slots' rows certify it."""
     program = _form(instance, integer=False).program
-    solver = "ipm" if program.columns > INTERIOR_POINT_COLUMNS else "choose"
+    most = options.parameters(LpParameters).interior_point_columns
+    solver = "ipm" if program.columns > most else "choose"
     result = highs.solve(program, options, lp_solver=solver)
     if result.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, info=result.info)
@@ -93,13 +93,15 @@ def _form(instance: PurchasingInstance, integer: bool) -> RunProgram | PieceProg
     return build_pieces(instance, integer) if instance.model == "suspend-resume" else build(instance, integer)
 
 
-def _best(instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray) -> CheckedSchedule:
+def _best(
+    instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray, polish: PolishParameters
+) -> CheckedSchedule:
     """Return the best schedule that the columns stand for."""
-    return min(_candidates(instance, form, values), key=lambda one: one.objective)
+    return min(_candidates(instance, form, values, polish), key=lambda one: one.objective)
 
 
 def _candidates(
-    instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray
+    instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray, polish: PolishParameters
 ) -> Iterator[CheckedSchedule]:
     reserved = instance.reserved_cpus
     if reserved is None:
@@ -111,7 +113,7 @@ def _candidates(
     job, start, option = form.runs(values)
     if instance.model != "no-split":
         yield checked(instance, runs_of(instance, job, start, option))
-        yield from _polished(instance, reserved, job, start, option)
+        yield from _polished(instance, reserved, job, start, option, polish)
         return
     pool = np.flatnonzero(option != SPOT)
     worth = (instance.jobs.cpus * instance.jobs.length_hours)[job[pool]]
@@ -119,14 +121,19 @@ def _candidates(
     fitted = reserve(instance, reserved, job, start, order)
     option = np.where(option == SPOT, SPOT, fitted)
     yield checked(instance, runs_of(instance, job, start, option), reserved)
-    yield from _polished(instance, reserved, job, start, option)
+    yield from _polished(instance, reserved, job, start, option, polish)
 
 
 def _polished(
-    instance: PurchasingInstance, reserved: float, job: IntArray, start: FloatArray, option: IntArray
+    instance: PurchasingInstance,
+    reserved: float,
+    job: IntArray,
+    start: FloatArray,
+    option: IntArray,
+    polish: PolishParameters,
 ) -> Iterator[CheckedSchedule]:
     if not instance.limits:
-        start, option = polished(instance, reserved, job, start, option)
+        start, option = polished(instance, reserved, job, start, option, polish)
         yield checked(instance, runs_of(instance, job, start, option))
 
 

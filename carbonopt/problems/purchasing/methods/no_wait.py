@@ -9,6 +9,7 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import OPTIONS, SHARED
+from carbonopt.problems.purchasing.methods.parameters import PolishParameters
 from carbonopt.problems.purchasing.methods.polish import polished
 from carbonopt.problems.purchasing.methods.rounding import CheckedSchedule, best_reserved, checked, reserve, runs_of
 
@@ -40,7 +41,7 @@ def improved(instance: PurchasingInstance, found: CheckedSchedule) -> CheckedSch
     reserved = instance.reserved_cpus
     if reserved is None:
         reserved = int(found.info["reserved_cpus"])
-    start, option = polished(instance, reserved, job, start, option)
+    start, option = polished(instance, reserved, job, start, option, PolishParameters())
     return min(found, checked(instance, runs_of(instance, job, start, option), reserved), key=lambda one: one.objective)
 
 

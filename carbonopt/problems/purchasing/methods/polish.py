@@ -14,18 +14,20 @@ from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, RESERVED, SPOT
 from carbonopt.problems.purchasing.formulation.breakpoints import breakpoints
+from carbonopt.problems.purchasing.methods.parameters import PolishParameters
 from carbonopt.problems.purchasing.verify.accounts import load_of
 
-SWEEPS = 5
-SECONDS = 1.0
-"""Time for one polishing at most: it must not keep a solver's time limit from being kept."""
-LARGEST = 2000
-"""Jobs up to which it is worth its time."""
 BETTER = 1e-12
+"""Relative difference of costs, and hours without a free CPU, that count as rounding."""
 
 
 def polished(
-    instance: PurchasingInstance, reserved: float, job: IntArray, start: FloatArray, option: IntArray
+    instance: PurchasingInstance,
+    reserved: float,
+    job: IntArray,
+    start: FloatArray,
+    option: IntArray,
+    parameters: PolishParameters,
 ) -> tuple[FloatArray, IntArray]:
     """Return starts and options after a few sweeps of best responses; runs on spot CPUs stay as they are.
 
@@ -35,13 +37,16 @@ def polished(
         The instance, not limited and not of the model ``suspend-resume``, and R.
     job, start, option
         One run of each job.
+    parameters
+        How long it may take.
     """
     start, option = start.copy(), option.copy()
     movable = np.flatnonzero(option != SPOT)
-    if instance.limits or len(job) > LARGEST:
+    if instance.limits or len(job) > parameters.most_jobs:
         return start, option
-    points, finished = breakpoints(instance, job), time.perf_counter() + SECONDS
-    for _ in range(SWEEPS):
+    points = breakpoints(instance, job)
+    finished = time.perf_counter() + parameters.seconds
+    for _ in range(parameters.sweeps):
         moved = False
         for run in movable:
             if time.perf_counter() > finished:

@@ -18,6 +18,7 @@ from carbonopt.problems.purchasing.verify.check import check
 SHORTEST_HOURS = 1e-8
 """Pieces shorter than this come from a solver's tolerance."""
 LEAST = 1e-12
+"""Hours that come from rounding."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from carbonopt.simulation import StepSignal
 BLOCK = 1_000_000
 """Slots of jobs that are looked at at once: about 100 MB."""
 ROUNDING = 1e-9
+"""Part of a slot, and time, that come from rounding."""
 
 
 @dataclass(frozen=True, eq=False)

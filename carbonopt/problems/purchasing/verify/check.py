@@ -20,9 +20,11 @@ from carbonopt.problems.purchasing.verify.accounts import CheckTerms, Rows, eval
 from carbonopt.problems.purchasing.verify.check_artifact import artifact_terms, off_tick, on_ticks
 
 COLUMNS = ("job", "start_hours", "end_hours", "option")
+"""Columns of a schedule."""
 SHOWN_JOBS = 5
+"""Jobs that a message names, at most."""
 LOOSENESS = {"no-split": 0, "splitting": 1, "suspend-resume": 2}
-"""Of models: what one allows, those above it allow too."""
+"""Rank of each model: what one allows, those of a higher rank allow too."""
 INFO = {"accounting": ("paper", "artifact"), "evictions": ("expected", "realised"), "model": MODELS}
 """What a solution's info may say of how it is to be checked."""
 

@@ -9,6 +9,7 @@ from purchasing_random import by_hand, columns, continuous, random_schedule
 import carbonopt as co
 from carbonopt.problems.purchasing.data.instance import Weights
 from carbonopt.problems.purchasing.data.purchase_options import OPTIONS
+from carbonopt.problems.purchasing.methods.parameters import PolishParameters
 from carbonopt.problems.purchasing.methods.polish import polished
 from carbonopt.problems.purchasing.verify.check import check
 
@@ -34,7 +35,9 @@ def test_nothing_gets_worse(model: str) -> None:
         index = {name: i for i, name in enumerate(instance.jobs.name)}
         job = np.array([index[name] for name in schedule["job"]])
         option = np.array([OPTIONS.index(name) for name in schedule["option"]])
-        start, new = polished(instance, instance.reserved_cpus, job, np.array(schedule["start_hours"]), option)
+        start, new = polished(
+            instance, instance.reserved_cpus, job, np.array(schedule["start_hours"]), option, PolishParameters()
+        )
         end = start + instance.jobs.length_hours[job]
         rows = [
             (instance.jobs.name[j], float(s), float(e), OPTIONS[o])

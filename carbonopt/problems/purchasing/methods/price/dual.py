@@ -28,8 +28,9 @@ from carbonopt.problems.purchasing.methods.price.others import Other, Others
 SAFETY = 1e-11
 """Allowance for the rounding of sums in double precision, relative to what is added up."""
 LARGEST_MULTIPLIER = 1e29
-"""Of a limit, so that certificates stay within what files may hold."""
+"""Multiplier of a limit in its unit, at most: certificates stay within what files may hold."""
 QUANTITIES = ("carbon_kg", "cost_usd", "mean_wait_hours")
+"""Sums that may be limited, in the order of the weights."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Jobs(NamedTuple):
 
 
 MOST_CELLS = 5_000_000
-"""Of a grid: beyond it, slots are not parted further."""
+"""Cells of a grid, at most: where parts of slots would be more, slots are not parted."""
 
 
 @dataclass(frozen=True)

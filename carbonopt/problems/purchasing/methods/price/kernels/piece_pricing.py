@@ -14,7 +14,7 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.purchasing.methods.price.grid import Jobs
 
 ENOUGH = 1e-9
-"""Hours that may lack for rounding, relative to the length."""
+"""Part of a job's length that may lack for rounding."""
 NEWTON = 30
 """Steps to the threshold of a soft choice, at most; it took 5 on average."""
 

@@ -16,9 +16,9 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.purchasing.methods.price.grid import Jobs, Rates
 
 LEAST_MASS = 1e-300
-"""Of a soft minimum whose temperature is so low that all terms vanish."""
+"""Sum of the terms of a soft minimum, at least: at a low temperature all of them vanish."""
 NEGLIGIBLE = 25.0
-"""LoadPrices of a soft least that are e^-25 of the largest are left out."""
+"""Terms of a soft minimum that are less than e^-25 of the largest are left out."""
 
 
 class Walk(NamedTuple):
