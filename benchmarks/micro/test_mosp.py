@@ -22,7 +22,6 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.formulation.program import build, possible_placements
 from carbonopt.problems.mosp.methods.bounds import lagrangian_bound
-from carbonopt.problems.mosp.methods.milp import greedy_clean
 from carbonopt.problems.mosp.verify.check import check
 
 pytestmark = pytest.mark.benchmark(
@@ -146,13 +145,13 @@ def test_range_warnings(benchmark: BenchmarkFixture, instance_of: Generate) -> N
 
 @sizes
 def test_greedy_clean(benchmark: BenchmarkFixture, instance_of: Generate, size: tuple[int, int, int]) -> None:
-    outcome = benchmark(greedy_clean, instance_of(size), Options(time_limit=None))
+    outcome = benchmark(greedy, instance_of(size), Options(time_limit=None), clean_ties=True)
     assert len(outcome.schedule["job"]) == size[0]
 
 
 def test_check(benchmark: BenchmarkFixture, instance_of: Generate) -> None:
     instance = instance_of(LARGE)
-    schedule = greedy_clean(instance, Options(time_limit=None)).schedule
+    schedule = greedy(instance, Options(time_limit=None), clean_ties=True).schedule
     report = benchmark(check, instance, schedule)
     assert report.violations == ()
 

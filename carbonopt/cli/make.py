@@ -25,7 +25,7 @@ class Problems(TyperGroup):
 
     role = ""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Return the problems that have the role, in the order of their names."""
         return [name for name in problem_names() if name in self.commands or self.role in problem_of(name).roles]
 

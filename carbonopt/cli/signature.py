@@ -46,11 +46,11 @@ def command_of(problem: Problem, role: str) -> Callable[..., None]:
 
 
 def parameter_texts(docstring: str) -> dict[str, str]:
-    """Return what a numpydoc docstring says of each parameter.
+    r"""Return what a numpydoc docstring says of each parameter.
 
     Examples
     --------
-    >>> parameter_texts("Draw.\\n\\nParameters\\n----------\\njobs, slots\\n    How many.\\nseed\\n    Of every draw.")
+    >>> parameter_texts("Draw.\n\nParameters\n----------\njobs, slots\n    How many.\nseed\n    Of every draw.")
     {'jobs': 'How many.', 'slots': 'How many.', 'seed': 'Of every draw.'}
     """
     texts: dict[str, str] = {}

@@ -214,7 +214,7 @@ def test_unknown_methods_and_options_are_refused(small_bench):
 def test_a_method_that_lies_is_caught(small_bench, monkeypatch):
     from carbonopt.core.solution import Outcome
     from carbonopt.core.status import Status
-    from carbonopt.problems.mosp.methods import milp
+    from carbonopt.problems.mosp.methods import rounding
 
     def liar(instance, options):
         schedule = {"job": [], "cluster": [], "start": []}
@@ -223,10 +223,10 @@ def test_a_method_that_lies_is_caught(small_bench, monkeypatch):
     def too_high(instance, options):
         return Outcome(Status.OPTIMAL, co.solve(small_bench, "greedy-clean").columns, bound=1e9)
 
-    monkeypatch.setattr(milp, "lp_rounding", liar)
+    monkeypatch.setattr(rounding, "lp_rounding", liar)
     solution = co.solve(small_bench, "lp-rounding")
     assert (solution.status, solution.has_solution) == ("error", False)
     assert "does not run" in solution.info["violations"][0]
-    monkeypatch.setattr(milp, "lp_rounding", too_high)
+    monkeypatch.setattr(rounding, "lp_rounding", too_high)
     solution = co.solve(small_bench, "lp-rounding")
     assert (solution.status, solution.bound) == ("error", None)

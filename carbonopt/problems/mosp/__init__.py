@@ -39,19 +39,21 @@ PROBLEM = Problem(
             parameters=".methods.price.parameters:PriceParameters",
         ),
         "lp-rounding": Method(
-            ".methods.milp:lp_rounding", "LP relaxation, rounded where it places the jobs, then moves", respects=_STARTS
+            ".methods.rounding:lp_rounding",
+            "LP relaxation, rounded where it places the jobs, then moves",
+            respects=_STARTS,
         ),
         "lp-rounding-caspian": Method(
-            ".methods.milp:caspian_rounding", "the paper's Algorithms 2 and 3", respects=_STARTS
+            ".methods.rounding:caspian_rounding", "the paper's Algorithms 2 and 3", respects=_STARTS
         ),
         "greedy-clean": Method(
-            ".methods.milp:greedy",
+            ".methods.greedy:greedy",
             "earliest start, ties to the cleanest cluster",
             {"clean_ties": True},
             respects=_STARTS,
         ),
         "greedy-random": Method(
-            ".methods.milp:greedy",
+            ".methods.greedy:greedy",
             "earliest start, ties at random (the paper's baseline)",
             {"clean_ties": False},
             respects=_STARTS,
@@ -64,7 +66,7 @@ PROBLEM = Problem(
         "read": ".data.file:from_dict",
         "schema": ".data.file:MospFile",
         "choose": ".methods.milp:choose",
-        "check": ".verify.check_pieces:check",
+        "check": ".verify.check:check",
         "proven_bound": ".verify.certificate:proven_bound",
         "formulate": ".methods.milp:formulate",
         "diagnose": ".methods.diagnose:diagnose",

@@ -9,13 +9,15 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, carbon_kg_per_unit
 from carbonopt.problems.mosp.formulation.program import MospProgram
-from carbonopt.problems.mosp.methods.partial_schedule import Room
+from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 
 EJECTIONS_PER_JOB = 20
 """Ejections after which a repair gives up, per job of the instance."""
 
 
-def earliest_start(instance: MospInstance, value: PlacementValue, options: Options, clean_ties: bool) -> Room:
+def earliest_start(
+    instance: MospInstance, value: PlacementValue, options: Options, clean_ties: bool
+) -> PartialSchedule:
     """Start every job, in order of arrival, in the first slot in which it fits somewhere.
 
     Parameters
@@ -29,11 +31,11 @@ def earliest_start(instance: MospInstance, value: PlacementValue, options: Optio
 
     Returns
     -------
-    Room
+    PartialSchedule
         With every job that fits; one that fits nowhere, or comes after the time limit, does not run.
     """
     rng = np.random.default_rng(options.seed)
-    room = Room(instance, value)
+    room = PartialSchedule(instance, value)
     carbon = np.cumsum(carbon_kg_per_unit(instance), axis=2)
     for job in np.lexsort((np.arange(len(instance.jobs)), instance.jobs.arrival)):
         if options.remaining == 0:
@@ -55,7 +57,9 @@ def earliest_start(instance: MospInstance, value: PlacementValue, options: Optio
     return room
 
 
-def caspian_rounding(instance: MospInstance, value: PlacementValue, form: MospProgram, x: FloatArray) -> Room:
+def caspian_rounding(
+    instance: MospInstance, value: PlacementValue, form: MospProgram, x: FloatArray
+) -> PartialSchedule:
     """Algorithms 2 and 3 of Caspian, as printed but for omega / Zbar where it prints omega * Zbar.
 
     Jobs by decreasing b_i, the share of the job that the LP places, each at the best (j, t) by
@@ -63,7 +67,7 @@ def caspian_rounding(instance: MospInstance, value: PlacementValue, form: MospPr
     where the LP places a job is never used.
     """
     placed_share = np.bincount(form.placements.job, weights=x[form.x.slice], minlength=len(instance.jobs))
-    room = Room(instance, value)
+    room = PartialSchedule(instance, value)
     for job in np.argsort(-np.round(placed_share, 6), kind="stable"):
         best = room.cheapest(job)
         if best is not None:
@@ -78,7 +82,7 @@ def price_rounding(
     x: FloatArray,
     options: Options,
     rounds: int = 16,
-) -> Room:
+) -> PartialSchedule:
     """Round where the LP places each job, then move single jobs while that helps.
 
     Parameters
@@ -94,15 +98,15 @@ def price_rounding(
 
     Returns
     -------
-    Room
+    PartialSchedule
         The best schedule of all rounds; incomplete only if no round could place every job.
     """
     rng = np.random.default_rng(options.seed)
     job_of, weight = form.placements.job, np.maximum(x[form.x.slice], 0.0)
-    best: Room | None = None
+    best: PartialSchedule | None = None
     for number in range(rounds):
         drawn = _draw(job_of, weight, len(instance.jobs), rng if number else None)
-        room = Room(instance, value)
+        room = PartialSchedule(instance, value)
         left = []
         for job in _by_size(instance):
             k = drawn[job]
@@ -121,16 +125,16 @@ def price_rounding(
     return best
 
 
-def best_insertion(instance: MospInstance, value: PlacementValue, options: Options) -> Room:
+def best_insertion(instance: MospInstance, value: PlacementValue, options: Options) -> PartialSchedule:
     """Insert jobs, each where it costs least, then move single jobs while that helps."""
     rng = np.random.default_rng(options.seed)
-    room = Room(instance, value)
+    room = PartialSchedule(instance, value)
     insert_all(room, list(_by_size(instance)), rng, options)
     descend(room, rng, options)
     return room
 
 
-def insert_all(room: Room, jobs: list[int], rng: np.random.Generator, options: Options) -> None:
+def insert_all(room: PartialSchedule, jobs: list[int], rng: np.random.Generator, options: Options) -> None:
     """Place `jobs` where they cost least; where none fits, eject others and place those again.
 
     Gives up, with some jobs unplaced, after `EJECTIONS_PER_JOB` ejections per job or when time is up.
@@ -149,7 +153,7 @@ def insert_all(room: Room, jobs: list[int], rng: np.random.Generator, options: O
             queue += ejected
 
 
-def descend(room: Room, rng: np.random.Generator, options: Options) -> None:
+def descend(room: PartialSchedule, rng: np.random.Generator, options: Options) -> None:
     """Move one job at a time to where it costs least, until no move helps or time is up."""
     improved = True
     while improved and options.remaining > 0:
@@ -166,7 +170,7 @@ def descend(room: Room, rng: np.random.Generator, options: Options) -> None:
                 room.place(job, cluster, start)
 
 
-def report(room: Room, options: Options) -> None:
+def report(room: PartialSchedule, options: Options) -> None:
     """Hand out `room` as the incumbent, if it is a schedule."""
     if is_schedule(room):
         options.report(incumbent=room.schedule)
@@ -187,7 +191,7 @@ def must_run(instance: MospInstance) -> bool:
     return instance.objective.absence_price == np.inf
 
 
-def total_cost(room: Room) -> float:
+def total_cost(room: PartialSchedule) -> float:
     """Return the objective, negated under a maximisation; absent jobs at their price, if they have one."""
     placed = room.placed
     sign = 1.0 if room.value.sense == "min" else -1.0
@@ -196,18 +200,18 @@ def total_cost(room: Room) -> float:
     return run + (absent * price if np.isfinite(price) else 0.0)
 
 
-def is_schedule(room: Room) -> bool:
+def is_schedule(room: PartialSchedule) -> bool:
     """Return whether the instance lets the jobs that are not placed stay out."""
     return room.complete or not must_run(room.instance)
 
 
-def _rank(room: Room) -> tuple[int, float]:
+def _rank(room: PartialSchedule) -> tuple[int, float]:
     """Sort key: fewer jobs left out first where every job must run, then the cost."""
     missing = int((room.cluster < 0).sum())
     return (missing if must_run(room.instance) else 0, total_cost(room))
 
 
-def _cost(room: Room, job: int, cluster: int, start: int) -> float:
+def _cost(room: PartialSchedule, job: int, cluster: int, start: int) -> float:
     value = room.value.of(np.array([job]), np.array([cluster]), np.array([start]))[0]
     return float(value if room.value.sense == "min" else -value)
 
@@ -223,9 +227,9 @@ def _draw(job_of: IntArray, weight: FloatArray, jobs: int, rng: np.random.Genera
     return drawn
 
 
-def _force(room: Room, job: int, rng: np.random.Generator) -> list[int]:
+def _force(room: PartialSchedule, job: int, rng: np.random.Generator) -> list[int]:
     """Place `job` at random where it fits on its own, and return the jobs ejected for it."""
-    alone = Room(room.instance, room.value).fits(job)
+    alone = PartialSchedule(room.instance, room.value).fits(job)
     options = np.argwhere(alone)
     if not len(options):
         return []

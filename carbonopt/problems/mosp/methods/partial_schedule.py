@@ -11,7 +11,7 @@ from carbonopt.problems.mosp.data.schedule import as_schedule
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 
 
-class Room:
+class PartialSchedule:
     """A partial schedule and the capacity that it leaves.
 
     Parameters

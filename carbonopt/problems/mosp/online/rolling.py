@@ -19,7 +19,8 @@ from carbonopt.core.status import Status
 from carbonopt.problems.mosp import PROBLEM
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 from carbonopt.problems.mosp.data.schedule import from_schedule
-from carbonopt.problems.mosp.methods.milp import choose, value_of
+from carbonopt.problems.mosp.methods.milp import choose
+from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.online.expected import require_alike, with_expected
 from carbonopt.problems.mosp.online.steady import Place, Plan
 from carbonopt.problems.mosp.online.window import Rules, Sight, Window, look, with_period_objective
@@ -116,7 +117,7 @@ class Rolling(Policy):
 
     @property
     def pieces(self) -> str:
-        """What may become of a job that has begun, as `carbonopt.problems.mosp.verify.check_pieces` calls it."""
+        """What may become of a job that has begun, as `carbonopt.problems.mosp.verify.check` calls it."""
         return "migrate" if self.rules.migrate else "suspend" if self.rules.suspend else "none"
 
     def on_begin(self, state: State) -> None:

@@ -12,7 +12,7 @@ from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
-from carbonopt.problems.mosp.methods.milp import normalizers
+from carbonopt.problems.mosp.methods.normalizers import normalizers
 from carbonopt.problems.mosp.online.forecasts import ZoneForecasts
 from carbonopt.problems.mosp.online.rolling import Rolling
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
@@ -38,7 +38,7 @@ def simulate(instance: MospInstance, policy: Policy, options: SimulationOptions)
     Returns
     -------
     Outcome
-        Its info has ``pieces`` (see `carbonopt.problems.mosp.verify.check_pieces`). Where a job could not complete by
+        Its info has ``pieces`` (see `carbonopt.problems.mosp.verify.check`). Where a job could not complete by
         slot T, status ``unknown`` and ``unfinished_jobs``; jobs that may be left out and never began are not
         among them.
     """

@@ -10,7 +10,7 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.problems.mosp.data.schedule import from_schedule
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
-from carbonopt.problems.mosp.methods.partial_schedule import Room
+from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 from carbonopt.problems.mosp.online.window import Window
 
 Place = tuple[int, int]
@@ -36,7 +36,7 @@ class Plan:
     ) -> None:
         self.window, self.suspension, self.migration = window, suspension, migration
         self.sign = 1.0 if value.sense == "min" else -1.0
-        self.room = Room(window.instance, value)
+        self.room = PartialSchedule(window.instance, value)
         for job, cluster, start in zip(*from_schedule(window.instance, schedule), strict=True):
             self.room.place(job, cluster, start)
 

@@ -1,35 +1,13 @@
-"""The judge of a mosp schedule: imports no solver, no formulation and no heuristic.
-
-Every constraint and every quantity is evaluated from the instance and the three columns of the
-schedule alone (Caspian, section 3: equations (1)-(7)).
-"""
+"""The checker of mosp: imports no solver, no formulation and no heuristic."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.core.errors import shown
-from carbonopt.core.report import Report, Violation
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
-
-NORMALIZER_TOLERANCE = 1e-6
-"""By how much a schedule may exceed a normalizer that an LP solver found, relative."""
-COLUMNS = ("job", "cluster", "start")
-LARGEST_SLOT = 2**53
-
-
-@dataclass(frozen=True, eq=False)
-class _Runs:
-    """The runs of a schedule whose names and numbers are sound."""
-
-    job: IntArray
-    cluster: IntArray
-    start: IntArray
+from carbonopt.core.report import Report
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.verify.pieces import check_pieces
+from carbonopt.problems.mosp.verify.whole_runs import check_runs
 
 
 def check(instance: MospInstance, schedule: dict[str, Any], info: dict[str, Any] | None = None) -> Report:
@@ -40,210 +18,19 @@ def check(instance: MospInstance, schedule: dict[str, Any], info: dict[str, Any]
     instance
         The instance that the schedule is for.
     schedule
-        Columns ``job``, ``cluster`` (names) and ``start`` (slot); a job that is absent does not run.
+        Columns ``job``, ``cluster`` (names) and ``start`` (slot); a job without a row does not run. Of a simulation
+        also ``end``, one row a piece.
     info
+        ``pieces`` of a simulation: how jobs may be interrupted, one of `carbonopt.problems.mosp.verify.pieces.RULES`.
         ``normalizers`` of the caspian objective where the instance does not fix them.
 
     Returns
     -------
     Report
-        Every violated constraint, the objective, and the metrics of `_metrics`.
+        Every violated constraint, the objective, and the metrics.
     """
-    if set(schedule) != set(COLUMNS) or len({len(column) for column in schedule.values()}) != 1:
-        found = ", ".join(f"{name} ({len(column)} rows)" for name, column in schedule.items()) or "none"
-        message = f"the schedule must have the columns {', '.join(COLUMNS)}, all of one length; it has {found}"
-        return Report((Violation("format", message),), None)
-    violations, runs = _parse(instance, schedule)
-    violations += _window(instance, runs)
-    violations += _placement(instance, runs)
-    load = _load(instance, runs)
-    violations += _capacity(instance, runs, load)
-    violations += _starts(instance, runs)
-    metrics = _metrics(instance, runs, load)
-    normalizers, faults = _normalizers(instance, info or {})
-    violations += faults
-    if normalizers is not None and instance.objective.to_dict()["normalizers"] is None:
-        violations += _normalizer_faults(metrics, normalizers)
-    return Report(tuple(violations), _objective(instance, metrics, normalizers), metrics)
-
-
-def _parse(instance: MospInstance, schedule: dict[str, Any]) -> tuple[list[Violation], _Runs]:
-    """Turn names into numbers; rows that name nothing known are violations and are left out."""
-    jobs = {name: i for i, name in enumerate(instance.jobs.name)}
-    clusters = {name: j for j, name in enumerate(instance.clusters.name)}
-    violations: list[Violation] = []
-    sound: list[tuple[int, int, int]] = []
-    for row, (job, cluster, start) in enumerate(zip(*(schedule[name] for name in COLUMNS), strict=True)):
-        fault = None
-        if not isinstance(job, str) or job not in jobs:
-            fault = f"row {row} names an unknown job {shown(job)}"
-        elif not isinstance(cluster, str) or cluster not in clusters:
-            fault = f"job {job!r} is on an unknown cluster {shown(cluster)}"
-        elif not _is_slot(start):
-            fault = f"job {job!r} starts at {shown(start)}: must be a whole slot from 0 to {instance.time.slots - 1}"
-        if fault is None:
-            sound.append((jobs[job], clusters[cluster], int(start)))
-        else:
-            violations.append(Violation("format", fault, job=str(job), cluster=str(cluster)))
-    columns = np.array(sound, dtype=np.int64).reshape(-1, 3).T
-    return violations, _Runs(*columns)
-
-
-def _is_slot(start: Any) -> bool:
-    """Return whether `start` is a whole number that doubles hold exactly; NaN and infinity are none."""
-    is_number = isinstance(start, (int, float, np.integer)) and not isinstance(start, bool)
-    return is_number and abs(start) < LARGEST_SLOT and start == int(start)
-
-
-def _window(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
-    """Release, horizon and eligibility a_ij."""
-    jobs, slots = instance.jobs, instance.time.slots
-    for i, j, start in zip(runs.job, runs.cluster, runs.start, strict=True):
-        name, cluster = jobs.name[i], instance.clusters.name[j]
-        where = {"job": name, "cluster": cluster, "slot": int(start)}
-        release, end = int(jobs.arrival[i]), int(start + jobs.duration[i])
-        if start < release:
-            text = f"job {name!r} starts in slot {start}, before its arrival in slot {release}"
-            yield Violation("release", text, amount=float(release - start), **where)
-        if end > slots:
-            text = f"job {name!r} ends at {end}, after the horizon of {slots} slots"
-            yield Violation("horizon", text, amount=float(end - slots), **where)
-        if jobs.eligible is not None and not jobs.eligible[i, j]:
-            yield Violation("eligibility", f"job {name!r} may not run on cluster {cluster!r}", **where)
-
-
-def _placement(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
-    """(6): every job at most once; exactly once where it may not be rejected."""
-    counts = np.bincount(runs.job, minlength=len(instance.jobs))
-    for i in np.flatnonzero(counts > 1):
-        name = instance.jobs.name[i]
-        yield Violation("placement", f"job {name!r} runs {counts[i]} times", amount=float(counts[i] - 1), job=name)
-    objective = instance.objective
-    if isinstance(objective, CarbonObjective) and objective.rejection_price is None:
-        for i in np.flatnonzero(counts == 0):
-            name = instance.jobs.name[i]
-            yield Violation("placement", f"job {name!r} does not run, and no rejection price is set", job=name)
-
-
-def _load(instance: MospInstance, runs: _Runs) -> FloatArray:
-    """Return the used units of each cluster, resource and slot, shape (M, R, T); runs are cut at the horizon."""
-    jobs, slots = instance.jobs, instance.time.slots
-    start, end = np.clip(runs.start, 0, slots), np.clip(runs.start + jobs.duration[runs.job], 0, slots)
-    length = np.maximum(0, end - start)
-    row = np.repeat(np.arange(len(start)), length)  # one entry for each slot of each run
-    slot = np.arange(len(row)) - np.repeat(np.cumsum(length) - length - start, length)
-    load = np.zeros((len(instance.clusters), slots, len(instance.resources)))
-    np.add.at(load, (runs.cluster[row], slot), jobs.demand[runs.job[row]])
-    return np.asarray(load.transpose(0, 2, 1))
-
-
-def _capacity(instance: MospInstance, runs: _Runs, load: FloatArray) -> Iterator[Violation]:
-    """(5): the load of each cluster, resource and slot is at most its capacity."""
-    capacity = instance.clusters.capacity
-    excess = load - capacity
-    ends = runs.start + instance.jobs.duration[runs.job]
-    for j, r, t in np.argwhere(load > instance.clusters.limit):
-        running = runs.job[(runs.cluster == j) & (runs.start <= t) & (t < ends)]
-        users = [instance.jobs.name[i] for i in running if instance.jobs.demand[i, r] > 0]
-        named = ", ".join(users[:5]) + (f" and {len(users) - 5} more" if len(users) > 5 else "")
-        cluster, resource = instance.clusters.name[j], instance.resources[r]
-        yield Violation(
-            "capacity",
-            f"jobs {named} use {load[j, r, t]:g} {resource} in slot {t} of cluster {cluster!r}, "
-            f"{capacity[j, r, t]:g} are there ({excess[j, r, t]:g} too many)",
-            amount=float(excess[j, r, t]),
-            cluster=cluster,
-            slot=int(t),
-            resource=resource,
-        )
-
-
-def _starts(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
-    """(8): at most S_j jobs start on cluster j in one slot."""
-    limit = instance.clusters.max_starts_per_slot
-    if limit is None:
-        return
-    places, count = np.unique(np.array([runs.cluster, runs.start]), axis=1, return_counts=True)
-    for (j, t), started in zip(places.T.tolist(), count.tolist(), strict=True):
-        if started > limit[j]:
-            name = instance.clusters.name[j]
-            text = f"{started} jobs start in slot {t} on cluster {name!r}, {limit[j]} may"
-            yield Violation("max_starts_per_slot", text, amount=float(started - limit[j]), cluster=name, slot=t)
-
-
-def _metrics(instance: MospInstance, runs: _Runs, load: FloatArray) -> dict[str, Any]:
-    """Evaluate a schedule; sums and shares are over jobs, with jobs that do not run counted as late."""
-    jobs, count = instance.jobs, len(instance.jobs)
-    kwh = load * instance.clusters.watts_per_unit[:, :, None] / 1000 * instance.time.slot_hours
-    intensity = np.array([instance.carbon.g_per_kwh[instance.carbon.index(z)] for z in instance.clusters.zone])
-    completion = (runs.start + jobs.duration[runs.job]).astype(float)
-    deadline = jobs.deadline[runs.job]
-    tardiness = np.maximum(0.0, completion - deadline)
-    allowed = deadline - jobs.arrival[runs.job]
-    ratio = (completion - jobs.arrival[runs.job])[allowed > 0] / allowed[allowed > 0]
-    capacity = instance.clusters.capacity
-    used_share = np.divide(load, capacity, out=np.zeros_like(load), where=capacity > 0)
-    weight = capacity * intensity[:, None, :] * instance.clusters.watts_per_unit[:, :, None]
-    on_time = int((tardiness == 0).sum())
-    return {
-        "carbon_kg": float((kwh.sum(axis=1) * intensity).sum() / 1000),
-        "energy_kwh": float(kwh.sum()),
-        "jobs_run": len(runs.job),
-        "jobs_rejected": count - len(np.unique(runs.job)),
-        "deadlines_met": on_time,
-        "deadlines_met_share": on_time / count if count else 1.0,
-        "tardiness_slots": float(tardiness.sum()),
-        "completion_slots": float(completion.sum()),
-        "completion_ratio": float(ratio.mean()) if ratio.size else None,
-        "makespan_slots": int(completion.max()) if completion.size else 0,
-        "peak_load_share": float(used_share.max()) if used_share.size else 0.0,
-        "z1": float(np.divide(load, weight, out=np.zeros_like(load), where=weight > 0).sum()),
-        "z2": float((1 / (1 + tardiness)).sum()),
-        "z3": float((1 / (1 + completion)).sum()),
-    }
-
-
-def _normalizers(instance: MospInstance, info: dict[str, Any]) -> tuple[tuple[float, ...] | None, list[Violation]]:
-    """Return Zbar, which the instance or else the solution tells, and what is wrong with the latter."""
-    if not isinstance(instance.objective, CaspianObjective):
-        return None, []
-    if instance.objective.normalizers is not None:
-        return instance.objective.normalizers, []
-    given = info.get("normalizers")
-    if given is None:
-        return None, [Violation("normalizer", "the solution's info.normalizers are missing: without Zbar no objective")]
-    bars = [given.get(name) if isinstance(given, dict) else None for name in ("z1", "z2", "z3")]
-    if all(isinstance(bar, (int, float)) and not isinstance(bar, bool) and 0 <= bar < np.inf for bar in bars):
-        return tuple(float(bar) for bar in bars if bar is not None), []
-    text = f"the solution's info.normalizers must be three numbers z1, z2, z3, at least 0, not {shown(given)}"
-    return None, [Violation("normalizer", text)]
-
-
-def _normalizer_faults(metrics: dict[str, Any], normalizers: tuple[float, ...]) -> Iterator[Violation]:
-    """Zbar_k is the largest Z_k that any schedule reaches, so no schedule may exceed it.
-
-    Normalizers that the instance fixes are part of the objective's definition, and may be any numbers.
-    """
-    for name, bar in zip(("z1", "z2", "z3"), normalizers, strict=True):
-        excess = metrics[name] - bar
-        if excess > NORMALIZER_TOLERANCE * abs(bar):
-            text = f"{name} = {metrics[name]:.9g} is above its normalizer {bar:.9g}, which is not the optimum"
-            yield Violation("normalizer", text, amount=float(excess))
-
-
-def _objective(instance: MospInstance, metrics: dict[str, Any], normalizers: tuple[float, ...] | None) -> float | None:
-    objective = instance.objective
-    if isinstance(objective, CarbonObjective):
-        rejected = metrics["jobs_rejected"] * (objective.rejection_price or 0.0)
-        terms = ("carbon_kg", "tardiness_slots", "completion_slots")
-        return float(rejected + sum(getattr(objective, name) * metrics[name] for name in terms))
-    if normalizers is None:
-        return None
-    names = ("z1", "z2", "z3")
-    return float(
-        sum(
-            getattr(objective, name) * metrics[name] / bar
-            for name, bar in zip(names, normalizers, strict=True)
-            if bar > 0
-        )
-    )
+    info = info or {}
+    rule = info.get("pieces")
+    if rule is None:
+        return check_runs(instance, schedule, info)
+    return check_pieces(instance, schedule, rule, info)

@@ -13,7 +13,7 @@ from carbonopt.check import evaluate
 from carbonopt.cli.main import app
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
-from carbonopt.problems.mosp.methods.milp import value_of
+from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.price.exact import close
 from carbonopt.problems.mosp.methods.price.solver import CUT_COLUMNS, Solver
 from carbonopt.problems.mosp.methods.price.state import places_of

@@ -3,7 +3,7 @@ import pytest
 
 import carbonopt as co
 from carbonopt.problems.mosp.formulation.objective import placement_value
-from carbonopt.problems.mosp.methods.partial_schedule import Room
+from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 
 
 def test_earliest_start_breaks_ties_to_the_clean_cluster(tiny):
@@ -22,7 +22,7 @@ def test_random_ties_depend_on_the_seed_alone(small_bench):
 
 
 def test_room_finds_the_cheapest_place_that_is_left(tiny):
-    room = Room(tiny["crowd"], placement_value(tiny["crowd"]))
+    room = PartialSchedule(tiny["crowd"], placement_value(tiny["crowd"]))
     for job, place in ((0, (0, 0)), (1, (0, 1)), (2, (1, 1))):
         best = room.cheapest(job)
         assert best is not None
@@ -36,7 +36,7 @@ def test_room_finds_the_cheapest_place_that_is_left(tiny):
 def test_room_respects_per_slot_capacity(random_instance):
     for seed in range(20):
         instance = random_instance(seed, "carbon")
-        room = Room(instance, placement_value(instance))
+        room = PartialSchedule(instance, placement_value(instance))
         for job in range(len(instance.jobs)):
             fits = room.fits(job)
             starts = room.starts(job)

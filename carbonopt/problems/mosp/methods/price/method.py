@@ -22,7 +22,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.methods.milp import lp_rounding, out_of_time, value_of
+from carbonopt.problems.mosp.methods.normalizers import out_of_time, value_of
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.search import anneal
@@ -30,6 +30,7 @@ from carbonopt.problems.mosp.methods.price.solver import Solver
 from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
 from carbonopt.problems.mosp.methods.price.sweep.improve import is_small
 from carbonopt.problems.mosp.methods.price.sweep.part import whole_units
+from carbonopt.problems.mosp.methods.rounding import lp_rounding
 
 EVALUATIONS = 5_000
 """Evaluations of the dual function in an ascent, about."""

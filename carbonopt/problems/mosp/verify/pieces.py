@@ -1,10 +1,10 @@
-"""The judge of simulated mosp schedules, in which a job may run in several pieces.
+"""The check of simulated schedules, in which a job may run in several pieces.
 
 A schedule of this kind has one row a piece, columns ``job``, ``cluster``, ``start`` and ``end`` (slots, the
 end not included), and its solution says so: ``info.pieces`` is ``suspend`` where a job may stop and go on later
 on its cluster, ``migrate`` where it may go on anywhere, and ``none`` where each job runs in one piece.
 
-Every piece is judged as if it were a job of its own by the judge of whole runs: arrival, horizon, eligibility,
+Every piece is judged as if it were a job of its own by the check of whole runs: arrival, horizon, eligibility,
 capacity, energy and carbon. What makes the pieces of one job a run is judged here: no two at a time, as many slots
 in all as the job is long, on one cluster where it must be.
 """
@@ -21,7 +21,8 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import shown
 from carbonopt.core.report import Report, Violation
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance, MospJobs
-from carbonopt.problems.mosp.verify import check as judge
+from carbonopt.problems.mosp.verify.objective import normalizer_faults, normalizers_of, objective_of
+from carbonopt.problems.mosp.verify.whole_runs import check_runs, is_slot
 
 COLUMNS = ("job", "cluster", "start", "end")
 RULES = ("none", "suspend", "migrate")
@@ -46,17 +47,19 @@ class _Pieces:
         return self.job[1:] == self.job[:-1]
 
 
-def check(instance: MospInstance, schedule: dict[str, Any], info: dict[str, Any] | None = None) -> Report:
-    """Check a schedule of whole runs, or of pieces where `info` says so.
+def check_pieces(instance: MospInstance, schedule: dict[str, Any], rule: Any, info: dict[str, Any]) -> Report:
+    """Check a schedule of pieces.
 
     Parameters
     ----------
     instance
         The instance that the schedule is for.
     schedule
-        As in `carbonopt.problems.mosp.verify.check.check`, or one row a piece.
+        Columns ``job``, ``cluster``, ``start`` and ``end``, one row a piece.
+    rule
+        One of `RULES`.
     info
-        ``pieces``: one of `RULES`; absent for whole runs. ``normalizers`` as there.
+        ``normalizers`` of the caspian objective where the instance does not fix them.
 
     Returns
     -------
@@ -65,30 +68,27 @@ def check(instance: MospInstance, schedule: dict[str, Any], info: dict[str, Any]
         and goes on later, and that it goes on on another cluster (at once or later); ``churn``: both together.
         `Report.incomparable` is set where a job has more than one piece.
     """
-    rule = (info or {}).get("pieces")
-    if rule is None:
-        return judge.check(instance, schedule, info)
     if rule not in RULES:
         return _refused(f"info.pieces is {shown(rule)}: must be one of {', '.join(RULES)}")
     if set(schedule) != set(COLUMNS) or len({len(column) for column in schedule.values()}) != 1:
         return _refused(f"a schedule of pieces must have the columns {', '.join(COLUMNS)}, all of one length")
     violations, pieces = _parse(instance, schedule)
     alone = _as_jobs(instance, pieces)
-    single = judge.check(
+    single = check_runs(
         alone, {"job": list(alone.jobs.name), "cluster": _clusters(instance, pieces), "start": pieces.start.tolist()}
     )
     owner = dict(zip(alone.jobs.name, (instance.jobs.name[i] for i in pieces.job), strict=True))
     violations += [replace(v, job=owner.get(v.job or "", v.job)) for v in single.violations]
     violations += _run_faults(instance, pieces, rule)
     metrics = {**single.metrics, **_metrics(instance, pieces)}
-    normalizers, faults = judge._normalizers(instance, info or {})
+    normalizers, faults = normalizers_of(instance, info)
     violations += faults
     broken = bool(pieces.follows.any())
     if normalizers is not None and not broken and instance.objective.to_dict()["normalizers"] is None:
-        violations += judge._normalizer_faults(metrics, normalizers)
+        violations += normalizer_faults(metrics, normalizers)
     return Report(
         tuple(violations),
-        judge._objective(instance, metrics, normalizers),
+        objective_of(instance, metrics, normalizers),
         metrics,
         incomparable=INCOMPARABLE if broken else "",
     )
@@ -110,7 +110,7 @@ def _parse(instance: MospInstance, schedule: Mapping[str, Any]) -> tuple[list[Vi
             fault = f"row {row} names an unknown job {shown(job)}"
         elif not isinstance(cluster, str) or cluster not in clusters:
             fault = f"job {job!r} is on an unknown cluster {shown(cluster)}"
-        elif not judge._is_slot(start) or not judge._is_slot(end) or not start < end:
+        elif not is_slot(start) or not is_slot(end) or not start < end:
             fault = f"job {job!r} has a piece from {shown(start)} to {shown(end)}: must be whole slots, the end later"
         if fault is None:
             sound.append((jobs[job], clusters[cluster], int(start), int(end)))
