@@ -22,6 +22,7 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.formulation.program import build, possible_placements
 from carbonopt.problems.mosp.methods.bounds import lagrangian_bound
+from carbonopt.problems.mosp.methods.greedy import greedy
 from carbonopt.problems.mosp.verify.check import check
 
 pytestmark = pytest.mark.benchmark(

@@ -46,6 +46,7 @@ def normalizer_faults(metrics: dict[str, Any], normalizers: tuple[float, ...]) -
 def objective_of(
     instance: MospInstance, metrics: dict[str, Any], normalizers: tuple[float, ...] | None
 ) -> float | None:
+    """Return the objective of a schedule with these metrics; None where the normalizers are not known."""
     objective = instance.objective
     if isinstance(objective, CarbonObjective):
         rejected = metrics["jobs_rejected"] * (objective.rejection_price or 0.0)
