@@ -95,13 +95,14 @@ def test_interior_point(benchmark: BenchmarkFixture, week: ElasticInstance) -> N
     from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
     from carbonopt.problems.elastic.methods.price.fluid.interior import InteriorPoint
     from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
+    from carbonopt.problems.elastic.methods.price.parameters import BandParameters
 
     program = FluidProgram.of(week)
     pricer = Pricer(program)
-    prices = ascend(pricer, optimum.ASCENT_ITERATIONS, NO_LIMIT)
+    prices = ascend(pricer, NO_LIMIT)
     pricer(prices)
     mu, usual = pricer.mu, float(pricer.mu.max())
-    band = program.band(prices, mu, optimum.WIDTH * float(np.median(mu)))
+    band = program.band(prices, mu, BandParameters().width * float(np.median(mu)))
 
     def solve() -> Any:
         method = InteriorPoint(program, band, prices, mu, optimum.SHORTAGE_FACTOR * usual, usual)

@@ -13,6 +13,7 @@ PROBLEM = Problem(
         "price": Method(
             ".methods.price.method:price",
             "slot prices: exact for the fluid model, plans by column generation for the integer one",
+            parameters=".methods.price.parameters:PriceParameters",
         ),
         "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_SWITCHING),
         "carbonflex-greedy": Method(
@@ -114,6 +115,5 @@ PROBLEM = Problem(
             methods=("price", "carbonflex-greedy"),
             policies=("replan",),
         ),
-        Warmup({"model": "integer", "jobs": 20, "profiles": "no-scaling"}, methods=("polymatroid-greedy",)),
     ),
 )

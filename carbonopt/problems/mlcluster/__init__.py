@@ -33,10 +33,12 @@ PROBLEM = Problem(
         "price": Method(
             ".methods.price.method:price",
             "prices of GPU time: a certified bound, and schedules that follow them",
+            parameters=".methods.price.parameters:PriceParameters",
         ),
         "lp": Method(
             ".methods.milp:lp",
             "the whole LP with HiGHS: the same bound, and the same schedules",
+            parameters=".methods.price.parameters:PriceParameters",
             bound_only=True,
         ),
         **{

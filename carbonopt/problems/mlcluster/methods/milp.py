@@ -26,6 +26,7 @@ from carbonopt.problems.mlcluster.methods.price.method import (
     price,
     price_steps,
 )
+from carbonopt.problems.mlcluster.methods.price.parameters import PriceParameters
 
 MOST_COLUMNS = 1_000_000
 """A program of more columns has cells as long as slots: 791 jobs at 4 cells a slot, 2 million columns, had no result
@@ -46,14 +47,15 @@ def formulate(instance: MlClusterInstance, form: str) -> Program:
 
 def lp(instance: MlClusterInstance, options: Options) -> Outcome:
     """Solve the whole LP with HiGHS; its duals are prices, which prove the bound and lead to schedules."""
-    with loops(price_steps(instance), PRICE_KERNELS, COMPILE_SECONDS):
+    params = options.parameters(PriceParameters).bound
+    with loops(price_steps(instance, params), PRICE_KERNELS, COMPILE_SECONDS):
         return _lp(instance, options)
 
 
 def _lp(instance: MlClusterInstance, options: Options) -> Outcome:
     if not len(instance.jobs):
         return price(instance, options)
-    cells = cells_of(instance)
+    cells = cells_of(instance, options.parameters(PriceParameters).bound)
     if estimate_size(instance, cells)[0] > MOST_COLUMNS:
         cells = 1
     form = build(instance, cells, whole_work=True)

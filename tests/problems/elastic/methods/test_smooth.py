@@ -15,6 +15,7 @@ from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.method import fluid_price
 from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
 from carbonopt.problems.elastic.methods.price.fluid.smooth import SmoothedDual, smooth
+from carbonopt.problems.elastic.methods.price.parameters import PriceParameters, SmoothingParameters
 from carbonopt.problems.elastic.verify.check import check
 
 NO_LIMIT = Options(time_limit=None)
@@ -26,17 +27,15 @@ def month() -> co.Instance:
     return co.generate("elastic", jobs=120, arrival_hours=500, utilisation=0.6, model="fluid", seed=3)
 
 
-@pytest.fixture
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Smooth instances of any size."""
-    monkeypatch.setattr(optimum, "SMOOTH_SIZE", 0)
+ALWAYS = {"smoothing": {"least_units": 0}}
+"""Smooths instances of any size."""
 
 
 def dual_of(instance: co.Instance, spread: float) -> SmoothedDual:
     program = FluidProgram.of(instance)
     pricer = Pricer(program)
     pricer(pricer.closed_slot_prices())
-    return SmoothedDual(program, pricer, spread, headroom=0.0)
+    return SmoothedDual(program, pricer, spread, headroom=0.0, params=SmoothingParameters())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -85,17 +84,14 @@ def test_no_time_is_no_schedule(month: co.Instance) -> None:
     assert (found.prices >= 0).all()
 
 
-@pytest.mark.usefixtures("always")
 class TestPrice:
     @pytest.mark.parametrize("kind", KINDS)
-    def test_every_kind_has_the_optimum_that_it_has_otherwise(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_every_kind_has_the_optimum_that_it_has_otherwise(self, kind: str) -> None:
         found = Counter()
         for seed in range(12):
             instance = random_instance(seed, kind, 2 + seed % 11, 1 + seed * 7 % 15)
-            with monkeypatch.context() as other:
-                other.setattr(optimum, "SMOOTH_SIZE", np.inf)
-                expected = co.solve(instance, "price")
-            solution = co.solve(instance, "price")
+            expected = co.solve(instance, "price")
+            solution = co.solve(instance, "price", params=ALWAYS)
             assert solution.status == expected.status
             assert co.check(instance, solution).violations == ()
             if solution.has_solution:
@@ -104,17 +100,14 @@ class TestPrice:
         assert found["optimal"] >= 4
 
     def test_a_narrow_band_around_its_prices_is_enough(self, month: co.Instance) -> None:
-        solution = co.solve(month, "price")
+        solution = co.solve(month, "price", params=ALWAYS)
         assert solution.status == "optimal"
         assert solution.info["rounds"] <= 3
         assert solution.objective == pytest.approx(co.solve(month, "lp").objective, rel=1e-7)
         assert solution.info["newton_steps"] > 0
 
-    def test_where_the_band_is_too_large_its_schedule_is_the_answer(
-        self, month: co.Instance, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(optimum, "EXACT_COLUMNS", 0)
-        solution = co.solve(month, "price")
+    def test_where_the_band_is_too_large_its_schedule_is_the_answer(self, month: co.Instance) -> None:
+        solution = co.solve(month, "price", params=ALWAYS | {"band": {"exact_columns": 0}})
         assert solution.status == "optimal"
         assert "rounds" not in solution.info
         report = co.check(month, solution)
@@ -123,7 +116,7 @@ class TestPrice:
 
     def test_its_schedule_is_told_before_the_rest_begins(self, month: co.Instance) -> None:
         told = []
-        options = Options(time_limit=None, callback=told.append)
+        options = Options(time_limit=None, callback=told.append, params=PriceParameters.of(ALWAYS))
         fluid_price(month, options)
         (first,) = [progress for progress in told if progress.objective is not None and progress.bound is not None]
         report = check(month, first.incumbent())
@@ -135,7 +128,7 @@ class TestPrice:
         self, month: co.Instance, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(optimum, "mended", lambda *_: None)
-        solution = co.solve(month, "price")
+        solution = co.solve(month, "price", params=ALWAYS)
         assert solution.has_solution
         assert co.check(month, solution).violations == ()
         assert solution.gap <= 1e-4

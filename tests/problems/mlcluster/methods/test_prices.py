@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
 from typing import Any
 
@@ -24,6 +26,7 @@ from carbonopt.problems.mlcluster.data.settings import Limits, Weights
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.formulation.program import build
 from carbonopt.problems.mlcluster.methods.milp import lp
+from carbonopt.problems.mlcluster.methods.price import method
 from carbonopt.problems.mlcluster.methods.price.bound import ascend
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.method import price
@@ -278,3 +281,35 @@ def test_a_large_lp_has_slots_for_cells(monkeypatch: pytest.MonkeyPatch) -> None
     assert lp(target, Options()).info["cells"] == 4
     monkeypatch.setattr("carbonopt.problems.mlcluster.methods.milp.MOST_COLUMNS", 100)
     assert lp(target, Options()).info["cells"] == 1
+
+
+class TestParameters:
+    instance = generate(jobs=12, gpus=4, arrival_hours=4, max_gpus=4, drain_hours=30, load=1.2, seed=5)
+
+    def test_change_what_is_done(self) -> None:
+        usual = co.solve(self.instance, "price")
+        short = co.solve(self.instance, "price", params={"bound": {"temperatures": [0.1], "subgradient_steps": 0}})
+        assert short.info["pricings"] < usual.info["pricings"]
+        assert short.bound <= usual.bound
+
+    @pytest.mark.parametrize(
+        "params", [{"bound": {"temperatures": [0.1, -1]}}, {"follow": {"hastes": [0.5]}}, {"follow": {"haste": 2}}]
+    )
+    def test_that_are_wrong_are_told_in_one_line(self, params: dict[str, Any]) -> None:
+        with pytest.raises(InputError) as told:
+            co.solve(self.instance, "price", params=params)
+        assert "params." in str(told.value)
+        assert "\n" not in str(told.value)
+
+
+def test_without_compiled_loops_a_short_limit_still_gives_a_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first solve of a machine: prices would need loops, simple rules do not."""
+
+    @contextmanager
+    def not_compiled(*_: object) -> Iterator[bool]:
+        yield False
+
+    monkeypatch.setattr(method, "loops", not_compiled)
+    monkeypatch.setattr(method, "ascend", None)
+    solution = co.solve(TestParameters.instance, "price", time_limit=5)
+    assert (solution.has_solution, solution.status) == (True, "time_limit")

@@ -20,6 +20,7 @@ from carbonopt.problems.elastic.methods.price.fluid.method import (
     fluid_price,
     fluid_steps,
 )
+from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 from carbonopt.problems.elastic.methods.price.plans.method import (
     PLAN_COMPILE_SECONDS,
     PLAN_KERNELS,
@@ -28,19 +29,19 @@ from carbonopt.problems.elastic.methods.price.plans.method import (
 )
 from carbonopt.problems.elastic.verify.check import check
 
-SMALL_COLUMNS = 100_000
-"""Where loops cannot be compiled in time, HiGHS takes programs up to this size: it loads them in a second."""
-
 
 def price(instance: ElasticInstance, options: Options) -> Outcome:
     """Solve by slot prices: exact for the fluid model, to a small proven gap for the integer one.
 
     Where the loops are not compiled yet and the time limit is too short for that, the methods that need none answer.
     """
+    params = options.parameters(PriceParameters)
     steps, seconds, solve = fluid_steps(instance), FLUID_COMPILE_SECONDS, fluid_price
     kernels: tuple[Kernel[..., Any], ...] = FLUID_KERNELS
     if instance.model == "integer":
-        steps, seconds, solve = steps + plan_steps(instance), seconds + PLAN_COMPILE_SECONDS, _integer_price
+        steps += plan_steps(instance, params.balance)
+        seconds += PLAN_COMPILE_SECONDS
+        solve = _integer_price
         kernels += PLAN_KERNELS
     with loops(steps, kernels, seconds) as ready:
         if not ready and options.remaining < seconds:
@@ -65,7 +66,8 @@ def _integer_price(instance: ElasticInstance, options: Options) -> Outcome:
 
 def without_loops(instance: ElasticInstance, options: Options) -> Outcome:
     """Return what the methods without compiled loops give: HiGHS for small programs, else the greedy's schedule."""
-    if instance.model == "integer" and estimate_size(instance)[0] <= SMALL_COLUMNS:
+    params = options.parameters(PriceParameters)
+    if instance.model == "integer" and estimate_size(instance)[0] <= params.highs_columns:
         return milp(instance, options)
     if options.start is not None:
         return Outcome(Status.TIME_LIMIT, options.start)

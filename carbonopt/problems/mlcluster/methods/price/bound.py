@@ -13,17 +13,10 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
+from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
 
-TEMPERATURES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-"""Of the stages, in units of a usual price of GPU time."""
-LAST_STEPS = 60
-LARGE = 10_000_000
-"""Jobs times cells beyond which fewer iterations are made."""
-FINE_CELLS = 4
-FINE_SIZE = 2_000_000
-"""Jobs times cells up to which slots are cut into finer cells where completion times count."""
-STALLED = 2e-6
-"""Relative rise of the bound below which no further stage is tried."""
+LOW_TEMPERATURE = 0.05
+"""Above this temperature a stage may fail to raise the hard bound, and the next one still does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +80,11 @@ def ceiling(instance: MlClusterInstance) -> float:
     return (instance.weights.carbon_kg * carbon + instance.weights.jct_hours * late) * (1 + 1e-5) + 1e-8
 
 
-def cells_of(instance: MlClusterInstance) -> int:
+def cells_of(instance: MlClusterInstance, params: BoundParameters) -> int:
     """Return into how many cells slots are cut: completion times are told by the beginning of a cell."""
     counts = instance.weights.jct_hours > 0 or instance.limits.mean_jct_hours is not None
-    small = FINE_CELLS * len(instance.jobs) * instance.time.slots <= FINE_SIZE
-    return FINE_CELLS if counts and small else 1
+    small = params.fine_cells * len(instance.jobs) * instance.time.slots <= params.fine_size
+    return params.fine_cells if counts and small else 1
 
 
 def ascend(instance: MlClusterInstance, options: Options, start: Priced | None = None) -> Priced:
@@ -102,11 +95,12 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
     instance
         N jobs, at least one.
     options
-        It ends when the time is out, with what it has.
+        Hold the parameters; it ends when the time is out, with what it has.
     start
         Prices of an instance that differs in its objective alone.
     """
-    cells = cells_of(instance) if start is None else start.program.cells
+    params = options.parameters(PriceParameters).bound
+    cells = cells_of(instance, params) if start is None else start.program.cells
     program = CellCoefficients(instance, cells)
     dual = Dual(program)
     first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
@@ -119,13 +113,14 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
         report=lambda value: options.report(bound=value),
         goal=ceiling(instance),
     )
-    large = len(instance.jobs) * program.count > LARGE
-    for temperature in TEMPERATURES[1:5] if large else TEMPERATURES:
+    large = len(instance.jobs) * program.count > params.large_size
+    iterations = params.large_iterations if large else params.iterations
+    for temperature in params.large_temperatures if large else params.temperatures:
         before = ascent.value
-        ascent.smooth([temperature], 40 if large else 100)
-        if temperature < 0.05 and ascent.value - before <= STALLED * abs(ascent.value):
+        ascent.smooth([temperature], iterations)
+        if temperature < LOW_TEMPERATURE and ascent.value - before <= params.least_rise * abs(ascent.value):
             break
-    ascent.step(LAST_STEPS, 1e-4)
+    ascent.step(params.subgradient_steps, params.subgradient_gap)
     bound, _ = dual.hard(ascent.prices)
     prices, budget_price = dual.split(ascent.prices)
     info = {"pricings": dual.evaluations, "cells": program.cells}

@@ -19,33 +19,25 @@ from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits
 from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling, cells_of
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
+from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
 from carbonopt.problems.mlcluster.methods.price.rounding import rounded
 from carbonopt.problems.mlcluster.online.run import schedule_in_time
 from carbonopt.problems.mlcluster.verify.check import check
 from carbonopt.simulation import make_policy
 
-PREMIUMS = (1.0, 2.0, 0.5)
-"""Worth of restarts that are tried, over the work they would take."""
 PRICE_KERNELS = (cover, soft_cover)
 """The large ones."""
 COMPILE_SECONDS = 7.0
 """How long numba takes for all of them (measured)."""
 PRICINGS = 300.0
 """Rough number of times that all jobs are priced."""
-BUDGET_ROUNDS = 6
-"""Budgets that are tried at most."""
-HASTES = (1.5, 2.0, 4.0, 16.0, 1e6)
 FIRST_RULES, RULES = ("fixed-1", "green"), ("fixed-2", "tiresias")
 """What is tried before prices, for something to have early, and where nothing ends in time."""
-CLIMB = 0.7
-"""Share of the time left that prices may take; the rest is for schedules that follow them."""
-CLOSE = 0.995
-"""A mean completion time this close to its budget is not to be made any closer."""
 
 
-def price_steps(instance: MlClusterInstance) -> float:
+def price_steps(instance: MlClusterInstance, params: BoundParameters) -> float:
     """Return about how many loop steps prices and the schedules that follow them take."""
-    cells, jobs = instance.time.slots * cells_of(instance), len(instance.jobs)
+    cells, jobs = instance.time.slots * cells_of(instance, params), len(instance.jobs)
     kinds, scales = instance.scales.throughput.shape
     pricing = cells * (2.0 * jobs + float(kinds * scales**2))
     return PRICINGS * pricing + float(jobs) * cells**2
@@ -56,7 +48,8 @@ def price(instance: MlClusterInstance, options: Options) -> Outcome:
 
     Where the loops are not compiled yet and the time limit is too short for that, simple rules answer.
     """
-    with loops(price_steps(instance), PRICE_KERNELS, COMPILE_SECONDS) as ready:
+    params = options.parameters(PriceParameters).bound
+    with loops(price_steps(instance, params), PRICE_KERNELS, COMPILE_SECONDS) as ready:
         if not ready and options.remaining < COMPILE_SECONDS:
             return without_loops(instance, options)
         return _price(instance, options)
@@ -74,7 +67,7 @@ def _price(instance: MlClusterInstance, options: Options) -> Outcome:
         empty: Schedule = {"job": [], "start_minutes": [], "end_minutes": [], "gpus": []}
         return Outcome(Status.OPTIMAL, empty, 0.0)
     incumbent = Incumbent.early(instance, options)
-    priced = ascend(instance, options.part(CLIMB))
+    priced = ascend(instance, options.part(options.parameters(PriceParameters).bound.time_share))
     if priced.bound > ceiling(instance):
         return Outcome(Status.INFEASIBLE, certificate=priced.certificate(), info=priced.info)
     options.report(bound=priced.bound)
@@ -88,12 +81,13 @@ def follow(
     best: Incumbent,
 ) -> Outcome:
     """Make schedules of prices, and return the best, or what there is already."""
+    params = options.parameters(PriceParameters).follow
     for follower in _tightened(instance, options, priced, best):
-        for premium in PREMIUMS:
+        for premium in params.premiums:
             if options.remaining > 0:
                 best.offer(rounded(follower, options, premium), close=True)
     if best.schedule is None:
-        for haste in HASTES:
+        for haste in params.hastes:
             best.offer(rounded(priced, options, haste=haste) if options.remaining > 0 else None)
         best.follow_rules(RULES)
     status = Status.FEASIBLE if best.schedule is not None else Status.UNKNOWN
@@ -105,15 +99,17 @@ def follow(
 def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, best: Incumbent) -> Iterator[Priced]:
     """Yield prices for smaller and smaller budgets, as long as schedules exceed the true one."""
     yield priced
+    params = options.parameters(PriceParameters)
     limit, budget = instance.limits.mean_jct_hours, instance.limits.mean_jct_hours
-    for _ in range(BUDGET_ROUNDS):
+    for _ in range(params.follow.budget_rounds):
         if limit is None or budget is None or best.mean_jct is None or options.remaining <= 0:
             return
-        if CLOSE * limit <= best.mean_jct <= limit:
+        if params.follow.budget_use * limit <= best.mean_jct <= limit:
             return
         budget *= limit / best.mean_jct
         best.mean_jct = None
-        silent = replace(options.part(CLIMB), callback=None)  # bounds for a smaller budget are none for the true one
+        part = options.part(params.bound.time_share)
+        silent = replace(part, callback=None)  # bounds for a smaller budget are none for the true one
         priced = ascend(instance.with_objective(limits=Limits(budget)), silent, priced)
         yield priced
 

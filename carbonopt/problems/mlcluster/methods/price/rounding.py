@@ -18,21 +18,18 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options, Schedule
 from carbonopt.problems.mlcluster.methods.price import kernels
 from carbonopt.problems.mlcluster.methods.price.bound import Priced
+from carbonopt.problems.mlcluster.methods.price.parameters import PriceParameters
 from carbonopt.problems.mlcluster.online.base import ClusterPolicy
 from carbonopt.problems.mlcluster.online.run import schedule_in_time
 from carbonopt.simulation import State
 
 WORTH = 1 + 1e-9
 """A step at the break price is worth taking."""
-PREMIUM = 1.0
-"""Worth of a restart that is saved, over the work that it would take."""
-LOOK = 64
-"""Jobs that were left over and do not fit, which are passed over at most."""
 CATCH_UP = 1e9
 """Break price of a job that can no longer end in time, over the usual."""
 
 
-def rounded(priced: Priced, options: Options, premium: float = PREMIUM, haste: float = 1.0) -> Schedule | None:
+def rounded(priced: Priced, options: Options, premium: float = 1.0, haste: float = 1.0) -> Schedule | None:
     """Return a schedule that follows the prices; None where not all jobs end by the horizon, or the time runs out.
 
     Parameters
@@ -40,13 +37,15 @@ def rounded(priced: Priced, options: Options, premium: float = PREMIUM, haste: f
     priced
         The prices.
     options
-        For the time that is left.
+        For the time that is left, and the parameters.
     premium
-        See `PREMIUM`.
+        Worth of a restart that is saved, over the work that it would take.
     haste
         How many times its remaining work a job wants room for; above 1 where there is little slack.
     """
-    return schedule_in_time(priced.program.instance, PricePolicy(priced, premium, haste), options)
+    most_passed = options.parameters(PriceParameters).follow.most_passed
+    policy = PricePolicy(priced, premium, haste, most_passed)
+    return schedule_in_time(priced.program.instance, policy, options)
 
 
 class PricePolicy(ClusterPolicy):
@@ -58,10 +57,13 @@ class PricePolicy(ClusterPolicy):
         The prices.
     premium, haste
         See `rounded`.
+    most_passed
+        Jobs that were left over and do not fit, which are passed over at most.
     """
 
-    def __init__(self, priced: Priced, premium: float, haste: float = 1.0) -> None:
+    def __init__(self, priced: Priced, premium: float, haste: float, most_passed: int) -> None:
         program = priced.program
+        self.most_passed = most_passed
         self.program, self.premium, self.haste = program, premium, haste
         self.epoch = program.minutes
         shape = (program.speed.shape[0], program.count, program.speed.shape[1])
@@ -111,7 +113,7 @@ class PricePolicy(ClusterPolicy):
         if not room:
             return
         passed: list[tuple[int, int]] = []
-        while self.left_over and room and len(passed) < LOOK:
+        while self.left_over and room and len(passed) < self.most_passed:
             job, gpus = self.left_over.popleft()
             if job not in state.queued:
                 continue

@@ -7,50 +7,42 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
-
-FIRST_GAP = 0.05
-"""Distance to the optimum that the first Polyak steps assume, relative."""
-LAST_GAP = 1e-5
-"""Assumed distance at which the ascent ends."""
-PATIENCE = 6
-"""Steps without a better bound after which the assumed distance is halved."""
-MOMENTUM = 0.6
+from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 
 
-def ascend(pricer: Pricer, iterations: int, options: Options) -> FloatArray:
+def ascend(pricer: Pricer, options: Options) -> FloatArray:
     """Return slot prices with a good bound.
 
     Parameters
     ----------
     pricer
         Of the program.
-    iterations
-        Pricings at most.
     options
-        The ascent ends when the time is out.
+        Hold the parameters; the ascent ends when the time is out.
 
     Returns
     -------
     ndarray
         The best prices found, shape (T,), at least 0.
     """
+    params = options.parameters(PriceParameters).ascent
     prices = pricer.closed_slot_prices()
-    best, best_prices, stalled, gap = -np.inf, prices, 0, FIRST_GAP
+    best, best_prices, stalled, gap = -np.inf, prices, 0, params.first_gap
     direction = np.zeros_like(prices)
-    for _ in range(iterations):
+    for _ in range(params.iterations):
         bound, excess = pricer(prices)
         stalled = 0 if bound > best * (1 + 1e-9) else stalled + 1
         if bound > best:
             best, best_prices = bound, prices
-        if stalled >= PATIENCE:
+        if stalled >= params.patience:
             gap, stalled = gap / 2, 0
             prices = best_prices
             bound, excess = pricer(prices)
             direction[:] = 0
         active = np.where((prices <= 0) & (excess < 0), 0.0, excess)
-        direction = MOMENTUM * direction + active
+        direction = params.momentum * direction + active
         length = float((direction * direction).sum())
-        if gap < LAST_GAP or length <= 0 or options.remaining <= 0:
+        if gap < params.last_gap or length <= 0 or options.remaining <= 0:
             break
         step = (best + gap * max(abs(best), 1e-9) - bound) / length
         prices = np.maximum(0.0, prices + step * direction)

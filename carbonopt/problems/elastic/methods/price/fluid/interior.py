@@ -25,8 +25,8 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.elastic.methods.price.fluid import kernels
 from carbonopt.problems.elastic.methods.price.fluid.band import Band, FluidProgram
+from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 
-LARGEST_ITERATION = 200
 START = 0.05
 """Least convexity dual and reduced cost at the start, over the size of the duals."""
 LEAST_SHARE = 0.1
@@ -159,7 +159,7 @@ class InteriorPoint:
         converged, done, merit, best, since = False, 0, np.inf, np.inf, 0
         complements = self._complements()
         count = sum(len(values) for values, _ in complements)
-        for _ in range(LARGEST_ITERATION):
+        for _ in range(options.parameters(PriceParameters).band.iterations):
             carbon = self._residuals() + self.price_of_shortage * float(self.shortage.sum())
             work_gap = self.length - self.work - self.shortage + self.surplus
             load_gap = self.capacity - self.load - self.free

@@ -17,27 +17,13 @@ from carbonopt.problems.elastic.methods.price.fluid.mend import mended
 from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
 from carbonopt.problems.elastic.methods.price.fluid.purify import Purifier
 from carbonopt.problems.elastic.methods.price.fluid.smooth import smooth
+from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 
-WIDTH = 0.2
-"""Reduced cost up to which a level enters the first band, over the median break price."""
-WIDEST_ROUND = 3
-"""Round after which a band that lacks work takes every level."""
-ASCENT_ITERATIONS = 120
-SMOOTH_SIZE = 2e6
-"""Units from which on the first prices are those of a smoothed dual."""
-SMOOTH_SHARE, SMOOTH_GAP = 0.5, 1e-5
-"""Relative gap that these aim at, over the one that is asked for, and at least."""
-SPREADS, NARROW_WIDTH = 10.0, 0.02
-"""Width of the first band around them, over their spread, and at least, over the median break price."""
 INTERIOR_TOLERANCE = 1e-8
-EXACT_GAP = 1e-7
-"""Relative gap at which a fluid optimum counts as found."""
-EXACT_COLUMNS = 2_000_000
 SHORTAGE_FACTOR = 20.0
 """Price of undone work over the largest break price; raised while it is too low to be exact."""
 SHORTAGE_SCALE = 0.05
 """Size of the duals where only undone work costs, and 1 a slot of it."""
-LARGEST_ROUND = 8
 SHORT, LACKING = 1e-9, 1e-7
 """Undone work, over all work, that counts as rounding in a proof, and that a wider band is needed for."""
 
@@ -94,22 +80,23 @@ def optimum(program: FluidProgram, options: Options, primal: bool = True, tell: 
     program
         N jobs, at least one, and T slots.
     options
-        Time limit and gap.
+        Time limit, gap and parameters.
     primal
         False where prices and bound are all that is needed.
     tell
         Called with what is known when there is a first schedule that is not the last.
     """
+    params = options.parameters(PriceParameters).band
     pricer = Pricer(program)
     best, width = _first(program, pricer, options)
     if tell is not None and best.allocation is not None:
         tell(best)
     factor = SHORTAGE_FACTOR
-    for number in range(1, LARGEST_ROUND + 1):
+    for number in range(1, params.rounds + 1):
         if options.remaining <= 0:
             break
-        is_large = program.band_size(best.prices, best.mu, width)[1] > EXACT_COLUMNS
-        exact = options.mip_rel_gap if is_large else EXACT_GAP
+        is_large = program.band_size(best.prices, best.mu, width)[1] > params.exact_columns
+        exact = options.mip_rel_gap if is_large else params.exact_gap
         if best.gap <= exact:
             break
         band = program.band(best.prices, best.mu, width)
@@ -128,11 +115,11 @@ def optimum(program: FluidProgram, options: Options, primal: bool = True, tell: 
         if best.lacking:
             if number == 1 and least_shortage(program, options).bound > 0:
                 break
-            width, factor = (np.inf if number >= WIDEST_ROUND else 10 * width), 10 * factor
+            width, factor = (np.inf if number >= params.widest_round else 10 * width), 10 * factor
             continue
         carbon = _carbon(program, band, point)
         best.closed = _gap(carbon, best.bound) <= exact
-        is_last = best.closed or number == LARGEST_ROUND
+        is_last = best.closed or number == params.rounds
         if primal:
             share = Purifier(program, band, point.share, point.mu).run(options) if is_last else point.share
             best.closed &= _take(best, program, program.allocation(band, share))
@@ -146,22 +133,26 @@ def optimum(program: FluidProgram, options: Options, primal: bool = True, tell: 
 
 def _first(program: FluidProgram, pricer: Pricer, options: Options) -> tuple[Optimum, float]:
     """Return what is known before the first band, and its width [g]."""
-    if program.size < SMOOTH_SIZE:
-        best = _best_of(pricer, ascend(pricer, ASCENT_ITERATIONS, options))
-        return best, _width(best)
-    smoothed = smooth(program, pricer, max(SMOOTH_SHARE * options.mip_rel_gap, SMOOTH_GAP), options)
+    params = options.parameters(PriceParameters)
+    smoothing, band = params.smoothing, params.band
+    if program.size < smoothing.least_units:
+        best = _best_of(pricer, ascend(pricer, options))
+        return best, _width(best, band.width)
+    target = max(smoothing.gap_share * options.mip_rel_gap, smoothing.least_gap)
+    smoothed = smooth(program, pricer, target, options)
     best = _best_of(pricer, smoothed.prices)
     best.info |= {"newton_steps": smoothed.steps}
     if smoothed.allocation is None:
-        best = max(best, _best_of(pricer, ascend(pricer, ASCENT_ITERATIONS, options)), key=lambda found: found.bound)
-        return best, _width(best)
+        best = max(best, _best_of(pricer, ascend(pricer, options)), key=lambda found: found.bound)
+        return best, _width(best, band.width)
     best.carbon, best.allocation, best.is_sound = smoothed.carbon, smoothed.allocation, True
-    return best, _width(best, max(NARROW_WIDTH, SPREADS * smoothed.spread / max(float(np.median(best.mu)), 1e-9)))
+    around = band.spreads * smoothed.spread / max(float(np.median(best.mu)), 1e-9)
+    return best, _width(best, min(band.width, max(band.narrow_width, around)))
 
 
-def _width(best: Optimum, share: float = WIDTH) -> float:
-    """Return the width of a first band [g], at most that around rough prices."""
-    return max(min(share, WIDTH) * float(np.median(best.mu)), 1e-9)
+def _width(best: Optimum, share: float) -> float:
+    """Return the width of a first band [g], from that over the median break price."""
+    return max(share * float(np.median(best.mu)), 1e-9)
 
 
 def _best_of(pricer: Pricer, prices: FloatArray) -> Optimum:
@@ -189,11 +180,11 @@ def least_shortage(program: FluidProgram, options: Options) -> Optimum:
     """
     free = program.without_carbon()
     pricer = Pricer(free, shortage_price=1.0)
-    start = ascend(pricer, ASCENT_ITERATIONS, options)
+    start = ascend(pricer, options)
     bound, _ = pricer(start)
     best, width = Optimum(start, pricer.mu.copy(), bound), 0.5
     least = SHORT * float(program.length.sum())
-    for _ in range(LARGEST_ROUND):
+    for _ in range(options.parameters(PriceParameters).band.rounds):
         if options.remaining <= 0:
             break
         band = free.band(best.prices, best.mu, width)

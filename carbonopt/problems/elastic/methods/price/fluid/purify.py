@@ -20,11 +20,10 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.elastic.methods.price.fluid.band import Band, FluidProgram
+from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 
 SET = 1e-8
 """A share this close to 0 or 1 is set to it."""
-CHUNK = 30_000
-"""Open shares of one linear program."""
 SHORTAGE_FACTOR = 1e6
 
 
@@ -48,7 +47,7 @@ class Purifier:
         crumbs = self.share < SET
         can_do_without = np.bincount(self.job, self.is_open, len(self.program.arrival)) > 0
         self.share = np.where(crumbs & can_do_without[self.job], 0.0, self.share)
-        for chunk in self._chunks():
+        for chunk in self._chunks(options.parameters(PriceParameters).band.chunk):
             if options.remaining <= 0:
                 return before
             self._solve(chunk, options)
@@ -77,14 +76,14 @@ class Purifier:
         fits = np.bincount(self.pair, wanted, self.pairs) <= idle
         self.share = self.share + np.where(fits[self.pair], wanted, 0.0)
 
-    def _chunks(self) -> Iterator[IntArray]:
-        """Yield the open shares slot by slot, in portions of about `CHUNK`; all of a slot together."""
+    def _chunks(self, size: int) -> Iterator[IntArray]:
+        """Yield the open shares slot by slot, in portions of about `size`; all of a slot together."""
         is_open = np.flatnonzero(self.is_open)
         by_slot = is_open[np.argsort(self.slot[is_open], kind="stable")]
         edges = np.flatnonzero(np.diff(self.slot[by_slot])) + 1
         start = 0
         for edge in [*edges.tolist(), len(by_slot)]:
-            if edge - start >= CHUNK or edge == len(by_slot):
+            if edge - start >= size or edge == len(by_slot):
                 if edge > start:
                     yield by_slot[start:edge]
                 start = edge

@@ -30,21 +30,8 @@ from carbonopt.problems.elastic.methods.price.fluid.band import LEAST_SHARE, All
 from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
 from carbonopt.problems.elastic.methods.price.fluid.mend import mended
 from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
+from carbonopt.problems.elastic.methods.price.parameters import PriceParameters, SmoothingParameters
 
-FIRST_SPREAD = 0.5
-"""Over the median break price at the start."""
-SHRINK = 0.4
-"""Of the spread, from one maximum to the next."""
-AIM = 0.7
-"""Share of the target at which the last spread aims, as the gap is about proportional to it."""
-LARGEST_LEVEL = 30
-HEADROOM = 0.02
-"""Capacity that is kept free, over the relative gap that is aimed at: room for loads that are not exact."""
-ROUGH = 1e-2
-"""Load above capacity, relative, at which the spread shrinks."""
-NEWTON_STEPS = 40
-TRUST = 3.0
-"""Largest change of a price in a step, over the spread."""
 LEAST_DAMPING, LARGEST_DAMPING = 1e-9, 1e3
 """Of a slot, over the median curvature."""
 DAMPING_ROUNDS = 8
@@ -92,18 +79,19 @@ def smooth(program: FluidProgram, pricer: Pricer, target: float, options: Option
     target
         Relative gap at which to stop.
     options
-        It ends when the time is out.
+        Hold the parameters; it ends when the time is out.
     """
+    params = options.parameters(PriceParameters).smoothing
     prices = pricer.closed_slot_prices()
     best, _ = pricer(prices)
-    found = Smoothed(prices, FIRST_SPREAD * max(float(np.median(pricer.mu)), 1e-9))
-    dual = SmoothedDual(program, pricer, found.spread, HEADROOM * target)
-    for _ in range(LARGEST_LEVEL):
-        if not dual.maximise(ROUGH, options):
+    found = Smoothed(prices, params.first_spread * max(float(np.median(pricer.mu)), 1e-9))
+    dual = SmoothedDual(program, pricer, found.spread, params.headroom * target, params)
+    for _ in range(params.levels):
+        if not dual.maximise(params.rough_excess, options):
             break
         gap = dual.gap(pricer)
         if gap <= target:
-            if dual.maximise(HEADROOM * target + ROUNDING / 2, options):  # all of the headroom may be needed
+            if dual.maximise(params.headroom * target + ROUNDING / 2, options):  # all of the headroom may be needed
                 found.allocation = mended(program, dual.allocation()) or found.allocation  # None if work is left undone
             gap = dual.gap(pricer)
         if dual.bound > best:
@@ -111,7 +99,7 @@ def smooth(program: FluidProgram, pricer: Pricer, target: float, options: Option
         if gap <= target:
             break
         options.report(bound=best)
-        dual.spread *= max(SHRINK, min(1.0, AIM * target / gap))
+        dual.spread *= max(params.shrink, min(1.0, params.aim * target / gap))
     found.steps = dual.steps
     if found.allocation is not None:
         found.carbon = program.carbon_of(found.allocation)
@@ -129,10 +117,15 @@ class SmoothedDual:
         The first one [g per slot of work].
     headroom
         Of capacity, relative.
+    params
+        Of Newton's method.
     """
 
-    def __init__(self, program: FluidProgram, pricer: Pricer, spread: float, headroom: float) -> None:
+    def __init__(
+        self, program: FluidProgram, pricer: Pricer, spread: float, headroom: float, params: SmoothingParameters
+    ) -> None:
         units, slots, width = program.units, len(program.capacity), int(program.width.max(initial=1))
+        self.params = params
         self.program, self.spread, self.largest = program, spread, pricer.shortage_price
         self.capacity = program.capacity * (1 - headroom)
         self.mu, self.load = pricer.mu.copy(), np.zeros(slots)
@@ -168,7 +161,7 @@ class SmoothedDual:
         False if that did not work out, or the time is out.
         """
         value, excess = self(self.prices)
-        for _ in range(NEWTON_STEPS):
+        for _ in range(self.params.newton_steps):
             fixed = self._closed | ((self.prices <= self._zero) & (excess < 0))
             violated = np.where(fixed, 0.0, excess) / np.where(self._closed, 1.0, self.program.capacity)
             if np.abs(violated).max(initial=0.0) <= tolerance:
@@ -198,7 +191,7 @@ class SmoothedDual:
         )  # fmt: skip
         diagonal = self._hessian[:, 0]
         scale = float(np.median(diagonal[diagonal > 0])) if (diagonal > 0).any() else 1.0
-        trust = TRUST * self.spread
+        trust = self.params.trust * self.spread
         self._damping = np.maximum(0.1 * self._damping, LEAST_DAMPING)
         for _ in range(DAMPING_ROUNDS):
             system, step = self._hessian.copy(), excess.copy()

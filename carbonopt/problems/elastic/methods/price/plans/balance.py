@@ -9,15 +9,13 @@ a server-slot's price, so excesses stay tiny, while the weight rises until no de
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
-
-SWAPS = 0.8
-"""Share of the moves that exchange two slots of a job; the others replace its plan by one of the pool."""
+from carbonopt.problems.elastic.methods.price.plans.table import Table
 
 
 class Pool(NamedTuple):
@@ -67,7 +65,7 @@ class Balance(NamedTuple):
     priced: BoolArray
 
 
-def cheapest(pool: Pool, room: IntArray, price: FloatArray, least_price: float, tab: Any) -> Balance:
+def cheapest(pool: Pool, room: IntArray, price: FloatArray, least_price: float, tab: Table) -> Balance:
     """Return the choice of the plan of least excess for every job; `least_price` counts as a price."""
     level, load = np.zeros(int(tab.width.sum()), dtype=np.int64), np.zeros(len(room), dtype=np.int64)
     excess = np.zeros(len(tab.first))
@@ -81,21 +79,30 @@ def cheapest(pool: Pool, room: IntArray, price: FloatArray, least_price: float, 
 
 
 @kernel
-def imbalance(t: int, load: int, bal: Any) -> float:
+def imbalance(t: int, load: int, bal: Balance) -> float:
     """Return the squared deviation of a load from the capacity where it counts."""
     over = load - bal.room[t]
     return float(over * over) if over > 0 or bal.priced[t] else 0.0
 
 
 @kernel
-def anneal(steps: int, rng: np.random.Generator, heat: float, weight: float, pool: Any, bal: Any, tab: Any) -> None:
-    """Run `steps` moves at temperature `heat` [g] and `weight` [g per squared server]."""
+def anneal(
+    steps: int,
+    rng: np.random.Generator,
+    heat: float,
+    weight: float,
+    swap_share: float,
+    pool: Pool,
+    bal: Balance,
+    tab: Table,
+) -> None:
+    """Run `steps` moves at temperature `heat` [g] and `weight` [g per squared server], a share of them swaps."""
     jobs = len(tab.first)
     for _ in range(steps):
         j = rng.integers(0, jobs)
         at, first, n, p = tab.offset[j], tab.first[j], tab.width[j], tab.profile[j]
         limit = -heat * np.log(1.0 - rng.random())
-        if rng.random() < SWAPS:
+        if rng.random() < swap_share:
             i, k = rng.integers(0, n), rng.integers(0, n)
             a, b = bal.level[at + i], bal.level[at + k]
             if a == b:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.elastic.methods.price.plans.table import Scratch, Table
 
 LEAST_PRICE = 1e-20
 """Prices and costs below this count as none [g]."""
@@ -37,7 +36,7 @@ def count_below(value: FloatArray, size: int, limit: float) -> int:
 
 
 @kernel
-def fill_values(j: int, price: FloatArray, theta: float, tab: Any, scr: Any) -> float:
+def fill_values(j: int, price: FloatArray, theta: float, tab: Table, scr: Scratch) -> float:
     """Fill the costs of the job's choices at CI_t kWh + theta price_t servers; return all work they allow.
 
     Of a regular profile: for each unit the sorted costs over the slots with room for it. Else: for each slot
@@ -74,7 +73,7 @@ def fill_values(j: int, price: FloatArray, theta: float, tab: Any, scr: Any) -> 
 
 
 @kernel
-def set_base(mu: float, classes: int, p: int, tab: Any, scr: Any) -> float:
+def set_base(mu: float, classes: int, p: int, tab: Table, scr: Scratch) -> float:
     """Set the best choice of each class at the price `mu` of work; return the work done."""
     done = 0.0
     if tab.regular[p] > 0:
@@ -94,7 +93,7 @@ def set_base(mu: float, classes: int, p: int, tab: Any, scr: Any) -> float:
 
 
 @kernel
-def break_price(guess: float, classes: int, p: int, work: float, tab: Any, scr: Any) -> float:
+def break_price(guess: float, classes: int, p: int, work: float, tab: Table, scr: Scratch) -> float:
     """Return a price of work, at or just above the break price, at which the base does all the work."""
     high = guess if guess > 0 else 1.0
     low, done_low = 0.0, 0.0
@@ -122,7 +121,7 @@ def break_price(guess: float, classes: int, p: int, work: float, tab: Any, scr: 
 
 
 @kernel
-def add_choice(m: int, c: int, tag: int, gain: float, penalty: float, scr: Any) -> int:
+def add_choice(m: int, c: int, tag: int, gain: float, penalty: float, scr: Scratch) -> int:
     """Add the choice `tag` of class `c` as number `m`; return the next number."""
     scr.choice_class[m], scr.choice_tag[m] = c, tag
     scr.choice_gain[m], scr.choice_penalty[m] = gain, max(penalty, 0.0)
@@ -130,7 +129,7 @@ def add_choice(m: int, c: int, tag: int, gain: float, penalty: float, scr: Any) 
 
 
 @kernel
-def fill_choices(mu: float, upper: float, classes: int, p: int, tab: Any, scr: Any) -> int:
+def fill_choices(mu: float, upper: float, classes: int, p: int, tab: Table, scr: Scratch) -> int:
     """Fill the choices other than the base whose penalty is below `upper`, class by class; return how many."""
     m = 0
     for c in range(classes):

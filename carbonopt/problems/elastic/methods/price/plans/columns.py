@@ -20,16 +20,13 @@ from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
+from carbonopt.problems.elastic.methods.price.parameters import ColumnParameters
 from carbonopt.problems.elastic.methods.price.plans.balance import Pool
 from carbonopt.problems.elastic.methods.price.plans.pricing import price_jobs
 from carbonopt.problems.elastic.methods.price.plans.table import Scratch, Table
 
-SMOOTHING = (0.0, 0.5, 0.8, 0.95)
-"""Shares of the best prices in the mixtures with the master's at which plans are priced."""
-ROUNDS = 40
-STALLED = 3
-"""Rounds that improve the bound by less than LITTLE, relative, after which the master is left as it is."""
 LITTLE = 1e-7
+"""A rise of the bound below this, relative, is none."""
 JOBS_PER_CALL = 2_000
 """Jobs that are priced without a chance to interrupt; some 20 microseconds each."""
 BOUND_ROUNDING = 1e-10
@@ -158,20 +155,20 @@ class PlanPricer:
 
 
 def generate(
-    columns: Columns, pricer: PlanPricer, best: Bound, penalty: float, gap: float, options: Options
+    columns: Columns, pricer: PlanPricer, best: Bound, penalty: float, params: ColumnParameters, options: Options
 ) -> tuple[Bound, float | None]:
-    """Generate columns until the master is within `gap` of the bound, or time is out.
+    """Generate columns until the master is within the gap of the bound, or time is out.
 
     `penalty` [g per server and slot] is what load above a capacity costs in the master, so that it has
     a solution whatever the columns. Returns the best bound, and the master's value at the end.
     """
-    value, stalled = None, 0
-    for number in range(ROUNDS):
+    value, stalled, gap = None, 0, min(params.gap, options.mip_rel_gap / 10)
+    for number in range(params.rounds):
         prices, value = _master(columns, penalty, max(1e-8, 10.0 ** -(3 + number)), options)
         if prices is None:
             break
         fresh, center, before = 0, best.prices, best.value
-        for share in SMOOTHING:
+        for share in params.center_shares:
             if options.remaining == 0:
                 break
             found, level = pricer.bound(share * center + (1 - share) * prices)
@@ -180,7 +177,7 @@ def generate(
         options.report(bound=best.value)
         stalled = 0 if best.value > before + LITTLE * abs(before) else stalled + 1
         closed = value is not None and value - best.value <= gap * abs(value)
-        if closed or fresh == 0 or stalled == STALLED or options.remaining == 0:
+        if closed or fresh == 0 or stalled == params.patience or options.remaining == 0:
             break
     return best, value
 

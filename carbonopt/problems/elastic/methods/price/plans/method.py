@@ -20,39 +20,15 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.data.schedule import integer_schedule, levels_of
+from carbonopt.problems.elastic.methods.price.parameters import BalanceParameters, PriceParameters
 from carbonopt.problems.elastic.methods.price.plans.balance import Balance, anneal, cheapest
 from carbonopt.problems.elastic.methods.price.plans.columns import Bound, Columns, PlanPricer, generate
 from carbonopt.problems.elastic.methods.price.plans.pricing import price_jobs
-from carbonopt.problems.elastic.methods.price.plans.search import MOST_REMOVED, State, insert_all, search
+from carbonopt.problems.elastic.methods.price.plans.search import Draws, State, insert_all, search
 from carbonopt.problems.elastic.methods.price.plans.table import scratch_of, table_of
 
-FIRST_PERTURBED, PERTURBED = 10, 40
-"""Prices at which plans are made before column generation, and before each balancing."""
-NOISE = 0.2
-"""Of perturbed prices, relative."""
-SHIFT = 0.35
-"""What perturbation adds to a price at most, over NOISE and the price of work."""
-MASTER_PENALTY = 20.0
-"""Of load above a capacity in the master, over the largest cost of a server in a slot."""
-MASTER_GAP = 3e-6
-BOUND_SHARE = 0.6
-"""Of the time that is left, what the bound may take."""
-HEAT = 1.5e-4
-WEIGHTS = (7e-6, 4.0)
-"""Temperature and weights of the balancing, over the price of work: a hundredth of a percent of a
-server-slot is what an excess may cost, and the weight ends above the price of a server-slot."""
-MOST_EXCESS = 1.5
-"""Of a plan in the pool, over the price of work."""
-STAGES = 40
-SWEEPS = 8_000
-"""Moves per job of the first balancing."""
-GROWTH = 1.5
-REPAIR_SWEEPS = 10
-REPAIR_HEAT = (0.02, 0.001)
 STEPS_PER_CALL, MOVES_PER_CALL = 300_000, 4_000
 """Steps of the balancing and moves of the search without a chance to interrupt."""
-PATIENCE = 6
-"""Rounds without a better schedule before the method ends."""
 PLAN_KERNELS = (price_jobs, anneal, search)
 """The large ones of the integer model."""
 PLAN_COMPILE_SECONDS = 12.0
@@ -61,9 +37,9 @@ STEPS_PER_MOVE = 30.0
 """Rough number of loop steps of a move of the balancing."""
 
 
-def plan_steps(instance: ElasticInstance) -> float:
+def plan_steps(instance: ElasticInstance, params: BalanceParameters) -> float:
     """Return about how many loop steps the balancing of plans takes."""
-    return STEPS_PER_MOVE * SWEEPS * PATIENCE * len(instance.jobs)
+    return STEPS_PER_MOVE * params.sweeps * params.patience * len(instance.jobs)
 
 
 @dataclass(eq=False)
@@ -88,7 +64,8 @@ class _Solver:
         self.instance = instance
         self.options = options
         self.table = table_of(instance)
-        self.scratch = scratch_of(self.table)
+        self.params = options.parameters(PriceParameters)
+        self.scratch = scratch_of(self.table, self.params.columns.labels, self.params.columns.label_steps)
         self.room = np.floor(instance.cluster.limit).astype(np.int64)
         self.pricer = PlanPricer(self.table, self.scratch, instance.servers_to_give)
         self.columns = Columns(self.table, self.room)
@@ -126,12 +103,13 @@ class _Solver:
 
     def perturb(self, prices: FloatArray, rounds: int) -> None:
         """Add the plans at `rounds` perturbations of `prices`, most of them slight."""
+        columns = self.params.columns
         for _ in range(rounds):
             if self.options.remaining == 0:
                 return
-            noise = NOISE * self.random.random() ** 2
+            noise = columns.noise * self.random.random() ** 2
             factor = 1 + noise * self.random.uniform(-1, 1, len(prices))
-            shift = SHIFT * self.work_price * noise * self.random.random(len(prices))
+            shift = columns.shift * self.work_price * noise * self.random.random(len(prices))
             level, cost, _ = self.pricer(prices * factor + shift, self.room)
             assert np.isfinite(cost).all()
             self.columns.add(level)
@@ -149,6 +127,7 @@ class _Solver:
         carbon = np.where(runs, carbon, missing)
         paid = bound.prices[self.columns.flat_slot] * self.columns.servers(level)
         excess = carbon + np.bincount(self.columns.flat_job, paid, len(carbon)) - bound.least
+        repair = self.params.repair
         return State(
             level=level.copy(),
             best=level.copy(),
@@ -162,7 +141,8 @@ class _Solver:
             slot_first=self.slot_first,
             slot_job=self.slot_job,
             total=np.full(2, carbon.sum()),
-            kept=np.zeros((MOST_REMOVED, int(self.table.width.max())), dtype=np.int64),
+            kept=np.zeros((repair.most_removed, int(self.table.width.max())), dtype=np.int64),
+            draws=Draws(*(getattr(repair, name) for name in Draws._fields)),
         )
 
     def insertion(self, bound: Bound) -> None:
@@ -174,16 +154,19 @@ class _Solver:
 
     def balance(self, bound: Bound, sweeps: float) -> Balance:
         """Choose plans that meet the capacities as far as possible."""
-        price = self.work_price
-        pool = self.columns.pool(bound.prices, bound.least, MOST_EXCESS * price)
+        params, price = self.params.balance, self.work_price
+        pool = self.columns.pool(bound.prices, bound.least, params.most_excess * price)
         chosen = cheapest(pool, self.room, bound.prices, 1e-6 * price, self.table)
-        steps = int(sweeps * len(self.table.first) / STAGES) + 1
-        for stage in range(STAGES):
-            weight = price * WEIGHTS[0] * (WEIGHTS[1] / WEIGHTS[0]) ** (stage / (STAGES - 1))
+        steps = int(sweeps * len(self.table.first) / params.stages) + 1
+        for stage in range(params.stages):
+            growth = (params.last_weight / params.first_weight) ** (stage / (params.stages - 1))
+            weight = price * params.first_weight * growth
             for part in _parts(steps, STEPS_PER_CALL):
                 if self.options.remaining == 0:
                     return chosen
-                anneal(part, self.random, HEAT * price, weight, pool, chosen, self.table)
+                anneal(
+                    part, self.random, params.temperature * price, weight, params.swap_share, pool, chosen, self.table
+                )
         return chosen
 
     def repair(self, bound: Bound, level: IntArray) -> None:
@@ -205,8 +188,9 @@ class _Solver:
         insert_all(order, 1.0, self.table, self.scratch, state)
         state.total[:] = state.carbon.sum()
         state.best[:] = state.level
-        hot, cold = (self.work_price * heat for heat in REPAIR_HEAT)
-        moves = list(_parts(REPAIR_SWEEPS * len(self.table.first), MOVES_PER_CALL))
+        params = self.params.repair
+        hot, cold = self.work_price * params.start_temperature, self.work_price * params.end_temperature
+        moves = list(_parts(params.sweeps * len(self.table.first), MOVES_PER_CALL))
         for number, part in enumerate(moves):
             if self.options.remaining == 0:
                 break
@@ -266,23 +250,24 @@ def integer_price(instance: ElasticInstance, options: Options, prices: FloatArra
 
 def _bound(solver: _Solver, bound: Bound) -> tuple[Bound, dict[str, Any]]:
     """Generate columns, with load above a capacity at a price that is too low to pay."""
-    solver.perturb(bound.prices, FIRST_PERTURBED)
-    table, gap = solver.table, min(MASTER_GAP, solver.options.mip_rel_gap / 10)
+    params, table = solver.params.columns, solver.table
+    solver.perturb(bound.prices, params.first_perturbations)
     per_server = (table.kwh / np.maximum(1, np.diff(table.servers, axis=1))).max(initial=0.0)
     largest = float(per_server * table.intensity.max(initial=0.0))
-    penalty = MASTER_PENALTY * max(largest, float(bound.prices.max(initial=0.0)), 1e-9)
-    share = solver.options.part(BOUND_SHARE)
-    bound, value = generate(solver.columns, solver.pricer, bound, penalty, gap, share)
+    penalty = params.overload_penalty * max(largest, float(bound.prices.max(initial=0.0)), 1e-9)
+    share = solver.options.part(params.time_share)
+    bound, value = generate(solver.columns, solver.pricer, bound, penalty, params, share)
     return bound, {"plan_lp_optimum": value}
 
 
 def _rounds(solver: _Solver, bound: Bound) -> int:
     """Balance and repair until the gap is closed, time is out, or nothing gets better; return how often."""
-    number, last, sweeps = 0, 0, float(SWEEPS)
+    params = solver.params.balance
+    number, last, sweeps = 0, 0, params.sweeps
     solver.pricer(bound.prices)  # the break prices that perturbation and temperatures refer to
-    while not solver.closed(bound) and solver.options.remaining > 0 and number - last < PATIENCE:
+    while not solver.closed(bound) and solver.options.remaining > 0 and number - last < params.patience:
         number += 1
-        solver.perturb(bound.prices, PERTURBED)
+        solver.perturb(bound.prices, params.perturbations)
         level = solver.balance(bound, sweeps).level
         better = solver.offer(level, bound)
         if not solver.closed(bound) and solver.options.remaining > 0:
@@ -290,7 +275,7 @@ def _rounds(solver: _Solver, bound: Bound) -> int:
             solver.repair(bound, level)
             better = better or solver.incumbent.carbon < before
         last = number if better else last
-        sweeps *= GROWTH
+        sweeps *= params.growth
     return number
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
@@ -15,6 +13,7 @@ from carbonopt.problems.elastic.methods.price.plans.choices import (
     fill_values,
     set_base,
 )
+from carbonopt.problems.elastic.methods.price.plans.table import Scratch, Table
 
 PAIRS = 96
 """Up to this number of choices, all pairs of them are tried for a first good plan."""
@@ -25,7 +24,7 @@ WORK_ERROR = 1e-14
 
 
 @kernel
-def fill_ratios(mu: float, classes: int, scr: Any) -> None:
+def fill_ratios(mu: float, classes: int, scr: Scratch) -> None:
     """Fill the least penalty per work gained, and given back, over the classes from each one on."""
     scr.ratio_up[classes], scr.ratio_down[classes] = np.inf, mu
     for c in range(classes - 1, -1, -1):
@@ -40,7 +39,7 @@ def fill_ratios(mu: float, classes: int, scr: Any) -> None:
 
 
 @kernel
-def least_excess(slack: float, penalty: float, c: int, scr: Any) -> float:
+def least_excess(slack: float, penalty: float, c: int, scr: Scratch) -> float:
     """Return a bound on the excess of a label that may still use the classes from `c` on."""
     if slack >= 0:
         return float(penalty + scr.ratio_down[c] * slack)
@@ -50,7 +49,7 @@ def least_excess(slack: float, penalty: float, c: int, scr: Any) -> float:
 
 
 @kernel
-def best_pair(mu: float, slack: float, choices: int, scr: Any) -> tuple[float, int, int]:
+def best_pair(mu: float, slack: float, choices: int, scr: Scratch) -> tuple[float, int, int]:
     """Return the least excess of at most two choices, and these (-1: none)."""
     best, one, two = mu * slack, -1, -1
     for a in range(choices):
@@ -74,7 +73,7 @@ def best_pair(mu: float, slack: float, choices: int, scr: Any) -> tuple[float, i
 
 @kernel
 def merge_shifted(
-    mu: float, upper: float, lists: tuple[int, int, int], size: int, count: int, m: int, pool: int, scr: Any
+    mu: float, upper: float, lists: tuple[int, int, int], size: int, count: int, m: int, pool: int, scr: Scratch
 ) -> tuple[int, int, float]:
     """Merge list `into` with list `source` after choice `m`, into list `out`, without dominated labels.
 
@@ -113,7 +112,7 @@ def merge_shifted(
 
 
 @kernel
-def run_labels(mu: float, slack: float, upper: float, classes: int, scr: Any) -> tuple[float, int, float]:
+def run_labels(mu: float, slack: float, upper: float, classes: int, scr: Scratch) -> tuple[float, int, float]:
     """Return the least excess below `upper` found by labels, its label (-1: none), and the least dropped."""
     source, into, out = 0, 1, 2
     scr.slack[source, 0], scr.penalty[source, 0], scr.label[source, 0] = slack, 0.0, -1
@@ -140,7 +139,7 @@ def run_labels(mu: float, slack: float, upper: float, classes: int, scr: Any) ->
 
 
 @kernel
-def write_plan(j: int, classes: int, out: IntArray, tab: Any, scr: Any) -> None:
+def write_plan(j: int, classes: int, out: IntArray, tab: Table, scr: Scratch) -> None:
     """Write the levels that the base stands for."""
     n, p = tab.width[j], tab.profile[j]
     if tab.regular[p] == 0:
@@ -156,7 +155,7 @@ def write_plan(j: int, classes: int, out: IntArray, tab: Any, scr: Any) -> None:
 
 @kernel
 def price_job(
-    j: int, price: FloatArray, theta: float, room: IntArray, guess: float, out: IntArray, tab: Any, scr: Any
+    j: int, price: FloatArray, theta: float, room: IntArray, guess: float, out: IntArray, tab: Table, scr: Scratch
 ) -> tuple[float, float, float]:
     """Find the cheapest plan of job `j` at CI_t kWh + theta price_t servers, within `room` servers a slot.
 
@@ -220,8 +219,8 @@ def price_jobs(
     level: IntArray,
     cost: FloatArray,
     lower: FloatArray,
-    tab: Any,
-    scr: Any,
+    tab: Table,
+    scr: Scratch,
 ) -> None:
     """Price the jobs from `begin` to `end` each by itself; fill their levels, costs and lower bounds."""
     for j in range(begin, end):

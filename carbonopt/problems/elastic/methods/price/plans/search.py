@@ -7,20 +7,24 @@ priced room is left unused: the two together are the gap. A job without a plan c
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.plans.pricing import price_job
+from carbonopt.problems.elastic.methods.price.plans.table import Scratch, Table
 
-TOURNAMENT = 48
-"""Of jobs or slots; few jobs have any excess near the end."""
-MOST_REMOVED = 4
-TRIES = 12
-MOST_THETA = 1.3
-BY_EXCESS = 0.6
+
+class Draws(NamedTuple):
+    """How a move is drawn: fields of `RepairParameters`, as kernels take them."""
+
+    tournament: int
+    most_removed: int
+    tries: int
+    most_price_factor: float
+    excess_share: float
 
 
 class State(NamedTuple):
@@ -48,6 +52,8 @@ class State(NamedTuple):
         Carbon of the schedule now, and of the best, shape (2,).
     kept
         Work space for the plans that a move removes.
+    draws
+        How a move is drawn.
     """
 
     level: IntArray
@@ -63,10 +69,11 @@ class State(NamedTuple):
     slot_job: IntArray
     total: FloatArray
     kept: IntArray
+    draws: Draws
 
 
 @kernel
-def lift(j: int, sign: int, tab: Any, state: Any) -> None:
+def lift(j: int, sign: int, tab: Table, state: State) -> None:
     """Give the servers of job j's plan back to the slots (`sign` 1), or take them (-1)."""
     at, first, p = tab.offset[j], tab.first[j], tab.profile[j]
     for i in range(tab.width[j]):
@@ -74,7 +81,7 @@ def lift(j: int, sign: int, tab: Any, state: Any) -> None:
 
 
 @kernel
-def settle(j: int, tab: Any, state: Any) -> None:
+def settle(j: int, tab: Table, state: State) -> None:
     """Set carbon and excess of job j from its levels."""
     at, first, p = tab.offset[j], tab.first[j], tab.profile[j]
     carbon, paid, runs = 0.0, 0.0, False
@@ -91,7 +98,7 @@ def settle(j: int, tab: Any, state: Any) -> None:
 
 
 @kernel
-def insert(j: int, theta: float, tab: Any, scr: Any, state: Any) -> bool:
+def insert(j: int, theta: float, tab: Table, scr: Scratch, state: State) -> bool:
     """Put job j in at CI + theta x price where there is room; return whether it fits."""
     at, n = tab.offset[j], tab.width[j]
     out = state.level[at : at + n]
@@ -107,7 +114,7 @@ def insert(j: int, theta: float, tab: Any, scr: Any, state: Any) -> bool:
 
 
 @kernel
-def insert_all(order: IntArray, theta: float, tab: Any, scr: Any, state: Any) -> int:
+def insert_all(order: IntArray, theta: float, tab: Table, scr: Scratch, state: State) -> int:
     """Insert jobs one after the other; return how many do not fit."""
     failed = 0
     for j in order:
@@ -117,12 +124,12 @@ def insert_all(order: IntArray, theta: float, tab: Any, scr: Any, state: Any) ->
 
 
 @kernel
-def draw_job(rng: np.random.Generator, tab: Any, state: Any) -> tuple[int, int]:
+def draw_job(rng: np.random.Generator, tab: Table, state: State) -> tuple[int, int]:
     """Draw a job and a slot of its window: by the job's excess, or by priced room that is left unused."""
     jobs, slots = len(tab.first), len(state.room)
-    if rng.random() >= BY_EXCESS:
+    if rng.random() >= state.draws.excess_share:
         t = rng.integers(0, slots)
-        for _ in range(TOURNAMENT):
+        for _ in range(state.draws.tournament):
             other = rng.integers(0, slots)
             if state.price[other] * state.room[other] > state.price[t] * state.room[t]:
                 t = other
@@ -130,7 +137,7 @@ def draw_job(rng: np.random.Generator, tab: Any, state: Any) -> tuple[int, int]:
         if end > begin:
             return int(state.slot_job[begin + rng.integers(0, end - begin)]), int(t)
     j = rng.integers(0, jobs)
-    for _ in range(TOURNAMENT):
+    for _ in range(state.draws.tournament):
         other = rng.integers(0, jobs)
         if state.excess[other] > state.excess[j]:
             j = other
@@ -138,12 +145,12 @@ def draw_job(rng: np.random.Generator, tab: Any, state: Any) -> tuple[int, int]:
 
 
 @kernel
-def draw_others(j: int, t: int, taken: IntArray, rng: np.random.Generator, tab: Any, state: Any) -> int:
-    """Fill `taken` with job j and up to three others that run in slot t; return how many."""
+def draw_others(j: int, t: int, taken: IntArray, rng: np.random.Generator, tab: Table, state: State) -> int:
+    """Fill `taken` with job j and some others that run in slot t; return how many."""
     taken[0], count = j, 1
     begin, end = state.slot_first[t], state.slot_first[t + 1]
-    wanted = 2 + rng.integers(0, MOST_REMOVED - 1)
-    for _ in range(TRIES):
+    wanted = 2 + rng.integers(0, state.draws.most_removed - 1)
+    for _ in range(state.draws.tries):
         if count == wanted:
             break
         other = state.slot_job[begin + rng.integers(0, end - begin)]
@@ -159,9 +166,11 @@ def draw_others(j: int, t: int, taken: IntArray, rng: np.random.Generator, tab: 
 
 
 @kernel
-def search(steps: int, rng: np.random.Generator, hot: float, cold: float, tab: Any, scr: Any, state: Any) -> None:
+def search(
+    steps: int, rng: np.random.Generator, hot: float, cold: float, tab: Table, scr: Scratch, state: State
+) -> None:
     """Run `steps` moves, accepted by Metropolis's rule at temperatures from `hot` to `cold` [g]."""
-    taken = np.zeros(MOST_REMOVED, dtype=np.int64)
+    taken = np.zeros(state.draws.most_removed, dtype=np.int64)
     for step in range(steps):
         heat = hot * (cold / hot) ** (step / steps)
         j, t = draw_job(rng, tab, state)
@@ -174,7 +183,7 @@ def search(steps: int, rng: np.random.Generator, hot: float, cold: float, tab: A
             before += state.carbon[j]
             lift(j, 1, tab, state)
         limit = before - heat * np.log(1.0 - rng.random())
-        theta = MOST_THETA * rng.random()
+        theta = state.draws.most_price_factor * rng.random()
         after, done = 0.0, 0
         while done < count and after <= limit:
             insert(taken[done], theta, tab, scr, state)

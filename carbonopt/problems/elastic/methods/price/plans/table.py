@@ -21,9 +21,6 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 
-LABELS, POOL = 4096, 1 << 17
-"""Labels in one list, and steps that lead to them, that are kept at most; what is dropped weakens the job's bound."""
-
 
 class Table(NamedTuple):
     """Jobs and profiles as arrays: N jobs, P profiles of up to U units.
@@ -123,8 +120,16 @@ def _form(instance: ElasticInstance, number: int) -> int:
     return 2 if (kwh == kwh[0]).all() else 1
 
 
-def scratch_of(table: Table) -> Scratch:
-    """Return work space that fits every job of the table."""
+def scratch_of(table: Table, labels: int = 4096, label_steps: int = 1 << 17) -> Scratch:
+    """Return work space that fits every job of the table.
+
+    Parameters
+    ----------
+    table
+        The jobs.
+    labels, label_steps
+        See `ColumnParameters`: what is dropped for lack of space weakens the job's bound.
+    """
     slots, levels = int(table.width.max(initial=1)), table.gain.shape[1] + 1
     classes, choices = max(slots, levels), slots * levels + 1
 
@@ -144,9 +149,9 @@ def scratch_of(table: Table) -> Scratch:
         choice_penalty=np.zeros(choices),
         ratio_up=np.zeros(classes + 1),
         ratio_down=np.zeros(classes + 1),
-        slack=np.zeros((3, LABELS)),
-        penalty=np.zeros((3, LABELS)),
-        label=whole(3, LABELS),
-        parent=whole(POOL),
-        step=whole(POOL),
+        slack=np.zeros((3, labels)),
+        penalty=np.zeros((3, labels)),
+        label=whole(3, labels),
+        parent=whole(label_steps),
+        step=whole(label_steps),
     )

@@ -1,0 +1,89 @@
+"""What a user may set of methods `price` and `lp`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from carbonopt.core.parameters import Parameters, number
+
+
+@dataclass(frozen=True)
+class BoundParameters(Parameters):
+    """The search for the prices that give the best bound.
+
+    Parameters
+    ----------
+    time_share
+        Of the time that is left, what prices may take. More leaves less for schedules.
+    temperatures
+        Of the smoothed dual, one stage after the other, in units of a usual price of GPU time.
+    large_temperatures
+        The same for large instances.
+    iterations, large_iterations
+        Of the quasi-Newton method at each temperature, in small instances and in large ones.
+    large_size
+        Jobs times cells above which an instance is large.
+    least_rise
+        Rise of the bound in a stage at a low temperature, relative, below which no further stage is tried.
+    subgradient_steps
+        At the end. More raise the bound a little.
+    subgradient_gap
+        Distance to the optimum that the first of these steps assume, relative.
+    fine_cells
+        Cells into which a slot is cut where completion times count. More tell completion times better.
+    fine_size
+        Jobs times cells up to which slots are cut so.
+    """
+
+    time_share: float = number(0.7, above=0, most=1)
+    temperatures: tuple[float, ...] = number((0.3, 0.1, 0.03, 0.01, 0.003, 0.001), above=0)
+    large_temperatures: tuple[float, ...] = number((0.1, 0.03, 0.01, 0.003), above=0)
+    iterations: int = number(100, least=1)
+    large_iterations: int = number(40, least=1)
+    large_size: float = number(1e7, least=0)
+    least_rise: float = number(2e-6, least=0)
+    subgradient_steps: int = number(60, least=0)
+    subgradient_gap: float = number(1e-4, above=0)
+    fine_cells: int = number(4, least=1)
+    fine_size: float = number(2e6, least=0)
+
+
+@dataclass(frozen=True)
+class FollowParameters(Parameters):
+    """The schedules that follow the prices.
+
+    Parameters
+    ----------
+    premiums
+        Worth of restarts that are tried, over the work they would take. A higher one moves running jobs less.
+    hastes
+        How many times its remaining work a job wants room for, where nothing ends in time otherwise; tried in order.
+    budget_rounds
+        Smaller budgets of completion time that are tried at most.
+    budget_use
+        Mean completion time, over its budget, that is close enough.
+    most_passed
+        Jobs that were left over and do not fit, which are passed over at most. More fill GPUs better, more slowly.
+    """
+
+    premiums: tuple[float, ...] = number((1.0, 2.0, 0.5), least=0)
+    hastes: tuple[float, ...] = number((1.5, 2.0, 4.0, 16.0, 1e6), least=1)
+    budget_rounds: int = number(6, least=0)
+    budget_use: float = number(0.995, above=0, most=1)
+    most_passed: int = number(64, least=0)
+
+
+@dataclass(frozen=True)
+class PriceParameters(Parameters):
+    """Parameters of methods `price` and `lp`.
+
+    Parameters
+    ----------
+    bound
+        Of the search for prices.
+    follow
+        Of the schedules that follow them.
+    """
+
+    bound: BoundParameters = field(default_factory=BoundParameters)
+    follow: FollowParameters = field(default_factory=FollowParameters)
