@@ -62,14 +62,14 @@ def program_optimum(instance: PurchasingInstance) -> float | None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@for_each(seed=range(6))
+@for_each(seed=range(4))
 def test_equals_the_package_in_continuous_time(seed: int, name: str) -> None:
     instance = continuous(seed, name, [None, 0.0, 0.3][seed % 3], decided=seed % 4 == 0)
     assert model.solve(instance.to_dict())["objective"] == exactly(program_optimum(instance))
 
 
 @pytest.mark.parametrize("name", MODELS)
-@for_each(seed=range(6))
+@for_each(seed=range(3))
 def test_equals_the_package_within_limits(seed: int, name: str) -> None:
     instance = continuous(seed, name, [None, 0.0][seed % 2], decided=seed % 4 == 0)
     free = co.solve(instance, "no-wait").metrics

@@ -12,7 +12,7 @@ from elastic_support import by_hand
 from carbonopt.problems.elastic.methods.price.plans.pricing import price_job
 from carbonopt.problems.elastic.methods.price.plans.table import Table, scratch_of, table_of
 
-CASES = 150
+CASES = 60
 
 
 def random_job(rng: np.random.Generator, kind: str) -> tuple[Table, np.ndarray, np.ndarray]:

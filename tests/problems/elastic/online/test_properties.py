@@ -18,7 +18,7 @@ from carbonopt.simulate import simulate
 from carbonopt.simulation import make_policy
 
 POLICIES = tuple(PROBLEM.policies)
-SEEDS = range(5)
+SEEDS = range(3)
 
 
 def instances(kind: str) -> list[ElasticInstance]:
