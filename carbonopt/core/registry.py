@@ -49,7 +49,7 @@ class Method(Entry):
     Parameters
     ----------
     reference
-        ``.room.module:function``, imported when it is first used; called with (instance, options, **settings).
+        ``.room.module:function``, imported when it is first used; called with ``(instance, options, **settings)``.
     summary
         One line for ``--help`` and the docs.
     settings
