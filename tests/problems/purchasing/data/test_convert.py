@@ -112,7 +112,9 @@ class TestFormats:
         Path("sacct.txt").write_text(
             "JobID|Submit|Elapsed|AllocCPUS|State\n7|2024-03-01T10:00:00|02:00:00|4|COMPLETED\n"
         )
-        instance = convert(jobs=Path("sacct.txt"), time_unit=None)
+        with pytest.raises(InputError, match="must stay inside the data"):  # which are of another year than the jobs
+            convert(jobs=Path("sacct.txt"), time_unit=None)
+        instance = convert(jobs=Path("sacct.txt"), time_unit=None, start="2022-01-01T00:00Z")
         assert instance.jobs.cpus.tolist() == [4]
         assert instance.provenance["trace_zero"] == "2024-03-01T10:00:00"
 
