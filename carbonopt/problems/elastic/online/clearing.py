@@ -27,7 +27,9 @@ LEAST_GAIN = 1e-4
 SHORTAGE_FACTOR = 4.0
 """Price of undone work over that of a base unit in the dirtiest slot."""
 STEPS_PER_UNIT = 100_000
-"""Rough number of loop steps for each unit of a demand, in a simulation."""
+"""Rough number of loop steps that all plans of a simulation take for each unit of one plan's demand."""
+COMPILE_SECONDS = 3.0
+"""What compiling the loops of a plan takes, with the import of numba (2.2 s of CPU time measured)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +139,7 @@ def clear(demand: Demand, prices: FloatArray | None = None, mu: FloatArray | Non
         To start from, shapes (T,) and (N,).
     """
     units = float((demand.end - demand.start).sum()) * demand.cost.shape[2]
-    with loops(STEPS_PER_UNIT * units):
+    with loops(STEPS_PER_UNIT * units, (ladders, respond), COMPILE_SECONDS):
         return _clear(demand, prices, mu)
 
 

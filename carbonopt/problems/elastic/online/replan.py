@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import loops
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.ranges import require_number
 from carbonopt.problems.elastic.data.instance import ElasticInstance
@@ -17,15 +16,9 @@ from carbonopt.problems.elastic.online.clearing import Clearing, Demand, clear
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
 from carbonopt.problems.elastic.online.levels import kept_levels, whole_levels
 from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
-from carbonopt.problems.elastic.online.response import respond
 from carbonopt.problems.elastic.online.sharing import forced_first
 from carbonopt.problems.elastic.online.view import View
 from carbonopt.simulation import State
-
-STEPS_PER_UNIT = 100_000
-"""Rough number of loop steps that all plans of a simulation take for each unit of one plan's demand."""
-COMPILE_SECONDS = 8.0
-"""What compiling the loops of a plan takes, with the import of numba (measured)."""
 
 
 class Replan(HourlyPolicy):
@@ -134,9 +127,7 @@ class Replan(HourlyPolicy):
             np.full(slots, float(view.capacity)),
         )
         prices, mu = self._start(view, demand)
-        steps = STEPS_PER_UNIT * float((demand.end - demand.start).sum()) * demand.gain.shape[1]
-        with loops(steps, (respond,), COMPILE_SECONDS):
-            plan = clear(demand, prices, mu)
+        plan = clear(demand, prices, mu)
         self.last = view.slot, plan.prices, dict(zip(view.job.tolist(), plan.mu[:jobs].tolist(), strict=True))
         self.iterations += plan.iterations
         return plan

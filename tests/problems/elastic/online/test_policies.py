@@ -131,7 +131,7 @@ class Later(KnowledgeBase):
         super().__init__(cases=base.cases)
         self.asked = 0
 
-    def copy(self) -> KnowledgeBase:
+    def copy(self, *sizes: Any) -> KnowledgeBase:
         return self
 
     def match(self, state: Any) -> Any:
