@@ -15,7 +15,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import carbonopt
-from carbonopt.algorithms import compiled
+from carbonopt.algorithms import kernel
 from carbonopt.check import evaluate
 from carbonopt.core.options import Options
 from carbonopt.problems.elastic.data.instance import ElasticInstance
@@ -31,7 +31,7 @@ NO_LIMIT = Options(time_limit=None)
 
 @pytest.fixture(autouse=True)
 def _machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "PLAIN_STEPS", 0)
+    monkeypatch.setattr(kernel, "PLAIN_STEPS", 0)
 
 
 def _generate() -> ElasticInstance:

@@ -16,7 +16,7 @@ from elastic_plain import Algorithm1, Walk
 from machine import peak_bytes
 
 import carbonopt
-from carbonopt.algorithms import compiled
+from carbonopt.algorithms import kernel
 from carbonopt.check import evaluate
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
@@ -120,14 +120,14 @@ CASES = {
 
 def warm_up(case: Case) -> None:
     """Run a small instance with every loop compiled."""
-    usual, compiled.PLAIN_STEPS = compiled.PLAIN_STEPS, 0
+    usual, kernel.PLAIN_STEPS = kernel.PLAIN_STEPS, 0
     try:
         limits = {"time_limit": case.warm_up_seconds, "plain_seconds": None}
         small = carbonopt.generate("elastic", model=case.model, **WARM_UP)
         assert isinstance(small, ElasticInstance)
         case.run(small, limits)
     finally:
-        compiled.PLAIN_STEPS = usual
+        kernel.PLAIN_STEPS = usual
 
 
 def forget_peak() -> None:
