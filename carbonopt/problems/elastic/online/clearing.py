@@ -12,7 +12,8 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.elastic.online.response import ladders, respond
+from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder, merge_units
+from carbonopt.problems.elastic.online.response import respond
 
 SMOOTHING, LEAST_SMOOTHING = 0.04, 1e-3
 """delta over the standard deviation of a base unit's cost from slot to slot, and least over its mean."""
@@ -100,30 +101,29 @@ class _Dual:
         self.demand, self.delta, self.mu = demand, delta, mu
         dearest = demand.cost[:, :, 0] / np.maximum(demand.gain[:, :1], 1e-9)
         self.ceiling = SHORTAGE_FACTOR * float(dearest.max(initial=0.0)) + 10 * delta
-        shape = demand.cost.shape
-        self.ratio, self.gain, self.servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        self.steps, self.step_of = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        self.ladder = Ladder.of_shape(*demand.cost.shape)
 
     def __call__(self, prices: FloatArray, curvature: FloatArray) -> tuple[float, FloatArray]:
         """Return the dual's value, and load less capacity, its gradient."""
         demand = self.demand
-        ladders(
-            demand.cost, demand.gain, demand.servers, prices, demand.count,
-            self.ratio, self.gain, self.servers, self.steps, self.step_of,
-        )  # fmt: skip
+        cost = demand.cost + prices[None, :, None] * demand.servers[:, None, :]
+        merge_units(cost, demand.gain, demand.servers, demand.count, self.ladder)
         load = np.zeros(len(prices))
         value = respond(
             demand.start, demand.end, demand.need, demand.profile, demand.weight,
-            self.ratio, self.gain, self.servers, self.steps, self.delta, self.ceiling, self.mu, load, curvature,
+            self.ladder, self.delta, self.ceiling, self.mu, load, curvature,
         )  # fmt: skip
         return value - float(prices @ demand.capacity), load - demand.capacity
 
     def share(self) -> FloatArray:
         """Return the share of slot 0 in which each job wants each unit, at the last prices, shape (N, U)."""
         demand, profile = self.demand, self.demand.profile
-        step = self.step_of[profile, 0]
-        ratio = np.take_along_axis(self.ratio[profile, 0], step, axis=1)
-        exists = np.arange(demand.gain.shape[1])[None, :] < demand.count[profile][:, None]
+        unit = np.arange(demand.gain.shape[1])
+        level, steps = self.ladder.level[profile, 0], self.ladder.steps[profile, 0]
+        is_before = (level[:, None, :] < unit[:, None]) & (unit < steps[:, None])[:, None, :]
+        step_of_unit = is_before.sum(axis=2)
+        ratio = np.take_along_axis(self.ladder.ratio[profile, 0], np.minimum(step_of_unit, len(unit) - 1), axis=1)
+        exists = unit[None, :] < demand.count[profile][:, None]
         wanted = np.clip((self.mu[:, None] - ratio) / self.delta, 0.0, 1.0)
         return np.where(exists & (demand.start == 0)[:, None], wanted, 0.0)
 

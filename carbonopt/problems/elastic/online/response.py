@@ -10,46 +10,16 @@ from __future__ import annotations
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
 
 ROUNDS = 60
 """Newton steps for a job's mu, at most; the bracket halves where one would leave it."""
 
 
 @kernel
-def ladders(
-    cost: FloatArray, gain: FloatArray, servers: FloatArray, prices: FloatArray, count: IntArray,
-    ratio: FloatArray, step_gain: FloatArray, step_servers: FloatArray, steps: IntArray, step_of: IntArray,
-) -> None:  # fmt: skip
-    """Merge the units of each profile and slot into steps whose cost per work rises.
-
-    `cost` (P, T, U) and `gain`, `servers` (P, U) are of the units; of the steps are `ratio`, `step_gain`
-    and `step_servers` (P, T, U), their number `steps` (P, T), and the step of each unit `step_of` (P, T, U).
-    """
-    for p in range(cost.shape[0]):
-        for t in range(cost.shape[1]):
-            n = 0
-            for u in range(count[p]):
-                total = cost[p, t, u] + prices[t] * servers[p, u]
-                work, need, first = gain[p, u], servers[p, u], u
-                while n > 0 and ratio[p, t, n - 1] >= total / work:
-                    n -= 1
-                    total += ratio[p, t, n] * step_gain[p, t, n]
-                    work += step_gain[p, t, n]
-                    need += step_servers[p, t, n]
-                    while first > 0 and step_of[p, t, first - 1] == n:
-                        first -= 1
-                ratio[p, t, n], step_gain[p, t, n], step_servers[p, t, n] = total / work, work, need
-                for v in range(first, u + 1):
-                    step_of[p, t, v] = n
-                n += 1
-            steps[p, t] = n
-
-
-@kernel
 def respond(
     start: IntArray, end: IntArray, need: FloatArray, profile: IntArray, weight: FloatArray,
-    ratio: FloatArray, gain: FloatArray, servers: FloatArray, steps: IntArray, delta: float,
-    ceiling: float, mu: FloatArray, load: FloatArray, curvature: FloatArray,
+    ladder: Ladder, delta: float, ceiling: float, mu: FloatArray, load: FloatArray, curvature: FloatArray,
 ) -> float:  # fmt: skip
     """Let every job do its work at least smoothed cost; return the cost, set `mu`, add to `load` (T,).
 
@@ -57,6 +27,7 @@ def respond(
     costs more than `ceiling`, or does not fit into its window, is left undone at that price: so there are
     prices at which any demand fits.
     """
+    ratio, gain, servers, steps = ladder.ratio, ladder.gain, ladder.servers, ladder.steps
     slots, value = len(load), 0.0
     base, place = [0.0] * slots, [0] * slots
     for j in range(len(start)):

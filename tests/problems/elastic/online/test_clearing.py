@@ -10,8 +10,9 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.formulation.objective import unit_carbon
+from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder, merge_units
 from carbonopt.problems.elastic.methods.price.fluid.method import fluid_optimum
-from carbonopt.problems.elastic.online import clearing, response
+from carbonopt.problems.elastic.online import clearing
 from carbonopt.problems.elastic.online.clearing import Demand, clear
 
 
@@ -61,13 +62,9 @@ def test_it_ends_on_any_demand(kind: str) -> None:
 
 def test_steps_merge_units_whose_cost_per_work_falls() -> None:
     cost, gain = np.array([[[4.0, 1.0, 3.0]]]), np.array([[1.0, 1.0, 1.0]])
-    shape = (1, 1, 3)
-    ratio, step_gain, step_servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    steps, step_of = np.zeros((1, 1), dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    response.ladders.function(
-        cost, gain, np.ones((1, 3)), np.zeros(1), np.array([3]), ratio, step_gain, step_servers, steps, step_of
-    )
-    assert steps[0, 0] == 2
-    assert ratio[0, 0, :2].tolist() == [2.5, 3.0]
-    assert step_gain[0, 0, :2].tolist() == [2.0, 1.0]
-    assert step_of[0, 0].tolist() == [0, 0, 1]
+    ladder = Ladder.of_shape(1, 1, 3)
+    merge_units.function(cost, gain, np.ones((1, 3)), np.array([3]), ladder)
+    assert ladder.steps[0, 0] == 2
+    assert ladder.ratio[0, 0, :2].tolist() == [2.5, 3.0]
+    assert ladder.gain[0, 0, :2].tolist() == [2.0, 1.0]
+    assert ladder.level[0, 0, :2].tolist() == [1, 2]
