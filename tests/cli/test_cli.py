@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import carbonopt as co
 from carbonopt.cli.main import app
+from carbonopt.problems.mlcluster.methods.price import kernels
 
 BENCH = ROOT / "instances/bench/mosp-bench070-j0200-t048-z3-s01.json"
 
@@ -45,6 +46,8 @@ def test_compile_leaves_the_loops_ready():
     done = run("compile", "mlcluster")
     assert done.exit_code == 0
     assert done.stdout.startswith("mlcluster: ready after ")
+    assert kernels.cover.is_ready
+    assert kernels.soft_cover.is_ready
 
 
 def test_compile_tells_an_unknown_problem():

@@ -40,14 +40,12 @@ def test_load_fits_and_prices_are_near_the_optimum() -> None:
 def test_a_weight_stands_for_so_many_jobs() -> None:
     instance = co.generate("elastic", jobs=20, capacity=6, model="fluid", seed=2, arrival_hours=24)
     one = demand_of(instance)
-    first, length = np.zeros(40, dtype=np.int64), len(one.need)
-    rows = np.concatenate([np.arange(length)] * 2)
+    rows = np.concatenate([np.arange(len(one.need))] * 2)
     fields = ("start", "end", "need", "profile")
     twice = Demand(
         *(getattr(one, name)[rows] for name in fields), np.full(len(rows), 0.5), one.count, one.gain,
         one.servers, one.cost, one.capacity,
     )  # fmt: skip
-    assert len(first) == len(rows)
     assert clear(twice).prices == pytest.approx(clear(one).prices, abs=1e-6)
 
 
