@@ -139,7 +139,7 @@ def clear(demand: Demand, prices: FloatArray | None = None, mu: FloatArray | Non
         To start from, shapes (T,) and (N,).
     """
     units = float((demand.end - demand.start).sum()) * demand.cost.shape[2]
-    with loops(STEPS_PER_UNIT * units, (ladders, respond), COMPILE_SECONDS):
+    with loops(STEPS_PER_UNIT * units, (merge_units, respond), COMPILE_SECONDS):
         return _clear(demand, prices, mu)
 
 

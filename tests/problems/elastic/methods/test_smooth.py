@@ -127,7 +127,7 @@ class TestPrice:
     def test_it_stays_if_what_follows_has_no_time_or_fails(
         self, month: co.Instance, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(optimum, "mended", lambda *_: None)
+        monkeypatch.setattr(optimum, "repaired", lambda *_: None)
         solution = co.solve(month, "price", params=ALWAYS)
         assert solution.has_solution
         assert co.check(month, solution).violations == ()

@@ -13,9 +13,9 @@ from carbonopt.core.options import Options
 from carbonopt.problems.elastic.methods.price.fluid.ascent import ascend
 from carbonopt.problems.elastic.methods.price.fluid.band import Allocation, Band, FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.interior import InteriorPoint, Point
-from carbonopt.problems.elastic.methods.price.fluid.mend import mended
 from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
 from carbonopt.problems.elastic.methods.price.fluid.purify import Purifier
+from carbonopt.problems.elastic.methods.price.fluid.repair import repaired
 from carbonopt.problems.elastic.methods.price.fluid.smooth import smooth
 from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 
@@ -162,7 +162,7 @@ def _best_of(pricer: Pricer, prices: FloatArray) -> Optimum:
 
 def _take(best: Optimum, program: FluidProgram, allocation: Allocation) -> bool:
     """Take an allocation if none that is sound is better, and return whether it was taken."""
-    sound = mended(program, allocation)
+    sound = repaired(program, allocation)
     allocation = allocation if sound is None else sound
     carbon = program.carbon_of(allocation)
     if best.is_sound and (sound is None or carbon > best.carbon):

@@ -44,14 +44,14 @@ class Purifier:
         """Return shares of the same band with few fractions, shape (C,)."""
         before = self.share.copy()
         self._set_whole()
-        crumbs = self.share < SET
+        near_zero_shares = self.share < SET
         can_do_without = np.bincount(self.job, self.is_open, len(self.program.arrival)) > 0
-        self.share = np.where(crumbs & can_do_without[self.job], 0.0, self.share)
+        self.share = np.where(near_zero_shares & can_do_without[self.job], 0.0, self.share)
         for chunk in self._chunks(options.parameters(PriceParameters).band.chunk):
             if options.remaining <= 0:
                 return before
             self._solve(chunk, options)
-        self._give_back(np.where(crumbs, before, 0.0))
+        self._give_back(np.where(near_zero_shares, before, 0.0))
         return self.share if self._sound() else before
 
     def _set_whole(self) -> None:
@@ -68,11 +68,11 @@ class Purifier:
         """Return the work of each job, shape (N,)."""
         return np.asarray(np.bincount(self.job, self.share * self.work, len(self.program.arrival)), dtype=np.float64)
 
-    def _give_back(self, crumbs: FloatArray) -> None:
-        """Give jobs that end a little short their crumbs back, as far as their pairs have room."""
+    def _give_back(self, near_zero_shares: FloatArray) -> None:
+        """Give jobs that end a little short their near-zero shares back, as far as their pairs have room."""
         short = (self._done() < self.program.required)[self.job]
         idle = 1.0 - np.bincount(self.pair, self.share, self.pairs)
-        wanted = np.where(short & (self.share == 0), crumbs, 0.0)
+        wanted = np.where(short & (self.share == 0), near_zero_shares, 0.0)
         fits = np.bincount(self.pair, wanted, self.pairs) <= idle
         self.share = self.share + np.where(fits[self.pair], wanted, 0.0)
 

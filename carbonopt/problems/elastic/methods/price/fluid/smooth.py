@@ -28,8 +28,8 @@ from carbonopt.problems.elastic.data.instance import ROUNDING
 from carbonopt.problems.elastic.methods.price.fluid import kernels, smooth_kernels
 from carbonopt.problems.elastic.methods.price.fluid.band import LEAST_SHARE, Allocation, FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
-from carbonopt.problems.elastic.methods.price.fluid.mend import mended
 from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
+from carbonopt.problems.elastic.methods.price.fluid.repair import repaired
 from carbonopt.problems.elastic.methods.price.parameters import PriceParameters, SmoothingParameters
 
 LEAST_DAMPING, LARGEST_DAMPING = 1e-9, 1e3
@@ -92,7 +92,8 @@ def smooth(program: FluidProgram, pricer: Pricer, target: float, options: Option
         gap = dual.gap(pricer)
         if gap <= target:
             if dual.maximise(params.headroom * target + ROUNDING / 2, options):  # all of the headroom may be needed
-                found.allocation = mended(program, dual.allocation()) or found.allocation  # None if work is left undone
+                whole = repaired(program, dual.allocation())  # None if work is left undone
+                found.allocation = whole or found.allocation
             gap = dual.gap(pricer)
         if dual.bound > best:
             best, found.prices, found.spread = dual.bound, dual.prices, dual.spread

@@ -10,8 +10,8 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.elastic.methods.price.fluid import method
 from carbonopt.problems.elastic.methods.price.fluid.band import Allocation, FluidProgram
-from carbonopt.problems.elastic.methods.price.fluid.mend import mended
 from carbonopt.problems.elastic.methods.price.fluid.optimum import optimum
+from carbonopt.problems.elastic.methods.price.fluid.repair import repaired
 from carbonopt.problems.elastic.verify.check import check
 
 
@@ -27,22 +27,22 @@ class TestByHand:
 
     def test_what_is_sound_stays(self) -> None:
         sound = rows((0, 1, 0, 1.0), (0, 2, 0, 0.5), (1, 1, 0, 1.0), (1, 2, 0, 0.5))
-        assert mended(self.program, sound) is sound
+        assert repaired(self.program, sound) is sound
 
     def test_the_rest_goes_to_the_cleanest_slot_with_room(self) -> None:
         short = rows((0, 1, 0, 1.0), (0, 2, 0, 0.5), (1, 1, 0, 1.0), (1, 2, 0, 0.5 - 1e-6))
-        whole = mended(self.program, short)
+        whole = repaired(self.program, short)
         assert whole is not None
         assert (whole.job[-1], whole.slot[-1], whole.level[-1]) == (1, 2, 0)
         assert whole.share[-1] == pytest.approx(1e-6)
 
     def test_too_much_load_cannot_be_mended(self) -> None:
         narrow = FluidProgram.of(by_hand(1, [3, 1, 2], *[(0, 1.5, 1, [1])] * 2, model="fluid"))
-        assert mended(narrow, rows((0, 1, 0, 1.0), (0, 2, 0, 0.5), (1, 1, 0, 1.0), (1, 2, 0, 0.5))) is None
+        assert repaired(narrow, rows((0, 1, 0, 1.0), (0, 2, 0, 0.5), (1, 1, 0, 1.0), (1, 2, 0, 0.5))) is None
 
     def test_no_room_is_no_schedule(self) -> None:
         full = FluidProgram.of(by_hand([1, 1, 0.9], [3, 1, 2], *[(0, 1.5, 1, [1])] * 2, model="fluid"))
-        assert mended(full, rows((0, 0, 0, 1.0), (0, 1, 0, 0.5), (1, 1, 0, 0.5), (1, 2, 0, 0.9))) is None
+        assert repaired(full, rows((0, 0, 0, 1.0), (0, 1, 0, 0.5), (1, 1, 0, 0.5), (1, 2, 0, 0.9))) is None
 
 
 def test_what_rounding_left_is_mended() -> None:
@@ -54,7 +54,7 @@ def test_what_rounding_left_is_mended() -> None:
     less[np.flatnonzero(found.job == 7)[-1]] *= 1 - 1e-6
     short = found._replace(share=less)
     assert check(week, short.schedule(week)).violations != ()
-    whole = mended(program, short)
+    whole = repaired(program, short)
     assert whole is not None
     assert check(week, whole.schedule(week)).violations == ()
 

@@ -9,7 +9,7 @@ from carbonopt.problems.elastic.data.instance import ROUNDING
 from carbonopt.problems.elastic.methods.price.fluid.band import Allocation, FluidProgram
 
 
-def mended(program: FluidProgram, allocation: Allocation) -> Allocation | None:
+def repaired(program: FluidProgram, allocation: Allocation) -> Allocation | None:
     """Do what jobs are short of by rounding, at the least scale in the cleanest slots with room.
 
     Parameters
