@@ -51,7 +51,7 @@ def check(instance: Instance, solution: Solution) -> Report:
         ``bound`` and ``certificate`` (claims that are not so).
     """
     identity = tuple(_identity_faults(instance, solution))
-    proven, assumes, certificate = _recheck_certificate(instance, solution)
+    proven, assumes, certificate = recheck_certificate(instance, solution)
     impossible = _is_impossible(instance.sense, proven)
     proven = None if impossible else proven
     if solution.columns is None:
@@ -63,10 +63,20 @@ def check(instance: Instance, solution: Solution) -> Report:
     return replace(report, violations=violations, proven_bound=proven, assumes=assumes)
 
 
-def _recheck_certificate(
+def recheck_certificate(
     instance: Instance, solution: Solution
 ) -> tuple[float | None, tuple[str, ...], list[Violation]]:
-    """Recompute the bound that the certificate proves, and compare it with the claimed one."""
+    """Recompute the bound that a solution's certificate proves, and compare it with the claimed one.
+
+    Returns
+    -------
+    bound : float or None
+        What is proven; infinite where there is no schedule, None where nothing is proven.
+    assumes : tuple of str
+        What the proof takes from the solution file.
+    violations : list of Violation
+        Why the claim does not hold; empty where it does.
+    """
     if solution.certificate is None or solution.instance_sha256 != instance.sha256:
         return None, (), []
     verify = problem_of(instance.problem).role("proven_bound")

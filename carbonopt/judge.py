@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
-from carbonopt.check import PROVABLE_GAP, evaluate, on_its_side
+from carbonopt.check import PROVABLE_GAP, evaluate, on_its_side, recheck_certificate
 from carbonopt.core.instance import Instance
 from carbonopt.core.solution import Outcome, Solution, relative_gap
 from carbonopt.core.status import Status
@@ -82,7 +84,7 @@ def judged(instance: Instance, outcome: Outcome, run: Run) -> Solution:
             status = Status.OPTIMAL
         elif status is Status.OPTIMAL:
             status = Status.FEASIBLE
-    return Solution(
+    solution = Solution(
         problem=instance.problem,
         instance=instance.name,
         instance_sha256=instance.sha256,
@@ -99,6 +101,30 @@ def judged(instance: Instance, outcome: Outcome, run: Run) -> Solution:
         versions=installed_versions(),
         wall_seconds=run.wall_seconds,
     )
+    return _proven(instance, solution, run)
+
+
+def _proven(instance: Instance, solution: Solution, run: Run) -> Solution:
+    """Return the solution with no more than its certificate proves; what is taken back is told in `info`.
+
+    It warns of what is taken back: a method claimed what the checker does not confirm, which is a fault of the method.
+    """
+    proven, _, violations = recheck_certificate(instance, solution)
+    if not violations:
+        return solution
+    words = "; ".join(violation.message for violation in violations)
+    warnings.warn(f"{solution.instance}: {solution.method}: the certificate does not hold: {words}", stacklevel=4)
+    told = {**solution.info, "claim_not_proven": words}
+    status = Status.UNKNOWN if solution.status is Status.INFEASIBLE else solution.status
+    if proven is None or not isfinite(proven) or solution.certificate is None:
+        changed = replace(solution, status=status, bound=None, certificate=None, info=told)
+    else:
+        certificate = {**solution.certificate, "bound": proven}
+        bound = proven if solution.objective is None else _at_most(solution.sense, proven, solution.objective)
+        changed = replace(solution, status=status, bound=bound, certificate=certificate, info=told)
+    if changed.status is Status.OPTIMAL and not run.closes(changed.objective, changed.bound):
+        changed = replace(changed, status=Status.FEASIBLE if changed.has_solution else Status.UNKNOWN)
+    return changed
 
 
 def _at_most(sense: str, bound: float, objective: float) -> float:

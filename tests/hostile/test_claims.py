@@ -1,0 +1,50 @@
+"""What a method claims and its certificate does not prove never reaches a solution."""
+
+from dataclasses import replace
+
+import pytest
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.core.registry import problem_of
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
+from carbonopt.judge import Run, judged
+
+RUN = Run("lp", {}, 0.0, mip_rel_gap=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [("crowd", "lp"), ("window_fluid_2p975_2p975", "lp"), ("gpuqueue", "lp"), ("reservedpulls_3", "lp")],
+)
+def test_a_bound_beyond_what_is_proven_is_cut_to_it(tiny, name, method):
+    instance = tiny[name]
+    found = problem_of(instance.problem).run(method, instance, Options())
+    assert found.certificate is not None
+    assert found.bound is not None
+    proven, _ = problem_of(instance.problem).role("proven_bound")(instance, found.certificate, found.info)
+    wrong = found.bound + (0.1 if instance.sense == "min" else -0.1)
+    claim = replace(found, bound=wrong, schedule=None, certificate={**found.certificate, "bound": wrong})
+    with pytest.warns(UserWarning, match="does not hold"):
+        solution = judged(instance, claim, RUN)
+    assert solution.bound == proven
+    assert solution.certificate is not None
+    assert "claim_not_proven" in solution.info
+    assert not co.check(instance, solution).violations
+
+
+def test_an_infeasibility_that_is_not_proven_is_unknown(tiny):
+    instance = next(found for found in tiny.values() if found.problem == "elastic")
+    slots, jobs = instance.time.slots, len(instance.jobs)
+    nothing = {"kind": "shortage", "prices": [0] * slots, "work_prices": [0] * jobs}
+    with pytest.warns(UserWarning, match="does not prove that there is no schedule"):
+        solution = judged(instance, Outcome(Status.INFEASIBLE, certificate=nothing), RUN)
+    assert (solution.status, solution.certificate, solution.bound) == (Status.UNKNOWN, None, None)
+
+
+def test_a_certificate_that_is_none_takes_the_bound_with_it(tiny):
+    outcome = Outcome(Status.OPTIMAL, bound=0.1, certificate={"kind": "wishes", "bound": 0.1})
+    with pytest.warns(UserWarning, match="must be 'lagrangian'"):
+        solution = judged(tiny["crowd"], outcome, RUN)
+    assert (solution.status, solution.certificate, solution.bound) == (Status.UNKNOWN, None, None)
