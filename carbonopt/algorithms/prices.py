@@ -20,6 +20,7 @@ Mathematical Programming Study 3, 26-34.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +46,10 @@ PATIENCE = 6
 """Steps without a better value after which the assumed distance is halved."""
 MOMENTUM = 0.6
 """Share of the last direction in the next one."""
+
+
+class _AstrayError(Exception):
+    """The quasi-Newton method asks for the value at prices that are no numbers."""
 
 
 def _no_limit() -> float:
@@ -151,6 +156,8 @@ class Ascent:
 
         def fallen(x: FloatArray) -> tuple[float, FloatArray]:
             self.evaluations += 1
+            if not np.isfinite(x).all():  # of slopes that differ by many orders of magnitude
+                raise _AstrayError
             value, gradient = soft(x * self.scale, temperature)
             return -value / size, gradient * (-self.scale / size)
 
@@ -165,15 +172,16 @@ class Ascent:
         bounds = Bounds(self._low / self.scale, self._high / self.scale)
         options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": MEMORY, "ftol": 1e-13, "gtol": 0.0}
         method: Any = minimize  # its overloads do not know all that it takes
-        method(
-            fallen,
-            prices / self.scale,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            callback=after_iteration,
-            options=options,
-        )
+        with suppress(_AstrayError):
+            method(
+                fallen,
+                prices / self.scale,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+                callback=after_iteration,
+                options=options,
+            )
         return latest
 
     def _inside(self, x: FloatArray) -> FloatArray:

@@ -20,6 +20,8 @@ LARGEST_WHOLE = 2**53 - 1
 """Whole numbers above this are not exact in JSON readers that use doubles."""
 LARGEST = 1e30
 """Up to this, no product of data in an objective or a metric overflows."""
+LEAST_DIVISOR = 1e-30
+"""What divides data is at least this, so that no quotient overflows."""
 DEEPEST = 100
 """Nesting of free-form parts that every JSON writer copes with."""
 
@@ -34,11 +36,18 @@ def _version(value: Any) -> Any:
     return value
 
 
+def _divisor(value: float) -> float:
+    if 0 < value < LEAST_DIVISOR:
+        raise ValueError(f"must be at least {LEAST_DIVISOR:g}, or 0")
+    return value
+
+
 SchemaVersion = Annotated[Literal[1], BeforeValidator(_version)]
 Whole = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=LARGEST_WHOLE)]
 Positive = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=LARGEST_WHOLE)]
 NonNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 AboveZero = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
+Normalizer = Annotated[float, AfterValidator(_divisor), Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,19 +86,17 @@ def parsed(instance: MlClusterInstance, schedule: dict[str, Any]) -> tuple[Runs,
 
 def _numbers(values: Any) -> tuple[FloatArray, BoolArray]:
     """Return finite numbers, and which of `values` are such; the others as 0."""
-    array = np.asarray(values) if not any(isinstance(value, bool) for value in values) else np.zeros(0, dtype=np.str_)
-    if array.dtype.kind in "iuf" and array.ndim == 1:
-        numbers = array.astype(np.float64)
-        good = np.isfinite(numbers)
-        return np.where(good, numbers, 0.0), good
+    if all(type(value) is float or type(value) is int for value in values):
+        with suppress(OverflowError):
+            numbers = np.array(values, dtype=np.float64)
+            good = np.isfinite(numbers)
+            return np.where(good, numbers, 0.0), good
     good = np.array([_is_number(value) for value in values], dtype=np.bool_)
     return np.array([value if fine else 0.0 for value, fine in zip(values, good, strict=True)], dtype=float), good
 
 
 def _is_number(value: Any) -> bool:
-    return (
-        isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and abs(float(value)) < LARGEST_WHOLE
-    )
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and abs(value) < LARGEST_WHOLE
 
 
 def runs_of(instance: MlClusterInstance, rows: Runs) -> Runs:

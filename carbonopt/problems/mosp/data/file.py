@@ -18,6 +18,7 @@ from carbonopt.io.schema import (
     InstanceReading,
     Name,
     NonNegative,
+    Normalizer,
     Positive,
     SchemaVersion,
     Section,
@@ -141,12 +142,20 @@ class CaspianTerms(Section):
     z3: NonNegative
 
 
+class Normalizers(Section):
+    """What each of the paper's terms is divided by; 0 leaves a term out."""
+
+    z1: Normalizer
+    z2: Normalizer
+    z3: Normalizer
+
+
 class CaspianObjectiveSection(Section):
     """Field ``objective``: maximise the paper's Z."""
 
     kind: Literal["caspian"]
     weights: CaspianTerms
-    normalizers: CaspianTerms | None = Field(default=None, description="Zbar; null: the LP optima")
+    normalizers: Normalizers | None = Field(default=None, description="Zbar; null: the LP optima")
 
     def build(self) -> Objective:
         """Return the objective."""

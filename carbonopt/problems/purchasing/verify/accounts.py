@@ -181,18 +181,22 @@ def _expected(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> _E
 
 
 def _restart_kg(instance: PurchasingInstance, end: FloatArray, length: FloatArray, hazard: float) -> FloatArray:
-    """Return int_0^L (e^-hu - e^-hL) c(end + u) du [kg a CPU]: what a run emits after the end it would have had."""
+    """Return int_0^L (e^-hu - e^-hL) c(end + u) du [kg a CPU]: what a run emits after the end it would have had.
+
+    From the last slot on carbon stays as it is, so that this is one piece however long the run.
+    """
     slot_hours, kg = instance.time.slot_hours, instance.kg_per_cpu_hour
-    first = np.floor(end / slot_hours).astype(np.int64)
-    pieces = np.ceil((end + length) / slot_hours).astype(np.int64) - first
+    final = len(kg) - 1
+    first = np.minimum(np.floor(end / slot_hours), final).astype(np.int64)
+    last = np.minimum(np.ceil((end + length) / slot_hours), final + 1).astype(np.int64)
+    pieces = np.maximum(last - first, 1)
     row = np.repeat(np.arange(len(end)), pieces)  # one entry for each slot of each run
     slot = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     since = np.clip(slot * slot_hours - end[row], 0.0, length[row])
-    until = np.clip((slot + 1) * slot_hours - end[row], 0.0, length[row])
+    until = np.where(slot < final, np.clip((slot + 1) * slot_hours - end[row], 0.0, length[row]), length[row])
     survives = np.exp(-hazard * since) * -np.expm1(-hazard * (until - since)) / hazard
     weight = survives - np.exp(-hazard * length[row]) * (until - since)
-    inside = np.minimum(slot, len(kg) - 1)
-    return np.asarray(np.bincount(row, weight * kg[inside], len(end)))
+    return np.asarray(np.bincount(row, weight * kg[slot], len(end)))
 
 
 def _pool_use(start: FloatArray, end: FloatArray, cpus: FloatArray, reserved: float) -> tuple[float, float]:

@@ -12,6 +12,9 @@ import numpy as np
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 
+BELOW_ALL = -1.0
+"""A bracket's lower end below all ratios, also those of work that costs nothing: its part is chosen, too."""
+
 
 @kernel
 def ladders(
@@ -27,9 +30,10 @@ def ladders(
 ) -> None:
     """Fill the steps of each kind and cell, and the least first ratio from each cell on."""
     for k in range(speed.shape[0]):
+        by_work = np.argsort(speed[k])  # more GPUs may do less: steps go by what is done, not by what is held
         for t in range(len(prices)):
             n = 0
-            for m in range(speed.shape[1]):
+            for m in by_work:
                 if speed[k, m] <= 0.0:
                     continue
                 c, g, w = carbon[t] * watts[k, m] + prices[t] * (m + 1), speed[k, m], m + 1.0
@@ -84,7 +88,9 @@ def cover(
         k, need = kind[j], required[j]
         slope = delay_price / need
         width = 0.02 * mu[j] + least_bracket
-        low, high = max(0.0, mu[j] - width), mu[j] + width
+        low, high = mu[j] - width, min(mu[j] + width, shortage_price)
+        if low <= 0.0:
+            low = BELOW_ALL
         below, inside, n = 0.0, 0.0, 0
         while True:
             below, inside, n = 0.0, 0.0, 0
@@ -108,7 +114,7 @@ def cover(
             width *= 4.0
             if below >= need and low > 0.0:
                 high = low
-                low = max(0.0, high - width)
+                low = high - width if high > width else BELOW_ALL
             elif below + inside < need and high < shortage_price:
                 low = high
                 high = min(low + width, shortage_price)

@@ -221,8 +221,8 @@ class Solver:
         """Return the best schedule, its bound, and a certificate; for what a tree proves beyond it there is none."""
         info = info | {"lagrangian_bound": self.sign * self.proof.priced, "moves": self.moves}
         bound = self.proof.certified
-        if self.proof.tree > bound:
-            bound = min(self.proof.tree, self.state.best_total) if self.complete else self.proof.tree
+        if self.proof.tree > bound and self.complete:  # without a schedule beside it, no one takes a tree's bound
+            bound = min(self.proof.tree, self.state.best_total)
             info["tree_bound"] = self.sign * bound
         schedule = schedule_of(self.instance, self.state.best) if self.complete else None
         status = Status.FEASIBLE if schedule is not None else Status.UNKNOWN

@@ -112,7 +112,7 @@ def cover(
     for j in range(len(arrival)):
         p, need = profile[j], required[j]
         width = 0.03 * mu[j] + least_bracket
-        low, high = mu[j] - width, mu[j] + width
+        low, high = mu[j] - width, min(mu[j] + width, shortage_price)  # dearer work is left undone
         below, inside, n = 0.0, 0.0, 0
         while True:
             below, inside, n = 0.0, 0.0, 0
