@@ -107,5 +107,5 @@ def test_a_run_on_spot_cpus_of_any_length_is_checked_in_little_memory(tiny, end,
 def test_a_divisor_that_overflows_is_refused(tmp_path):
     raw = json.loads(TINY["caspian"].read_text())
     raw["objective"]["normalizers"] = {"z1": 1, "z2": 1, "z3": 5e-324}
-    with pytest.raises(InputError, match="normalizers.z3 = 5e-324: must be at least"):
+    with pytest.raises(InputError, match=r"normalizers.z3 = 5e-324: must be at least"):
         instance_of(raw)
