@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 from carbonopt.algorithms.kernel import loops
+from carbonopt.core.errors import TooLargeError
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.greedy import greedy
 from carbonopt.problems.mosp.methods.normalizers import out_of_time, value_of
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
@@ -52,8 +54,16 @@ def price(instance: MospInstance, options: Options) -> Outcome:
     steps = EVALUATIONS * dual.steps + STEPS_A_MOVE * params.search.moves(len(instance.jobs))
     with loops(steps, (anneal, expand), COMPILE_SECONDS) as ready:
         if not ready and options.remaining < COMPILE_SECONDS:
-            return lp_rounding(instance, options)
+            return _without_loops(instance, options)
         return _search(Solver(instance, value, dual, options), info)
+
+
+def _without_loops(instance: MospInstance, options: Options) -> Outcome:
+    """Return what is found without compiled loops: by rounding, or where its program exceeds the memory, by greed."""
+    try:
+        return lp_rounding(instance, options)
+    except TooLargeError:
+        return greedy(instance, options, clean_ties=True)
 
 
 def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
