@@ -11,6 +11,7 @@ from carbonopt.check import check
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.files import require_writable
 from carbonopt.core.instance import Instance
+from carbonopt.core.interrupt import is_asked
 from carbonopt.core.options import Options, Progress, Schedule
 from carbonopt.core.registry import GivenParameters, problem_of
 from carbonopt.core.report import Diagnosis
@@ -100,6 +101,8 @@ def solve(
         outcome = problem.run(name, instance, options)
     except KeyboardInterrupt:
         outcome = keeper.outcome(start)
+    if is_asked():  # and the signal was lost in code of others: the run ended early, or just then
+        outcome = replace(outcome, status=Status.INTERRUPTED)
     return _solution(instance, name, options, outcome)
 
 

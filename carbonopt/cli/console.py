@@ -17,6 +17,7 @@ import typer
 
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
 from carbonopt.core.files import is_device, require_writable
+from carbonopt.core.interrupt import is_asked
 from carbonopt.core.options import Progress
 from carbonopt.core.report import Violation
 from carbonopt.core.solution import Solution, relative_gap
@@ -206,7 +207,8 @@ def each_file(paths: list[Path], work: Callable[[Path], int]) -> None:
     for path in paths:
         code = guard(functools.partial(work, path), path)
         worst = max(worst, code)
-        if code == INTERRUPTED:
+        if code == INTERRUPTED or is_asked():
+            worst = INTERRUPTED
             break
     raise typer.Exit(worst)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -33,6 +32,7 @@ from carbonopt.cli import (
     simulate,
     solve,
 )
+from carbonopt.core import interrupt
 from carbonopt.core.errors import one_line
 
 _UsageError: Any = typer.BadParameter.__base__  # typer has its own copy of click, or not, by version
@@ -99,15 +99,16 @@ for module in (
     module.register(app)
 
 
-def _terminate(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 def main() -> None:
     """Run the command line and exit with its code."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs start with it ignored
-    signal.signal(signal.SIGTERM, _terminate)
-    app(prog_name="carbonopt")
+    interrupt.forget()
+    signal.signal(signal.SIGINT, interrupt.ask)  # background jobs start with it ignored
+    signal.signal(signal.SIGTERM, interrupt.ask)
+    try:
+        app(prog_name="carbonopt")
+    except KeyboardInterrupt:  # outside all commands
+        console.say("interrupted")
+        sys.exit(console.INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from carbonopt.core.errors import UnsupportedError, shown
+from carbonopt.core.interrupt import is_asked
 from carbonopt.core.parameters import Parameters
 
 P = TypeVar("P", bound=Parameters)
@@ -104,7 +105,9 @@ class Options:
 
     @property
     def remaining(self) -> float:
-        """Wall time that is left [s], at least 0; infinite without a limit."""
+        """Wall time that is left [s], at least 0; infinite without a limit, 0 once the user has asked to stop."""
+        if is_asked():
+            return 0.0
         return float("inf") if self.time_limit is None else max(0.0, self.time_limit - self.elapsed)
 
     def part(self, share: float) -> Options:

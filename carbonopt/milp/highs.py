@@ -168,7 +168,7 @@ def _configured(
     if root_only:
         settings |= {"mip_max_nodes": 1, "mip_heuristic_effort": 0.0}
     if options.threads is not None:
-        settings["threads"] = options.threads
+        settings["threads"] = min(options.threads, os.cpu_count() or 1)  # more would wait for each other
     if options.log_file is not None:
         settings["log_file"] = os.fspath(options.log_file)
     for name, value in settings.items():
@@ -207,7 +207,7 @@ def _result(highs: Any, program: Program, scaling: Scaling, is_mip: bool, stoppe
         return _without_columns(program)
     factor = scaling.cost
     status = _STATUS.get(model_status, Status.ERROR)
-    if stopped_by_user and status is not Status.OPTIMAL:
+    if stopped_by_user:  # also where HiGHS has ended well in that moment: what comes next is not wanted
         status = Status.INTERRUPTED
     feasible = info.primal_solution_status == int(highspy.SolutionStatus.kSolutionStatusFeasible)
     has_values = bool(solution.value_valid) and feasible
@@ -220,7 +220,8 @@ def _result(highs: Any, program: Program, scaling: Scaling, is_mip: bool, stoppe
         notes["nodes"] = max(int(info.mip_node_count), 0)
         bound: float | None = float(info.mip_dual_bound) / factor
     else:
-        bound = float(info.objective_function_value) / factor if status is Status.OPTIMAL else None
+        is_optimal = model_status == highspy.HighsModelStatus.kOptimal
+        bound = float(info.objective_function_value) / factor if is_optimal else None
     if (bound is not None and not np.isfinite(bound)) or status in (Status.INFEASIBLE, Status.ERROR):
         bound = None
     return Result(

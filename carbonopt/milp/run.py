@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.interrupt import is_asked
 from carbonopt.core.options import Options
 
 POLL_SECONDS = 0.1
@@ -81,7 +82,7 @@ class Run:
         self.options.report(**self.state, incumbent=make)
 
     def _on_interrupt_check(self, event: Any) -> None:
-        if self.stopped_by_user:
+        if self.stopped_by_user or is_asked():
             event.data_in.user_interrupt = True
         bound = event.data_out.mip_dual_bound
         if bound and np.isfinite(bound):

@@ -96,7 +96,9 @@ def _numbers(values: Any) -> tuple[FloatArray, BoolArray]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and abs(value) < LARGEST_WHOLE
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return abs(value) < LARGEST_WHOLE
 
 
 def runs_of(instance: MlClusterInstance, rows: Runs) -> Runs:
