@@ -104,6 +104,8 @@ class Warmup:
         Of the problem's ``generate``.
     methods, policies
         That run on it.
+    params
+        Of the methods: such that each loop runs, and none for long.
     mip_rel_gap
         At which methods end.
     """
@@ -111,6 +113,7 @@ class Warmup:
     parameters: Mapping[str, Any]
     methods: tuple[str, ...] = ("price",)
     policies: tuple[str, ...] = ()
+    params: Mapping[str, Any] | None = None
     mip_rel_gap: float = 0.05
 
 

@@ -27,6 +27,23 @@ _POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
 _STARTS = ("max_starts_per_slot",)
 """Of all methods but `price`, whose search places jobs by capacity alone."""
 
+_BENCH = {"preset": "bench", "clusters": 3, "slots": 24}
+_BRIEF = {
+    "bound": {"iterations": 3, "steps": 3},
+    "rejections": {"most_branches": 3, "steps": 2},
+    "start": {"least_jobs": 30},
+    "search": {"moves_per_job": 20, "first_moves": 100},
+    "cuts": {"most_jobs_of_tree": 25, "most_columns": 0},
+    "sweeps": {
+        "parts_per_job": 1,
+        "root_rounds": 3,
+        "proof_widths": [50],
+        "proof_rounds": [2],
+        "proof_batches": [10],
+    },
+}
+"""So that every part of `price` runs on the instances of `carbonopt compile`, and none for long."""
+
 PROBLEM = Problem(
     name="mosp",
     package=__name__,
@@ -84,7 +101,7 @@ PROBLEM = Problem(
         for name, (summary, settings) in _POLICIES.items()
     },
     warmups=(
-        Warmup({"preset": "bench", "jobs": 40, "clusters": 3, "slots": 24}, mip_rel_gap=1e-4),
-        Warmup({"preset": "bench", "jobs": 2_000, "clusters": 10, "slots": 48, "load": 1.3}, mip_rel_gap=0.005),
+        Warmup({**_BENCH, "jobs": 24}, params=_BRIEF, mip_rel_gap=0.0),
+        Warmup({**_BENCH, "jobs": 60, "load": 1.6}, params=_BRIEF, mip_rel_gap=0.0),
     ),
 )
