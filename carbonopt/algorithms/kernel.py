@@ -24,6 +24,7 @@ PLAIN_STEPS = 2_000_000
 
 _LOG = logging.getLogger("carbonopt")
 _interpreted: ContextVar[bool | None] = ContextVar("interpreted", default=None)
+_compile_seconds: ContextVar[float] = ContextVar("compile_seconds", default=0.0)
 _told: list[str] = []
 
 
@@ -97,9 +98,9 @@ def loops(steps: float, kernels: Iterable[Kernel[..., Any]] = (), compile_second
     steps
         Rough number of loop steps of all calls together, at worst.
     kernels
-        The large ones. Where one is not compiled yet, this is told once, in one line.
+        The large ones.
     compile_seconds
-        About how long that takes.
+        About how long it takes to compile them all. It is told in one line, once, when a first one is compiled.
 
     Yields
     ------
@@ -109,13 +110,18 @@ def loops(steps: float, kernels: Iterable[Kernel[..., Any]] = (), compile_second
     if _interpreted.get() is not None:
         yield bool(_interpreted.get()) or all(kernel.is_ready for kernel in kernels)
         return
-    token = _interpreted.set(steps < PLAIN_STEPS)
+    decided = _interpreted.set(steps < PLAIN_STEPS)
+    expected = _compile_seconds.set(compile_seconds)
     try:
-        ready = steps < PLAIN_STEPS or all(kernel.is_ready for kernel in kernels)
-        if not ready and not _told:
-            _told.append("compiling")
-            words = "compiling loops, once on this machine: about %.0f s (`carbonopt compile` does it beforehand)"
-            _LOG.warning(words, compile_seconds)
-        yield ready
+        yield steps < PLAIN_STEPS or all(kernel.is_ready for kernel in kernels)
     finally:
-        _interpreted.reset(token)
+        _compile_seconds.reset(expected)
+        _interpreted.reset(decided)
+
+
+def tell_compiling() -> None:
+    """Say once that loops are compiled, where whoever began the solve said how long that takes."""
+    if _compile_seconds.get() > 0 and not _told:
+        _told.append("compiling")
+        words = "compiling loops, once on this machine: about %.0f s (`carbonopt compile` does it beforehand)"
+        _LOG.warning(words, _compile_seconds.get())

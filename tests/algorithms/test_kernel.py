@@ -140,9 +140,14 @@ class TestCalls:
     ) -> None:
         monkeypatch.setattr(kernel_module, "_told", [])
         with caplog.at_level(logging.WARNING, "carbonopt"):
-            for _ in range(2):
-                with loops(MANY, [kernel(lambda x: x)], compile_seconds=7.0) as ready:
+            for turn in range(2):
+                space: dict[str, Any] = {}
+                exec("def one(x):\n    return x + 1", space)  # without a file, so it is never kept on disk
+                one = kernel(space["one"])
+                with loops(MANY, [one], compile_seconds=7.0) as ready:
                     assert not ready
+                    assert len(caplog.records) == turn  # nothing is told before something is compiled
+                    assert one(1) == 2
         assert [record.getMessage() for record in caplog.records] == [
             "compiling loops, once on this machine: about 7 s (`carbonopt compile` does it beforehand)"
         ]
