@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIGURES: dict[str, str] = {
+    "caspian-3": "carbonopt.papers.caspian:SIGNAL",
     "caspian-4": "carbonopt.papers.caspian:ALLOCATION",
     "caspian-5a": "carbonopt.papers.caspian:CUMULATIVE",
     "caspian-5bc": "carbonopt.papers.caspian:HISTOGRAM",

@@ -40,7 +40,7 @@ def test_rows_are_appended_and_never_made_twice(tmp_path: Path) -> None:
 
 def test_experiments_with_other_options_share_a_file_and_no_rows(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
-    few = ["--seeds", "1", "--policies", "--exact", "--omegas", "-o", str(file)]  # the baselines alone
+    few = ["--seeds", "1", "--policies", "--printed", "--omegas", "-o", str(file)]  # the baselines alone
     for other in ([], ["--draw", "1"], ["--slots", "40"], ["--jobs", "5"]):
         assert run(*few, *other).count("saved") == 2
         assert run(*few, *other).count("saved") == 0

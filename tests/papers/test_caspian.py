@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,6 +31,9 @@ def small() -> MospInstance:
 
 
 @pytest.mark.parametrize("name", ["caspian-4", "caspian-5a", "caspian-5bc"])
+AS_THE_PAPER: dict[str, Any] = {"clock": "now", "deadlines": "exact", "notice_slots": 1}
+
+
 def test_a_figure_has_a_table_a_plot_and_a_note(name: str, small: MospInstance) -> None:
     figure = figure_of(name)
     table = figure.table(Run([small], {"seed": 1}))
@@ -89,9 +94,9 @@ def test_a_case_that_expects_jobs_has_a_name_of_its_own(small: MospInstance) -> 
     assert 0 <= row["gap_to_clairvoyant"] < 1
 
 
-def test_the_papers_own_plan_takes_deadlines_as_they_are(small: MospInstance) -> None:
-    case = Case("caspian", paper_objective(1.0), 1.0, exact=True)
-    assert (case.label, case.changes) == (PAPERS_OWN, {"deadlines": "exact"})
+def test_the_papers_own_scheduler_runs_as_it_is_printed(small: MospInstance) -> None:
+    case = Case("caspian", paper_objective(1.0), 1.0, printed=True)
+    assert (case.label, case.changes) == (PAPERS_OWN, AS_THE_PAPER)
     theirs = simulated(small.with_objective(paper_objective(1.0)), case, {"seed": 1})
-    by_hand = co.simulate(small.with_objective(paper_objective(1.0)), Rolling(deadlines="exact"), seed=1)
+    by_hand = co.simulate(small.with_objective(paper_objective(1.0)), Rolling(**AS_THE_PAPER), seed=1)
     assert theirs.columns == by_hand.columns

@@ -7,7 +7,11 @@ from carbonopt.core.registry import Method, PolicyEntry, Problem, Warmup
 _PRICED = {"method": "auto", "seconds": 2.0}
 """`price`, and HiGHS where the program of a period is so small that it closes it sooner."""
 _POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "caspian": ("Algorithm 1 of the paper: its LP rounding every period, running jobs included", {}),
+    "caspian": ("Algorithm 1 with the paper's LP rounding, running jobs included; deadlines in whole slots", {}),
+    "caspian-printed": (
+        "the same as the paper prints it: slots counted from now, exact deadlines, jobs planned from the next slot on",
+        {"clock": "now", "deadlines": "exact", "notice_slots": 1},
+    ),
     "caspian-lp": ("the same with lp-rounding", {"method": "lp-rounding"}),
     "caspian-milp": ("the same with milp", {"method": "milp"}),
     "caspian-price": ("the same with price, small programs whole", _PRICED),
@@ -18,7 +22,7 @@ _POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
     "caspian-no-migration": ("caspian, where a job that has begun stays on its cluster", {"migration": None}),
     "caspian-no-suspend": ("caspian, where a job that has begun runs to its end", {"suspend": False}),
     "earliest-random": (
-        "each job as early as it fits, ties at random (the paper's baseline)",
+        "each job as early as it fits, ties at random",
         {"method": "greedy-random", "suspend": False},
     ),
     "earliest-clean": ("the same, ties to the cleanest cluster", {"method": "greedy-clean", "suspend": False}),
@@ -71,7 +75,7 @@ PROBLEM = Problem(
         ),
         "greedy-random": Method(
             ".methods.greedy:greedy",
-            "earliest start, ties at random (the paper's baseline)",
+            "earliest start, ties at random",
             {"clean_ties": False},
             respects=_STARTS,
         ),

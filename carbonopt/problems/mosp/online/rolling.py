@@ -27,7 +27,7 @@ from carbonopt.problems.mosp.online.window import Rules, Sight, Window, look, wi
 from carbonopt.simulation import Policy, State
 
 WINDOW_HOURS = 24.0
-"""How far a period looks (Caspian, section 6)."""
+"""How far a period looks: the paper prints no T; its arrivals span a day (section V-A)."""
 SECONDS = 10.0
 """Most that a decision may take."""
 RELATIVE_GAP = 1e-3
@@ -60,6 +60,9 @@ class Rolling(Policy):
         ``start`` or ``now``: from where completion times are counted (see `window`).
     deadlines
         ``slots``: rounded down to whole slots in the plan, ``exact``: as they are (see `window.Sight`).
+    notice_slots
+        Slots from a job's arrival to the first period that plans it. 0: a job that arrives in a slot may still start
+        at the slot's beginning; 1: it is planned from the next slot on, as where it arrives within the slot.
     past
         Its jobs are expected to come again, in the same slots (see `expected`); None: nobody else is expected.
         Without effect on `lp-rounding-caspian`, the default, and on the greedy methods: they place one job after the
@@ -88,6 +91,7 @@ class Rolling(Policy):
         period_slots: int = 1,
         clock: str = "start",
         deadlines: str = "slots",
+        notice_slots: int = 0,
         past: MospInstance | None = None,
         change_share: float = 0.0,
         budget_share: float = 0.0,
@@ -101,12 +105,13 @@ class Rolling(Policy):
         require_number("period_slots", period_slots, least=1, whole=True)
         require_one_of("clock", clock, CLOCKS)
         require_one_of("deadlines", deadlines, DEADLINES)
+        require_number("notice_slots", notice_slots, least=0, whole=True)
         require_number("change_share", change_share, least=0)
         require_number("budget_share", budget_share, least=0)
         require_number("seconds", seconds, least=0, none=True)
         require_number("mip_rel_gap", mip_rel_gap, least=0)
         self.method, self.migration, self.clock, self.deadlines = method, migration or 0.0, clock, deadlines
-        self.past = past
+        self.past, self.notice_slots = past, notice_slots
         self.rules = Rules(suspend, suspend and migration is not None)
         self.window_hours, self.epoch = window_hours, float(period_slots)
         self.change_share, self.budget_share = change_share, budget_share
@@ -134,7 +139,7 @@ class Rolling(Policy):
         order = state.rng.permutation(len(whole.clusters))
         objective = CarbonObjective() if self.method in BLIND else whole.objective
         slots = max(1, round(self.window_hours / whole.time.slot_hours))
-        sight = Sight(slots, self.clock, self.deadlines)
+        sight = Sight(slots, self.clock, self.deadlines, self.notice_slots)
         window = look(state, self.rules, sight, self._home, order)
         if window is None:
             return

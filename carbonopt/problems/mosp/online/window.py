@@ -87,11 +87,14 @@ class Sight:
         ``slots``: a deadline within a slot counts as the slot's beginning, since jobs complete at the edges of
         slots alone: a job is on time under the one if it is under the other, but being late by a part of a slot is
         no longer nearly free. ``exact``: as they are.
+    notice_slots
+        Slots from a job's arrival to the first period that sees it.
     """
 
     slots: int
     clock: str = "start"
     deadlines: str = "slots"
+    notice_slots: int = 0
 
 
 def look(state: State, rules: Rules, sight: Sight, homes: Mapping[int, int], order: IntArray) -> Window | None:
@@ -113,7 +116,8 @@ def look(state: State, rules: Rules, sight: Sight, homes: Mapping[int, int], ord
     whole, now = state.instance, round(state.now)
     assert isinstance(whole, MospInstance)
     assert isinstance(state.forecast, ZoneForecasts)
-    active = [*state.queued, *(state.running if rules.suspend else ())]
+    queued = [i for i in state.queued if whole.jobs.arrival[i] + sight.notice_slots <= now]
+    active = [*queued, *(state.running if rules.suspend else ())]
     job = np.array(sorted(active), dtype=np.int64)
     left = np.array([round(state.remaining(int(i))) for i in job], dtype=np.int64)
     span = min(max(sight.slots, int(left.max(initial=0))), whole.time.slots - now)

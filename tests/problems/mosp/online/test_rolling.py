@@ -117,6 +117,13 @@ def test_a_deadline_within_a_slot_is_one_at_its_beginning():
     assert rows(simulate(case, Rolling("milp", deadlines="exact"))) == [("a", "A", 2, 3)]
 
 
+def test_a_job_that_is_planned_from_the_next_slot_on_does_not_start_in_its_own():
+    case = instance([0], [1], [6], ((100, 300, 200, 300, 800, 800),))
+    assert rows(simulate(case, Rolling("milp"))) == [("a", "A", 0, 1)]
+    assert rows(simulate(case, Rolling("milp", notice_slots=1))) == [("a", "A", 2, 3)]
+    assert rows(simulate(case, Rolling("milp", clock="now", notice_slots=4))) == [("a", "A", 4, 5)]
+
+
 def test_a_job_makes_way_in_time_for_one_that_is_expected():
     # b comes in slot 1 and has to run there; who does not expect it leaves slot 1 to a, and slot 2 is what a then gets
     case = instance([0, 1], [1, 1], [3, 2], ((300, 100, 900, 900),))
