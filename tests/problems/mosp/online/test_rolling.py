@@ -205,7 +205,7 @@ def test_overdue_jobs_with_either_clock():
 
 def test_what_is_no_policy_is_refused():
     case = instance([0], [1], [3])
-    with pytest.raises(UnsupportedError, match="'caspian', 'caspian-lp'"):
+    with pytest.raises(UnsupportedError, match="'caspian', 'caspian-printed'"):
         simulate(case, "caspain")
     with pytest.raises(UnsupportedError, match="mode 'artifact'"):
         simulate(case, "caspian", mode="artifact")
