@@ -41,6 +41,11 @@ CHANGES: dict[str, tuple[str, str]] = {
     "cap 4": ("green:cap=4", BASELINE),
     "ageing after 6 h": ("green:ageing_hours=6", BASELINE),
     "no ageing": ("green:ageing_hours=none", BASELINE),
+    "Tiresias preempts every 5 min": ("green", "tiresias:round_minutes=5"),
+    "the same, and its GPUs by gamma = 0.9": ("green", "tiresias:round_minutes=5,gamma=0.9"),
+    "Tiresias' GPUs by gamma = 0.9": ("green", "tiresias:gamma=0.9"),
+    "Carbon-Time's GPUs by gamma = 0.9": ("green", "carbon-time:gamma=0.9"),
+    "Ecovisor's GPUs by gamma = 0.9": ("green", "ecovisor:gamma=0.9"),
     "Tiresias' GPUs by gamma = 0.8": ("green", "tiresias:gamma=0.8"),
     "Tiresias' GPUs by gamma = 0.85": ("green", "tiresias:gamma=0.85"),
     "Tiresias' GPUs by gamma = 0.95": ("green", "tiresias:gamma=0.95"),
@@ -98,9 +103,12 @@ def _means(pairs: list[tuple[dict[str, float], dict[str, float]]]) -> dict[str, 
 
 def _least(row: dict[str, float]) -> dict[str, float]:
     """Return by how much anybody could be below a policy at its own mean completion time: certified."""
-    saved = row["added_kg"] - row["bound_kg"]
-    shown = ("carbon_kg", "added_kg")
-    changes = {name: -saved / row[metric] if metric in shown else np.nan for metric, name in SHOWN.items()}
+    saved = dict.fromkeys(("carbon_kg", "added_kg"), row["added_kg"] - row["bound_kg"])
+    saved |= {
+        "footprint_kg": row["footprint_kg"] - row["bound_footprint_kg"],
+        "until_end_kg": row["until_end_kg"] - row["bound_until_end_kg"],
+    }
+    changes = {name: -saved.get(metric, np.nan) / row[metric] for metric, name in SHOWN.items()}
     return changes | {"above_bound": 0.0}
 
 

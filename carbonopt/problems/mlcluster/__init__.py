@@ -13,7 +13,7 @@ _POLICIES = {
     "green-gpu-hours-no-shifting": PolicyEntry(".online.green:Green", "both", {"footprint": "gpu-hours", "mu": 1.0}),
     "tiresias": PolicyEntry(
         ".online.tiresias:Tiresias",
-        "least attained service first, on the most GPUs with DEGRADATION of at least 0.9",
+        "least attained service first, on the most GPUs at the best energy efficiency",
     ),
     "tiresias-2": PolicyEntry(".online.tiresias:Tiresias", "the same with two queues", {"threshold_gpu_hours": 1.0}),
     "carbon-time": PolicyEntry(".online.gates:CarbonTime", "GAIA's Carbon-Time within 12 h, then in order"),

@@ -116,7 +116,7 @@ def generate(
         name=name or f"mlcluster-synthetic-j{jobs:04d}-t{slots:03d}-{zone_name}-s{seed:02d}",
         provenance={
             "generator": "carbonopt generate mlcluster",
-            "workload": "made up: uniform arrivals, log-uniform work in classes of assumed shares",
+            "workload": "made up: uniform arrivals, log-uniform work in classes, by default of GREEN's Table 2",
             "sizes": {key: vars(size) for key, size in sizes.items()},
             "seed": seed,
             "arrival_hours": arrival_hours,

@@ -31,7 +31,7 @@ class CarbonTime(FixedScale):
         W.
     """
 
-    def __init__(self, gpus: int | None = 1, gamma: float | None = None, wait_hours: float = 12.0) -> None:
+    def __init__(self, gpus: int | None = None, gamma: float | None = None, wait_hours: float = 12.0) -> None:
         super().__init__(gpus, gamma)
         require_number("wait_hours", wait_hours, least=0)
         self.wait = 60 * wait_hours
@@ -84,7 +84,7 @@ class Ecovisor(FixedScale):
     """
 
     def __init__(
-        self, gpus: int | None = 1, gamma: float | None = None, quantile: float = 0.1, wait_hours: float = 24.0
+        self, gpus: int | None = None, gamma: float | None = None, quantile: float = 0.1, wait_hours: float = 24.0
     ) -> None:
         super().__init__(gpus, gamma)
         require_number("quantile", quantile, least=0, most=1)

@@ -13,11 +13,10 @@ class Tiresias(FixedScale):
     Parameters
     ----------
     gpus, gamma
-        See `FixedScale`: Tiresias does not scale. GREEN's experiments fix a job's GPUs by GREEN's profile of it. How
-        is not known: by default they are the most with DEGRADATION >= 0.9, an example value, and our decision.
-        GREEN's own gamma is 0.85 where all GPUs are in demand, and up to 0.95 beyond.
+        See `FixedScale`: Tiresias does not scale. All baselines follow one rule.
     round_minutes
-        Time between two rounds at which jobs may be preempted.
+        Time between two rounds at which jobs may be preempted: by default GREEN's quantum (section 6.3), so that
+        both pay for as many restarts. The shorter it is, the more often jobs restart.
     threshold_gpu_hours
         Two queues: service beyond which a job is in the second one; both are first come, first served.
         None: continuous, the least served first.
@@ -27,7 +26,7 @@ class Tiresias(FixedScale):
         self,
         gpus: int | None = None,
         gamma: float | None = None,
-        round_minutes: float = 5.0,
+        round_minutes: float = 30.0,
         threshold_gpu_hours: float | None = None,
     ) -> None:
         super().__init__(gpus, gamma)

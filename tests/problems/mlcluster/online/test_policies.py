@@ -81,7 +81,7 @@ class TestGreen:
         assert make_policy(PROBLEM, "green-gpu-hours").options.footprint == "gpu-hours"
 
     def test_every_decision_is_an_option(self) -> None:
-        instance = generate(jobs=200, gpus=24, arrival_hours=8, load=1.5, seed=3)
+        instance = generate(jobs=200, gpus=24, arrival_hours=8, load=0.9, seed=3)
         changes = [
             "mu=4", "theta=1", "gamma=0.9", "gamma_idle=0.5",
             "gamma_rise=0.3", "gamma_most=0.8", "cap=2", "scale_minutes=30", "rerank_minutes=60", "footprint=gpu-hours",
@@ -172,7 +172,7 @@ class TestNames:
             ("tiresias:gamma=-2", "gamma = -2.0: must be above 0, at most 1"),
             ("tiresias:gamma=1.5", "gamma = 1.5: must be above 0, at most 1"),
             ("tiresias:gpus=0", "gpus = 0: must be a whole number, at least 1, or none"),
-            ("carbon-time:gamma=0.5", "gamma = 0.5: says nothing of a fixed number; must come with gpus=none"),
+            ("carbon-time:gpus=1,gamma=0.5", "gamma = 0.5: says nothing of a fixed number; must come with gpus=none"),
             ("green:mu=0.5", "mu = 0.5: must be at least 1"),
             ("green:order=up", "order = 'up': must be 'ascending' or 'descending'"),
         ],
@@ -185,7 +185,7 @@ class TestNames:
         policy = make_policy(PROBLEM, "carbon-time:gpus=none,gamma=0.5")
         assert isinstance(policy, FixedScale)
         assert (policy.gpus, policy.gamma) == (None, 0.5)
-        assert FixedScale(None).gamma == 0.9
+        assert FixedScale(None).gamma == pytest.approx(1.0)
 
     def test_there_is_no_artifact(self) -> None:
         instance = generate(jobs=3, gpus=2, arrival_hours=1)
