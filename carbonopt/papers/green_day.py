@@ -43,7 +43,7 @@ ZONES = Figure(
     " and a mean JCT that is 3.6 to 5.9 % longer. Not reproduced: private profiles and powers decide both."
     " most_footprint is the certified most that any schedule saves of the policy's footprint at its own mean JCT,"
     " above_bound by how much its added carbon exceeds the certified least. Carbon counts the idle cluster over one"
-    " common horizon, added is what jobs add to it, footprint the paper's sum over jobs, with their share of the hosts.",
+    " common horizon, added is what jobs add to it, footprint the sum over jobs, with their share of the hosts.",
 )
 
 
