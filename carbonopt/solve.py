@@ -79,7 +79,7 @@ def solve(
     ------
     UnsupportedError
         If the problem has no such method, an option is out of range, or the initial solution is not
-        a feasible solution of this instance.
+        a feasible solution of this instance, or the method only bounds and would not use it.
     RefusedError
         If the instance has an optional constraint that the method does not respect.
     InputError
@@ -95,6 +95,8 @@ def solve(
     options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
     name = problem.choose(instance) if method == "auto" else method
     options = replace(options, params=problem.parameters(name, params))
+    if start is not None and problem.method(name).bound_only:
+        raise UnsupportedError(f"{name} bounds the optimum and takes no initial solution")
     if checkpoint is not None:
         keeper.save = lambda outcome: checkpoint(_solution(instance, name, options, outcome))
     try:

@@ -48,3 +48,9 @@ def test_a_certificate_that_is_none_takes_the_bound_with_it(tiny):
     with pytest.warns(UserWarning, match="must be 'lagrangian'"):
         solution = judged(tiny["crowd"], outcome, RUN)
     assert (solution.status, solution.certificate, solution.bound) == (Status.UNKNOWN, None, None)
+
+
+def test_a_method_that_only_bounds_refuses_a_start(tiny):
+    start = co.solve(tiny["crowd"], "greedy-clean")
+    with pytest.raises(co.UnsupportedError, match="takes no initial solution"):
+        co.solve(tiny["crowd"], "lp", initial_solution=start)

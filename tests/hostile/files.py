@@ -1,0 +1,145 @@
+"""Files: bytes of all that is read, damaged; a reader says what is wrong in words, or reads what is there."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import carbonopt as co
+from carbonopt.bench.bks import read_bks
+from carbonopt.bench.campaign import read_results
+from carbonopt.io.carbon import read_carbon
+from carbonopt.io.trace import read_trace
+from hostile.found import Found
+
+TINY = Path(__file__).parents[2] / "instances" / "tiny"
+SACCT = """JobID|Submit|Elapsed|AllocCPUS|State
+1|2024-06-11T10:20:00|1-02:00:00|1|COMPLETED
+2|2024-06-11T12:20:00|01:00:00|2|CANCELLED by 7
+"""
+SWF = "; Version: 2.2\n1 60 5 7200 4 -1 -1 4 9000 -1 1 1 1 -1 1 -1 -1 -1\n"
+GAIA = "arrival_time,length,cpus\n0,3600,2\n1800,5400,1\n"
+CARBON = "2023-11-14T00:00:00Z,400\n2023-11-14T01:00:00Z,300\n"
+RUN = (
+    '{"date": "2026-11-23", "instance_sha256": "a", "method_asked": "lp", "seed": 0, "time_limit": 1.0, '
+    '"instance": "i", "method": "lp", "status": "optimal", "sense": "min", "objective": null, "bound": 0.7, '
+    '"wall_seconds": 0.2}\n'
+)
+BKS = '{"i": {"instance_sha256": "a", "sense": "min", "objective": {"value": 1.0}, "bound": null}}'
+WORDS = (
+    "NaN",
+    "Infinity",
+    "1e999",
+    "-0",
+    "9" * 400,
+    "9" * 5000,
+    "[" * 3000,
+    '"',
+    "\0",
+    "\ud7ff",
+    "2024-13-45T99:99:99",
+    "1-",
+)
+
+
+def _trace(path: Path) -> Any:
+    return read_trace(path, "seconds")
+
+
+READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "sacct.txt": (lambda path: read_trace(path), SACCT),
+    "jobs.swf": (lambda path: read_trace(path), SWF),
+    "jobs.csv": (_trace, GAIA),
+    "carbon.csv": (read_carbon, CARBON),
+    "results.jsonl": (read_results, RUN),
+    "bks.json": (read_bks, BKS),
+}
+
+
+def attempt(rng: random.Random) -> None:
+    """Damage a sound file, and read it.
+
+    Raises
+    ------
+    Found
+        If a reader ends otherwise than with a result or an error in words, one line a fault.
+    """
+    if rng.random() < 0.5:
+        read, name, content = co.read, "i.json", rng.choice(sorted(TINY.glob("*.json"))).read_bytes()
+    else:
+        name = rng.choice(sorted(READERS))
+        read, text = READERS[name]
+        content = text.encode()
+    damaged = _damaged(rng, content)
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder, name)
+        path.write_bytes(damaged)
+        try:
+            read(path)
+        except co.InputError as error:
+            bad = [line for line in error.lines() if not line.isprintable()]
+            if bad:
+                raise Found(f"{name}: a fault is not one plain line: {bad[0]!r}", file=damaged.hex()) from error
+        except co.UnsupportedError:
+            pass
+        except Exception as error:
+            raise Found(f"{name}: {error!r}", file=damaged.hex()) from error
+
+
+def _damaged(rng: random.Random, content: bytes) -> bytes:
+    for _ in range(rng.randint(1, 3)):
+        content = rng.choice(DAMAGES)(rng, content)
+    return content
+
+
+def _flip(rng: random.Random, content: bytes) -> bytes:
+    if not content:
+        return content
+    at = rng.randrange(len(content))
+    return content[:at] + bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1 :]
+
+
+def _cut(rng: random.Random, content: bytes) -> bytes:
+    return content[: rng.randrange(len(content) + 1)]
+
+
+def _insert(rng: random.Random, content: bytes) -> bytes:
+    at = rng.randrange(len(content) + 1)
+    return content[:at] + rng.choice(WORDS).encode() + content[at:]
+
+
+def _repeat(rng: random.Random, content: bytes) -> bytes:
+    one, two = sorted(rng.randrange(len(content) + 1) for _ in range(2))
+    return content[:two] + content[one:]
+
+
+def _number(rng: random.Random, content: bytes) -> bytes:
+    places = [at for at, byte in enumerate(content) if chr(byte).isdigit()]
+    if not places:
+        return content
+    at = rng.choice(places)
+    return content[:at] + rng.choice(WORDS).encode() + content[at + 1 :]
+
+
+def _encode(rng: random.Random, content: bytes) -> bytes:
+    text = content.decode("utf-8", errors="replace")
+    encoding = rng.choice(["utf-16", "utf-8-sig", "latin-1", "utf-32"])
+    return text.encode(encoding, errors="replace")
+
+
+def _lines(rng: random.Random, content: bytes) -> bytes:
+    return content.replace(b"\n", rng.choice([b"\r\n", b"\r", b"\n\n", b"\x0b", b"\xe2\x80\xa8"]))
+
+
+def _pack(rng: random.Random, content: bytes) -> bytes:
+    packed = gzip.compress(content)
+    return packed if rng.random() < 0.5 else _flip(rng, packed)
+
+
+DAMAGES = (_flip, _flip, _cut, _insert, _repeat, _number, _number, _encode, _lines, _pack)
