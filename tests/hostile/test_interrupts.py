@@ -63,3 +63,15 @@ def test_a_run_of_the_command_ends_with_130(tmp_path, number):
 
 def test_threads_beyond_the_processors_are_not_started(tiny):
     assert co.solve(tiny["crowd"], "milp", threads=100_000).objective == pytest.approx(0.7)
+
+
+def test_a_signal_while_modules_are_imported_is_told_in_one_line(tmp_path):
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")  # as if it came just then
+    done = subprocess.run(
+        [sys.executable, "-m", "carbonopt", "info"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
