@@ -1,4 +1,4 @@
-"""GAIA's figures of spot CPUs that are taken away: Figures 18 and 19.
+"""GAIA on spot CPUs that are taken away: Figure 18, and a sweep of the rate of evictions.
 
 The public simulator has neither evictions nor a limit on the length of spot jobs other than 2 hours.
 """
@@ -24,7 +24,7 @@ LONGEST_HOURS = (1.0, 2.0, 4.0, 6.0, 12.0, 24.0)
 CHANCES = (0.0, 0.05, 0.1, 0.15)
 """Chance of an eviction in an hour."""
 JMAX_HOURS = (2.0, 6.0, 24.0)
-"""J^max of the lines of Figure 19 [h]."""
+"""J^max of the lines of the sweep of evictions [h]."""
 SEEDS = 5
 """Runs over which each point is a mean: evictions are drawn at random."""
 CANNOT = (
@@ -103,7 +103,7 @@ def _draw_evictions(table: pd.DataFrame, ax: Any = None) -> Any:
 
 EVICTIONS = Figure(
     "purchasing",
-    "Spot-First-Carbon-Time against the rate of evictions (GAIA, Figure 19)",
+    "Spot-First-Carbon-Time against the rate of evictions (not of GAIA)",
     lambda run: _points(run, JMAX_HOURS),
     _draw_evictions,
     CANNOT,

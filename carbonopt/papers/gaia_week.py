@@ -196,5 +196,5 @@ WITH_SPOT = Figure(
     _with_spot,
     lambda table, ax=None: bars(table, "case", _over_most(), ax),
     f"{ARTIFACT} The public simulator evicts nobody, so mode artifact does not either, and spot CPUs look better"
-    " than they are; see gaia-18 and gaia-19. All metrics are over the largest of the cases shown.",
+    " than they are; see gaia-18 and gaia-evictions. All metrics are over the largest of the cases shown.",
 )

@@ -1,4 +1,4 @@
-"""GAIA's figures of long traces: Figures 14 and 17.
+"""GAIA on long traces: Figure 13, and a sweep of reserved CPUs that is not of the paper.
 
 The artifact cannot run them: its simulator reads at most 720 hours, and takes the hours of the long traces for
 seconds. So there is nothing to compare with, digit by digit.
@@ -18,7 +18,7 @@ from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 POLICIES = ("lowest-window", "carbon-time", "wait-awhile", "ecovisor", "res-first-carbon-time")
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
-"""Reserved CPUs of Figure 17, over the CPUs that are in use on average."""
+"""Reserved CPUs of the sweep, over the CPUs that are in use on average."""
 CANNOT = (
     "The authors' public simulator cannot run traces longer than 720 hours, so their numbers cannot be checked,"
     " and the exact settings of the figure are not part of the artifact: this shows the same quantities for the"
@@ -55,7 +55,7 @@ def _draw_traces(table: pd.DataFrame, ax: Any = None) -> Any:
 
 ACROSS_TRACES = Figure(
     "purchasing",
-    "policies on long traces and in several zones (GAIA, Figure 14)",
+    "policies on long traces and in several zones (GAIA, Figure 13)",
     _across_traces,
     _draw_traces,
     f"{CANNOT} Carbon and cost are over those of no-wait without reserved CPUs.",
@@ -88,7 +88,7 @@ def _draw_reserved(table: pd.DataFrame, ax: Any = None) -> Any:
 
 ACROSS_RESERVED = Figure(
     "purchasing",
-    "RES-First-Carbon-Time on long traces against the share of reserved CPUs (GAIA, Figure 17)",
+    "RES-First-Carbon-Time on long traces against the share of reserved CPUs (not of GAIA)",
     _across_reserved,
     _draw_reserved,
     CANNOT,

@@ -193,7 +193,7 @@ class TestReproduce:
     def test_the_list(self) -> None:
         done = run("reproduce", "--json")
         assert done.exit_code == 0
-        assert {"gaia-8", "gaia-19"} <= set(json.loads(done.stdout))
+        assert {"gaia-8", "gaia-13"} <= set(json.loads(done.stdout))
 
     def test_a_figure(self) -> None:
         done = run("reproduce", "gaia-8", "day.json", "-o", "f.csv", "--plot", "f.svg", "--mode", "artifact")

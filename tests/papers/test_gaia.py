@@ -35,7 +35,7 @@ def test_every_figure_has_a_table_a_plot_and_a_note(name: str, small: co.Instanc
 
 
 def test_an_unknown_figure_is_told() -> None:
-    with pytest.raises(co.UnsupportedError, match="unknown figure 'gaia-99': must be 'caspian-4'"):
+    with pytest.raises(co.UnsupportedError, match="unknown figure 'gaia-99': must be 'caspian-3'"):
         figure_of("gaia-99")
 
 
