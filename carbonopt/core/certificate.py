@@ -10,6 +10,7 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import Fault, InputError
 
 LARGEST_PRICE = 1e30
+"""Largest price that a certificate may hold: sums and products of such prices stay finite."""
 
 
 def prices_of(certificate: dict[str, Any], field: str, count: int, largest: float = LARGEST_PRICE) -> FloatArray:

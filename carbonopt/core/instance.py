@@ -15,6 +15,7 @@ from carbonopt.core.jsonfile import content_hash, write_json
 from carbonopt.core.time import TimeGrid, format_utc
 
 SCHEMA_VERSION = 1
+"""Of the instance files, in their field ``schema_version``."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,4 +1,4 @@
-"""The methods of elastic: each takes (instance, options) and returns an Outcome."""
+"""Methods `milp` and `lp` of elastic, with HiGHS, and which method `auto` stands for."""
 
 from __future__ import annotations
 

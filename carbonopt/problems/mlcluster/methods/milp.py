@@ -1,4 +1,4 @@
-"""The methods of mlcluster: each takes (instance, options) and returns an Outcome."""
+"""Method `lp` of mlcluster, with HiGHS, and which method `auto` stands for."""
 
 from __future__ import annotations
 

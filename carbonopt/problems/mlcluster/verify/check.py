@@ -1,4 +1,4 @@
-"""The judge of a schedule of an ML cluster: imports no solver, no formulation and no heuristic.
+"""The checker of mlcluster: imports no solver, no formulation and no heuristic.
 
 Every constraint and every quantity is evaluated from the instance and the columns of the schedule
 alone: which job has how many GPUs from when to when. Rows of one job that follow each other without a

@@ -1,4 +1,4 @@
-"""The whole program and its relaxation with HiGHS, and which method `auto` stands for."""
+"""Methods `milp` and `lp` of mosp, with HiGHS, and which method `auto` stands for."""
 
 from __future__ import annotations
 

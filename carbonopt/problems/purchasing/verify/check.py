@@ -1,4 +1,4 @@
-"""The judge of a purchasing schedule: imports no solver, no formulation, no heuristic and no policy.
+"""The checker of purchasing: imports no solver, no formulation, no heuristic and no policy.
 
 Every constraint and every quantity is evaluated from the instance and the columns of the schedule alone: when each job
 runs, and on which CPUs. `accounts` has the quantities, `check_artifact` the terms of the authors' simulator.
