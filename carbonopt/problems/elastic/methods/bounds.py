@@ -1,4 +1,4 @@
-"""Bounds that hold in floating point, and what proves them."""
+"""The fluid bound at given slot prices, and the certificates: of a bound, and that no schedule exists."""
 
 from __future__ import annotations
 

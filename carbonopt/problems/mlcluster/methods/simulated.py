@@ -1,4 +1,4 @@
-"""Policies as methods: what they decide online, held against methods that know the future."""
+"""Online policies as methods, so that `compare` shows them beside methods that know the future."""
 
 from __future__ import annotations
 

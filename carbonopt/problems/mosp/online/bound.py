@@ -9,7 +9,7 @@ and completes at some C after l_i slots between arrival and C, so that
 
     bound(mu) = sum_i min( rejection, min_C f_i(C) + the l_i least D_i[t] with arrival <= t < C ) - sum mu C
 
-holds for every schedule in pieces (Lagrangian relaxation, as in `mosp.bounds`). Where jobs may not migrate, each
+holds for every schedule in pieces (Lagrangian relaxation, as in `methods/bounds.py`). Where jobs may not migrate, each
 cluster is a choice of its own. Of the carbon objective alone.
 """
 

@@ -1,4 +1,4 @@
-"""Prices by ascent, and the bound and certificate that they make."""
+"""The best prices of GPU time, by ascent of the dual function: the bound and its certificate."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LOW_TEMPERATURE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """What the prices of an instance are.
+    """Prices of one instance, and the bound that they prove.
 
     Parameters
     ----------
     program
-        What they are prices of.
+        Coefficients of the program whose capacity and work the prices are of.
     prices
         Of GPU time in each cell [objective a GPU min], shape (T,).
     budget_price

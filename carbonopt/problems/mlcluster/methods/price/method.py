@@ -26,13 +26,13 @@ from carbonopt.problems.mlcluster.verify.check import check
 from carbonopt.simulation import make_policy
 
 PRICE_KERNELS = (cover, soft_cover)
-"""The large ones."""
+"""Kernels that take long to compile."""
 COMPILE_SECONDS = 7.0
-"""How long numba takes for all of them (measured)."""
+"""How long numba takes to compile all kernels of the method (measured) [s]."""
 PRICINGS = 300.0
-"""Rough number of times that all jobs are priced."""
+"""Rough number of times that all jobs are priced: by it `price_steps` guesses the work."""
 FIRST_RULES, RULES = ("fixed-1", "green"), ("fixed-2", "tiresias")
-"""What is tried before prices, for something to have early, and where nothing ends in time."""
+"""Policies whose schedule is the incumbent before there are prices; and those tried if there is still none at last."""
 
 
 def price_steps(instance: MlClusterInstance, params: BoundParameters) -> float:

@@ -1,4 +1,4 @@
-"""Schedules that the prices lead to: a policy on the engine that knows them, and with them the future.
+"""Schedules that follow the prices: a policy of the simulation engine that knows the prices of all cells.
 
 At the beginning of each cell every job that is there wants the scale at which its next GPU is still worth
 its price: the steps of its ladder up to its break price. GPUs go to the steps that are worth most, those of
@@ -24,7 +24,7 @@ from carbonopt.problems.mlcluster.online.run import schedule_in_time
 from carbonopt.simulation import State
 
 WORTH = 1 + 1e-9
-"""A step at the break price is worth taking."""
+"""A step is taken if its cost is at most so many times the break price: rounding must not refuse a step at it."""
 CATCH_UP = 1e9
 """Break price of a job that can no longer end in time, over the usual."""
 

@@ -1,4 +1,4 @@
-"""The bound of one instance and what proves it: prices of capacity, then branches on rejections; later also a tree."""
+"""The best bound of one instance: proven by prices, by branches on rejections, or by a search tree."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Bound:
     Attributes
     ----------
     prices, priced
-        Prices of capacity, flat, and what they prove; infinite if some job that must run can run nowhere.
+        Prices of capacity, flat, and the bound that they prove; infinite if some job that must run can run nowhere.
     rejections
-        Branches on the number of rejected jobs, None where there are none.
+        The bound by branches on the number of rejected jobs; None before `count_rejections`, or where that is skipped.
     tree
-        What searches a tree without a certificate: sweeps and HiGHS.
+        The bound of a search tree, by sweeps or HiGHS: it has no certificate.
     typical, work
         Cost of a typical job, in size, and its units x slots.
     """

@@ -1,4 +1,4 @@
-"""The program of a small instance with all that prices rule out left away: to close the gap by branching.
+"""Closing the gap by branching: the program of a small instance, without the places that prices rule out.
 
 A place whose excess is above the gap between incumbent and bound is in no better schedule than the incumbent. Of what
 is left, u counts the jobs of a shape that start at a place, and n those of a member that start in a slot; with u whole,

@@ -35,9 +35,9 @@ from carbonopt.problems.mosp.methods.price.sweep.part import whole_units
 from carbonopt.problems.mosp.methods.rounding import lp_rounding
 
 EVALUATIONS = 5_000
-"""Evaluations of the dual function in an ascent, about."""
+"""Evaluations of the dual function in an ascent, about: a part of the guess whether compiling pays."""
 STEPS_A_MOVE = 2_000.0
-"""Loop steps of a move of the search, about."""
+"""Loop steps of a move of the search, about: the other part."""
 COMPILE_SECONDS = 30.0
 """What it takes to compile the loops, about, on a slow machine [s]."""
 

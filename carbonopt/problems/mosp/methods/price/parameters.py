@@ -1,4 +1,4 @@
-"""Parameters of method `price`."""
+"""What a user may set of method `price`."""
 
 from __future__ import annotations
 

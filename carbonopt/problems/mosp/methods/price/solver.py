@@ -40,7 +40,7 @@ CHUNK = 0.2
 
 
 class Solver:
-    """Prices, places and the schedule of one instance; everything in the sense of a minimisation."""
+    """One run of the method: its bound (`proof`), places and schedule, all in the sense of a minimisation."""
 
     def __init__(self, instance: MospInstance, value: PlacementValue, dual: Dual, options: Options) -> None:
         self.instance, self.value, self.dual, self.options = instance, value, dual, options

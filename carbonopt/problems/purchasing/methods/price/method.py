@@ -36,9 +36,10 @@ COMPILE_SECONDS = 12.0
 
 @dataclass
 class _Share:
-    """Seconds that are left of a share of the time, counted from the first question.
+    """Seconds that are left of a share of the time; the share begins when it is first called.
 
-    The bound asks after its first evaluation, in which numba loads its code: of 2 s that took its whole share.
+    The first call comes after the first evaluation of the dual function. That one loads numba's code, which out of a
+    time limit of 2 s would use up the whole share.
     """
 
     options: Options

@@ -33,7 +33,7 @@ from carbonopt.problems.elastic.methods.price.fluid.pricing import cover
 from carbonopt.problems.elastic.verify.check import check
 
 FLUID_KERNELS = (cover, assemble, back_substitute)
-"""The large ones of the fluid model."""
+"""Kernels of the fluid model that take long to compile."""
 FLUID_COMPILE_SECONDS = 10.0
 """How long numba takes for the loops of the fluid model (measured)."""
 STEPS_PER_UNIT = 900.0

@@ -20,6 +20,7 @@ from carbonopt.problems.elastic.methods.price.fluid.smooth import smooth
 from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 
 INTERIOR_TOLERANCE = 1e-8
+"""Relative difference of primal and dual objective at which the interior point method ends."""
 SHORTAGE_FACTOR = 20.0
 """Price of undone work over the largest break price; raised while it is too low to be exact."""
 SHORTAGE_SCALE = 0.05

@@ -25,6 +25,7 @@ from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 SET = 1e-8
 """A share this close to 0 or 1 is set to it."""
 SHORTAGE_FACTOR = 1e6
+"""Price of undone work over the largest price of work, at least 1."""
 
 
 class Purifier:

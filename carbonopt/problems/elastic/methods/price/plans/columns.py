@@ -32,6 +32,7 @@ JOBS_PER_CALL = 2_000
 BOUND_ROUNDING = 1e-10
 """Of a Lagrangian value: relative to the size of what it adds up."""
 UNLIMITED = 2**40
+"""Room of a slot that stands for no limit [servers]."""
 
 
 class Columns:

@@ -30,7 +30,7 @@ from carbonopt.problems.elastic.methods.price.plans.table import scratch_of, tab
 STEPS_PER_CALL, MOVES_PER_CALL = 300_000, 4_000
 """Steps of the balancing and moves of the search without a chance to interrupt."""
 PLAN_KERNELS = (price_jobs, anneal, search)
-"""The large ones of the integer model."""
+"""Kernels of the integer model that take long to compile."""
 PLAN_COMPILE_SECONDS = 12.0
 """How long numba takes for them (measured)."""
 STEPS_PER_MOVE = 30.0

@@ -1,4 +1,4 @@
-"""Compiled pricing of one job's plan: labels over classes of choices. See `plans` for the method."""
+"""Compiled pricing of one job's plan: labels over classes of choices. See `table.py` for the method."""
 
 from __future__ import annotations
 
