@@ -28,7 +28,7 @@ from carbonopt.simulation.options import SimulationOptions
         ("green:theta=0", "theta = 0.0: must be above 0, at most 1"),
         ("green:theta=1.1", "theta = 1.1: must be above 0, at most 1"),
         ("green:cap=0", "cap = 0: must be a whole number, at least 1"),
-        ("green:scale_minutes=0", "scale_minutes = 0.0: must be above 0"),
+        ("green:scale_minutes=0", "scale_minutes = 0.0: must be at least 0.01"),
         ("green:rerank_minutes=-30", "rerank_minutes = -30.0: must be above 0"),
         ("green:ageing_hours=-1", "ageing_hours = -1.0: must be at least 0, or none"),
         ("tiresias:round_minutes=0", "round_minutes = 0.0: must be above 0"),
