@@ -1,4 +1,4 @@
-"""Bounds on the optimum that need no solver: Lagrangian relaxation of the capacity rows.
+"""Bounds at given prices, without a solver: Lagrangian relaxation of the capacity rows.
 
 For prices mu >= 0 per unit and slot (shape (M, R, T)) the capacity rows move into the objective
 and the jobs fall apart (here for a minimisation):

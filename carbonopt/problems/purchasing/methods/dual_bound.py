@@ -62,7 +62,7 @@ def stated(
 ) -> tuple[float | None, dict[str, Any] | None]:
     """Return what may be claimed: the bound that the certificate proves in safe arithmetic, if that is less.
 
-    Nothing where the certificate cannot be read, for prices beyond all that files hold.
+    None and None where prices are larger than a certificate may hold.
     """
     try:
         proven, _ = proven_bound(instance, certificate, {})

@@ -34,7 +34,7 @@ from carbonopt.problems.purchasing.verify.certificate_spot import least_on_spot
 CAP_ROUNDING = 1e-12
 """By how much a price may exceed its cap for rounding, relative; it is cut to the cap."""
 LOOSER = {"no-split": ("splitting", "suspend-resume"), "splitting": ("suspend-resume",), "suspend-resume": ()}
-"""Models that allow more than each model does: a schedule of one of them may beat the bound."""
+"""By model of the instance: models that allow more, whose schedules the bound does not hold for."""
 QUANTITIES = ("carbon_kg", "cost_usd", "mean_wait_hours")
 """Sums that may be limited: names of the multipliers in a certificate."""
 

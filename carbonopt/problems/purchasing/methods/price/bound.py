@@ -1,4 +1,4 @@
-"""The best prices and multipliers that time allows: coarse cells first, then fine ones."""
+"""The bound: the best prices and multipliers that time allows, on coarse cells first, then on fine ones."""
 
 from __future__ import annotations
 
