@@ -16,7 +16,7 @@ from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
 
 LOW_TEMPERATURE = 0.05
-"""Below it, a stage that hardly raises the hard bound is the last; a hotter one may fail and the next still raise it."""
+"""Below it, a stage that hardly raises the hard bound is the last; above it, the next stage may still raise it."""
 
 
 @dataclass(frozen=True, eq=False)
