@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from carbonopt.algorithms.fractional_knapsack import Items
 from carbonopt.algorithms.kernel import Kernel
 from carbonopt.core.arrays import FloatArray
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
@@ -53,8 +54,7 @@ class Dual:
         self.evaluations = 0
         self._ratio, self._gain, self._gpus = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self._steps, self._least = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape[:2])
-        self._near, self._size = np.zeros(shape[1] * shape[2]), np.zeros(shape[1] * shape[2])
-        self._place = np.zeros((2, shape[1] * shape[2]), dtype=np.int64)
+        self._items = Items.of_length(shape[1] * shape[2])
         work, span = program.required, max(float(program.required.sum()) / instance.cluster.gpus, 60.0)
         carbon = float(program.carbon.mean()) * float(np.median(program.watts[:, 0]))
         late = instance.weights.jct_hours / 60 * 0.1 * span / float(work.mean())
@@ -81,7 +81,7 @@ class Dual:
     def hard(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return the bound at `prices` and a supergradient."""
         bracket = LEAST_BRACKET * float(self.mu.max(initial=0.0)) + 1e-9 * self.typical
-        own = (bracket, self._near, self._size, self._place)
+        own = (bracket, self._items)
         return self._evaluate(kernels.cover, prices, own)
 
     def soft(self, prices: FloatArray, temperature: float) -> tuple[float, FloatArray]:

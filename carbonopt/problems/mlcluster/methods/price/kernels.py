@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from carbonopt.algorithms.fractional_knapsack import BELOW_ALL, Items, fill, move_bracket
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-
-BELOW_ALL = -1.0
-"""A bracket's lower end below all ratios, also those of work that costs nothing: its part is chosen, too."""
 
 
 @kernel
@@ -73,9 +71,7 @@ def cover(
     mu: FloatArray,
     load: FloatArray,
     least_bracket: float,
-    near: FloatArray,
-    size: FloatArray,
-    place: IntArray,
+    items: Items,
 ) -> tuple[float, float]:
     """Cover each job's work at least cost; return cost and sum of mean moments, set `mu`, add to `load`.
 
@@ -105,38 +101,25 @@ def cover(
                     if r <= low:
                         below += gain[k, t, i] * time
                     elif r <= high:
-                        near[n], size[n] = r, gain[k, t, i] * time
-                        place[0, n], place[1, n] = t, i
-                        inside += size[n]
+                        items.ratio[n], items.size[n] = r, gain[k, t, i] * time
+                        items.slot[n], items.step[n] = t, i
+                        inside += items.size[n]
                         n += 1
                     else:
                         break
             width *= 4.0
-            if below >= need and low > 0.0:
-                high = low
-                low = high - width if high > width else BELOW_ALL
-            elif below + inside < need and high < shortage_price:
-                low = high
-                high = min(low + width, shortage_price)
-            else:
+            next_low, next_high = move_bracket(low, high, width, below, inside, need, shortage_price)
+            if next_low == low:
                 break
-        left = need - below
-        price = shortage_price
-        order = np.argsort(near[:n])
-        for q in range(n):
-            i = order[q]
-            part = 1.0 if size[i] <= left else max(left, 0.0) / size[i]
-            t, step = place[0, i], place[1, i]
+            low, high = next_low, next_high
+        taken, left, mu[j] = fill(items, n, need - below, shortage_price)
+        for i in taken:
+            t = items.slot[i]
             begin = max(arrival[j], t * minutes)
-            total += part * near[i] * size[i]
-            load[t] += part * gpus[k, t, step] * ((t + 1) * minutes - begin)
-            moments += part * size[i] * begin / need
-            left -= part * size[i]
-            if part < 1.0 or left <= 0.0:
-                price = near[i]
-                left = 0.0
-                break
-        mu[j] = price
+            done = items.part[i] * items.size[i]
+            total += items.part[i] * items.ratio[i] * items.size[i]
+            load[t] += items.part[i] * gpus[k, t, items.step[i]] * ((t + 1) * minutes - begin)
+            moments += done * begin / need
         total += left * shortage_price
         for t in range(first[j], cells):
             begin = max(arrival[j], t * minutes)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from carbonopt.algorithms.fractional_knapsack import Items, fill, move_bracket
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
@@ -59,8 +60,7 @@ class Pricer:
         shape = self.carbon.shape
         self._ladder = Ladder.of_shape(*shape)
         width = int(program.width.max(initial=1))
-        self._room = np.zeros(width * shape[2])
-        self._places = np.zeros((2, width * shape[2]), dtype=np.int64)
+        self._items = Items.of_length(width * shape[2])
 
     def closed_slot_prices(self) -> FloatArray:
         """Return prices that keep jobs out of slots without capacity, and are 0 elsewhere, shape (T,)."""
@@ -77,7 +77,7 @@ class Pricer:
         load = np.zeros(len(prices))
         value = cover(
             program.arrival, program.end, program.profile, program.required, self.shortage_price,
-            self._ladder, self.mu, load, self._room, self._places,
+            self._ladder, self.mu, load, self._items,
             LEAST_BRACKET * float(self.mu.max(initial=0.0)) + 1e-9,
         )  # fmt: skip
         paid, earned = float((prices * self.limit).sum()), float((self.mu * program.required).sum())
@@ -98,8 +98,7 @@ def cover(
     ladder: Ladder,
     mu: FloatArray,
     load: FloatArray,
-    near: FloatArray,
-    place: IntArray,
+    items: Items,
     least_bracket: float,
 ) -> float:
     """Cover each job's work at least cost; return the cost, set `mu`, add to `load`.
@@ -122,34 +121,22 @@ def cover(
                     below += gain[p, t, k]
                     k += 1
                 while k < steps[p, t] and ratio[p, t, k] <= high:
-                    near[n], place[0, n], place[1, n] = ratio[p, t, k], t, k
+                    items.ratio[n], items.size[n] = ratio[p, t, k], gain[p, t, k]
+                    items.slot[n], items.step[n] = t, k
                     inside += gain[p, t, k]
                     n += 1
                     k += 1
             width *= 4.0
-            if below >= need and low >= 0.0:
-                high = low
-                low = high - width
-            elif below + inside < need and high < shortage_price:
-                low = high
-                high = min(low + width, shortage_price)
-            else:
+            next_low, next_high = move_bracket(low, high, width, below, inside, need, shortage_price)
+            if next_low == low:
                 break
-        cost, left, last = 0.0, need - below, -1
-        order = np.argsort(near[:n])
-        for q in range(n):
-            i = order[q]
-            t, k = place[0, i], place[1, i]
-            part = 1.0 if gain[p, t, k] <= left else left / gain[p, t, k]
-            cost += part * near[i] * gain[p, t, k]
-            load[t] += part * servers[p, t, k]
-            left -= part * gain[p, t, k]
-            last = i
-            if part < 1.0 or left <= 0.0:
-                left = 0.0
-                break
-        mu[j] = shortage_price if left > 0.0 or last < 0 else near[last]
-        cost += max(left, 0.0) * shortage_price
+            low, high = next_low, next_high
+        taken, left, mu[j] = fill(items, n, need - below, shortage_price)
+        cost = 0.0
+        for i in taken:
+            cost += items.part[i] * items.ratio[i] * items.size[i]
+            load[items.slot[i]] += items.part[i] * servers[p, items.slot[i], items.step[i]]
+        cost += left * shortage_price
         for t in range(arrival[j], end[j]):
             for k in range(steps[p, t]):
                 if ratio[p, t, k] > low:
