@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 
 import carbonopt as co
 from carbonopt.problems.mosp.data.file import from_dict
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs start with Ctrl-C ignored
 
 ROOT = Path(__file__).parent.parent
 TINY = {path.stem.split("-")[1].removeprefix("tiny_"): path for path in (ROOT / "instances/tiny").glob("*.json")}

@@ -176,7 +176,7 @@ def file_name(text: str) -> str:
     >>> file_name("mosp-tiny_crowd-j0003")
     'mosp-tiny_crowd-j0003'
     >>> file_name("../a b")
-    'a_b-3cfe3a1c'
+    'a_b-2c2c791a'
     """
     safe = re.sub(r"[^\w.+-]", "_", text, flags=re.ASCII).lstrip("._-")[:LONGEST_NAME]
     return text if safe == text else f"{safe}-{sha256(text.encode()).hexdigest()[:8]}".lstrip("-")

@@ -47,8 +47,9 @@ def _vcc(run: Run) -> pd.DataFrame:
 def _draw(table: pd.DataFrame, ax: Any = None) -> Any:
     shown = table.assign(wait_days=table["mean_wait_slots"].astype(float) / 24)
     axis = bars(shown, "policy", {"saving": "saving over carbon-agnostic", "wait_days": "mean wait [24 slots]"}, ax)
-    told = shown.dropna(subset="paper_saving") if "paper_saving" in shown else shown[:0]
-    axis.plot(told.index, told["paper_saving"].astype(float), "kD", fillstyle="none", label="the paper's saving")
+    if "paper_saving" in shown:
+        told = shown.dropna(subset="paper_saving")
+        axis.plot(told.index, told["paper_saving"].astype(float), "kD", fillstyle="none", label="the paper's saving")
     axis.axhline(float(table.loc[table["policy"] == "optimum", "saving"].iloc[0]), color="black", linestyle=":")
     return axis
 

@@ -31,5 +31,5 @@ def test_a_zone_must_be_named_where_there_are_several(files: list[Path]) -> None
         read_zone(files, None, None, 2)
     with pytest.raises(InputError, match="PL"):
         read_zone(files, "PL", None, 2)
-    with pytest.raises(InputError, match="must be an ISO 8601 moment"):
+    with pytest.raises(InputError, match="must be an ISO 8601 time"):
         read_zone(files, "DE", "noon", 2)

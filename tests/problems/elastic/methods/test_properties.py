@@ -152,7 +152,7 @@ def test_ctrl_c_leaves_what_was_found(method: str, model: str, after: int, week:
     solution = co.solve(instance, method, time_limit=2, callback=stop)
     assert co.check(instance, solution).violations == ()
     if solution.status == "interrupted":
-        assert solution.has_solution == (stop.incumbents > 0)
+        assert solution.has_solution or stop.incumbents == 0  # an LP may end as the signal comes: it is kept
     else:  # it was done before the solver heard of it
         assert solution.status in ("optimal", "feasible", "time_limit")
         assert solution.has_solution

@@ -62,7 +62,7 @@ class RejectionBranchParameters(Parameters):
     most_jobs: int = number(3_000, least=0)
     most_shapes: int = number(200, least=0)
     most_branches: int = number(200, least=1)
-    deepest: int = number(60, least=1, most=200)
+    deepest: int = number(60, least=1, most=80)
     steps: int = number(100, least=0)
     nearly_whole: float = number(0.05, least=0, most=0.5)
     least_fraction: float = number(0.005, above=0, most=0.5)
