@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console
+from carbonopt.cli import console, tables
 from carbonopt.cli.names import listed
 from carbonopt.core.errors import CarbonoptError, InputError
 from carbonopt.core.files import locked
@@ -67,10 +67,10 @@ def bench(
         for title, frame in (("runs", table), ("by method", by_method(table))):
             columns = [column.replace("_", " ") for column in frame.columns]
             rows = [
-                [console.percent(value) if "gap" in str(key) else console.number(value) for key, value in row.items()]
+                [tables.percent(value) if "gap" in str(key) else tables.number(value) for key, value in row.items()]
                 for row in frame.to_dict(orient="records")
             ]
-            console.print_table(title, columns, rows)
+            tables.print_table(title, columns, rows)
     raise typer.Exit(worst if len(records) == total else console.INTERRUPTED)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, excess
+from carbonopt.cli import console, excess, tables
 from carbonopt.cli.names import listed
 from carbonopt.core.jsonfile import write_json
 from carbonopt.core.registry import problem_of
@@ -60,7 +60,7 @@ def compare(
         simulation = {"split": split, "lengths": lengths, "forecast": console.forecast(forecast)}
         console.each_file(
             files,
-            lambda path: excess.tables(
+            lambda path: excess.compare_policies(
                 path,
                 policies,
                 reserved,
@@ -115,27 +115,23 @@ def _compare_file(
     return 0 if any(s.has_solution or s.bound is not None for s in solutions) else 1
 
 
-def _metric(name: str, value: float | None) -> str:
-    return console.percent(value) if name.endswith("_share") else console.number(value)
-
-
 def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
     sense = solutions[0].sense
     shown = console.filled(problem_of(solutions[0].problem).shown, solutions)
-    columns = ["method", "status", *shown.values(), "objective", "own bound", "gap", "seconds"]
+    columns = ["method", "status", "objective", "own bound", "gap", "seconds", *shown.values()]
     rows = [
         [
             s.method,
             str(s.status),
-            *(_metric(name, s.metrics.get(name)) for name in shown),
-            console.number(s.objective, 7),
-            console.number(s.bound, 7),
-            console.percent(relative_gap(s.objective, bound)),
+            tables.number(s.objective, 7),
+            tables.number(s.bound, 7),
+            tables.percent(relative_gap(s.objective, bound)),
             f"{s.wall_seconds:.2f}",
+            *(tables.metric(name, s.metrics.get(name)) for name in shown),
         ]
         for s in solutions
     ]
     side = "above" if sense == "min" else "below"
-    console.print_table(
-        f"{name}: {sense}imise; gap {side} the best proven bound {console.number(bound, 7)}", columns, rows
+    tables.print_table(
+        f"{name}: {sense}imise; gap {side} the best proven bound {tables.number(bound, 7)}", columns, rows
     )

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from carbonopt.cli.tables import number, percent, print_table
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
 from carbonopt.core.files import is_device, require_writable
 from carbonopt.core.interrupt import is_asked
@@ -92,21 +93,6 @@ def print_written(path: Path, json_output: bool, note: str = "", **facts: Any) -
         print(one_line(f"{path}: {note}" if note else str(path)))
 
 
-def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table; the first column is text, the others are numbers."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=one_line(title), title_justify="left", title_style="bold")
-    for number, column in enumerate(columns):
-        value_of_two = len(columns) == 2 and number == 1  # may be a long list: broken, and not cut short
-        table.add_column(column, justify="right" if number > 1 else "left", no_wrap=not value_of_two)
-    for row in rows:
-        table.add_row(*map(one_line, row))
-    wide = None if sys.stdout.isatty() else 160
-    Console(width=wide, highlight=False, markup=False, emoji=False).print(table)
-
-
 def print_frame(title: str, frame: Any) -> None:
     """Print the first `SHOWN` rows of a DataFrame as a table."""
     rows = [[number(value) for value in row] for row in frame.head(SHOWN).itertuples(index=False)]
@@ -136,20 +122,6 @@ def saying() -> Callable[[str], None]:
 def filled(heads: Mapping[str, str], solutions: Sequence[Solution]) -> dict[str, str]:
     """Return the metrics, with the heads of their columns, that any of the solutions has."""
     return {key: head for key, head in heads.items() if any(s.metrics.get(key) is not None for s in solutions)}
-
-
-def number(value: Any, digits: int = 6) -> str:
-    """Return a number for a table, a dash where there is none."""
-    if value is None or (isinstance(value, float) and value != value):
-        return "-"
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
-
-
-def percent(value: float | None) -> str:
-    """Return a share in per cent, a dash where there is none."""
-    if value is None or value != value:
-        return "-"
-    return f"{100 * value:.2f} %" if value >= 1e-4 or value == 0 else f"{100 * value:.1g} %"
 
 
 def command(app: typer.Typer, function: Callable[..., None], name: str | None = None) -> None:

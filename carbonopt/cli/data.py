@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from carbonopt.cli import console, convert, generate
+from carbonopt.cli import console, convert, generate, tables
 from carbonopt.core.errors import TooLargeError, one_line
 from carbonopt.core.registry import problem_of
 
@@ -42,7 +42,7 @@ def info(files: console.Files, json_output: console.Json = False) -> None:
         else:
             warnings = content.pop("warnings", [])
             rows = [[key, _shown(value)] for key, value in content.items()]
-            console.print_table(str(path), ["feature", "value"], rows)
+            tables.print_table(str(path), ["feature", "value"], rows)
             for line in warnings[: console.SHOWN]:
                 console.say(f"warning: {path}: {one_line(line)}")
             if len(warnings) > console.SHOWN:
@@ -57,4 +57,4 @@ def _shown(value: Any) -> str:
         return ", ".join(f"{key} {_shown(item)}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return console.number(value, 4)
+    return tables.number(value, 4)

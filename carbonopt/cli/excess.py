@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carbonopt.cli import console
+from carbonopt.cli import console, tables
 from carbonopt.cli.names import listed, policies_named
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.tablefile import write_table
@@ -42,7 +42,7 @@ SHARES = ("saving", "excess", "due_to")
 """How the names of columns begin that are shares."""
 
 
-def tables(
+def compare_policies(
     path: Path,
     policies: list[str],
     reserved: list[str] | None,
@@ -98,7 +98,7 @@ def _print_columns(title: str, table: pd.DataFrame, columns: list[str]) -> None:
     shown = (column for column in columns if not column.startswith(HIDDEN))
     heads = {name: _head(name) for name in shown if name.startswith(PROVEN) or table[name].notna().any()}
     rows = [[_cell(column, row[column]) for column in heads] for row in table.to_dict("records")]
-    console.print_table(title, list(heads.values()), rows)
+    tables.print_table(title, list(heads.values()), rows)
 
 
 def _head(column: str) -> str:
@@ -110,5 +110,5 @@ def _head(column: str) -> str:
 
 def _cell(column: str, value: Any) -> str:
     if not column.startswith(SHARES):
-        return console.number(value, 5)
-    return "-" if value is None or value != value else f"{100 * value:.2f} %"
+        return tables.number(value, 5)
+    return tables.percent(value)

@@ -109,6 +109,10 @@ def main() -> None:
     except KeyboardInterrupt:  # outside all commands
         console.say("interrupted")
         sys.exit(console.INTERRUPTED)
+    finally:
+        # CPython remembers an interrupt that passed through code run from C, and would end by the signal instead of
+        # with the code of the command. It forgets when it runs such code again.
+        eval("None")
 
 
 if __name__ == "__main__":

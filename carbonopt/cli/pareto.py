@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console
+from carbonopt.cli import console, tables
 from carbonopt.cli.names import listed
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.status import Status
@@ -97,13 +97,13 @@ def _print(name: str, front: Any) -> None:
     heads = [*(f"limit {other}" for other in others), first, bound, "gap", *others, "dominated"]
     rows = [
         [
-            *(console.number(row.get(f"limit_{other}")) for other in others),
-            console.number(row[first]),
-            console.number(row["bound"]),
-            console.percent(row["gap"]),
-            *(console.number(row[other]) for other in others),
+            *(tables.number(row.get(f"limit_{other}")) for other in others),
+            tables.number(row[first]),
+            tables.number(row["bound"]),
+            tables.percent(row["gap"]),
+            *(tables.number(row[other]) for other in others),
             "yes" if row["dominated"] else "",
         ]
         for row in front.table.to_dict("records")
     ]
-    console.print_table(f"{name}: least {first} under limits", heads, rows)
+    tables.print_table(f"{name}: least {first} under limits", heads, rows)

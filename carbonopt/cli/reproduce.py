@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console
+from carbonopt.cli import console, tables
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.tablefile import write_table
 
@@ -66,4 +66,4 @@ def _print_list(figures: dict[str, str], json_output: bool) -> None:
     if json_output:
         console.print_json(titles)
         return
-    console.print_table("figures", ["figure", "what it shows"], [[name, title] for name, title in titles.items()])
+    tables.print_table("figures", ["figure", "what it shows"], [[name, title] for name, title in titles.items()])

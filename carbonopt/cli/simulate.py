@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console
+from carbonopt.cli import console, tables
 from carbonopt.cli.names import policies_named
 from carbonopt.core.errors import PolicyError, one_line
 from carbonopt.core.registry import problem_of
@@ -132,21 +132,21 @@ def _target(output: Path | None, files: list[Path], path: Path, policy: str, pol
 def _print(name: str, solutions: list[Solution]) -> None:
     shown = console.filled(problem_of(solutions[0].problem).shown, solutions)
     if len(solutions) == 1:
-        rows = [[key, console.number(value)] for key, value in solutions[0].metrics.items()]
-        rows.insert(0, ["objective", console.number(solutions[0].objective, 9)])
-        console.print_table(f"{name}: {solutions[0].method}", ["quantity", "value"], rows)
+        rows = [[key, tables.metric(key, value)] for key, value in solutions[0].metrics.items()]
+        rows.insert(0, ["objective", tables.number(solutions[0].objective, 9)])
+        tables.print_table(f"{name}: {solutions[0].method}", ["quantity", "value"], rows)
     else:
         columns = ["policy", *shown.values(), "objective", "seconds"]
         rows = [
             [
                 s.method.partition(":")[2],
-                *(console.number(s.metrics.get(key)) for key in shown),
-                console.number(s.objective, 7),
+                *(tables.metric(key, s.metrics.get(key)) for key in shown),
+                tables.number(s.objective, 7),
                 f"{s.wall_seconds:.2f}",
             ]
             for s in solutions
         ]
-        console.print_table(f"{name}: online policies", columns, rows)
+        tables.print_table(f"{name}: online policies", columns, rows)
     for solution in solutions:
         for line in solution.info.get("violations", [])[: console.SHOWN]:
             console.say(f"{solution.method}: the checker refused the schedule: {line}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console
+from carbonopt.cli import console, tables
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
@@ -98,13 +98,13 @@ def _code(solution: Solution) -> int:
 def _print(solution: Solution) -> None:
     rows = [
         ["status", str(solution.status)],
-        [f"objective ({solution.sense})", console.number(solution.objective, 9)],
-        ["proven bound", console.number(solution.bound, 9)],
-        ["gap", console.percent(solution.gap)],
+        [f"objective ({solution.sense})", tables.number(solution.objective, 9)],
+        ["proven bound", tables.number(solution.bound, 9)],
+        ["gap", tables.percent(solution.gap)],
         ["wall seconds", f"{solution.wall_seconds:.2f}"],
-        *([name, console.number(value)] for name, value in solution.metrics.items()),
+        *([name, tables.metric(name, value)] for name, value in solution.metrics.items()),
     ]
-    console.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
+    tables.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
     for line in solution.info.get("violations", [])[:5]:
         console.say(f"the checker refused the schedule: {line}")
     if solution.status is Status.ERROR and solution.has_solution:
