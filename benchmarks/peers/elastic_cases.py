@@ -16,8 +16,8 @@ from elastic_plain import Algorithm1, Walk
 from machine import peak_bytes
 
 import carbonopt
-from carbonopt.algorithms import kernel
 from carbonopt.check import evaluate
+from carbonopt.cli.compile import warm_up as compile_all
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
 from carbonopt.problems.elastic.data.instance import ElasticInstance
@@ -27,8 +27,8 @@ SHORT_SECONDS, REPEATS = 0.5, 5
 """Runs below so many CPU seconds are repeated, so often in all."""
 WARM_UP = {"jobs": 12, "utilisation": 0.6, "arrival_hours": 24, "seed": 1}
 """Small, and hard enough to take `price` through all its steps."""
-WARM_UP_SECONDS = 300.0
-"""Enough for numba to compile everything; else it takes a few seconds."""
+WARM_UP_SECONDS = 1.0
+"""Of the small instance, at most [s]."""
 
 Numbers = dict[str, Any]
 
@@ -41,7 +41,6 @@ class Case:
     model: str
     run: Callable[[ElasticInstance, Numbers], Any]
     read: Callable[[ElasticInstance, Any], Numbers]
-    warm_up_seconds: float = WARM_UP_SECONDS
 
 
 def schedule_numbers(instance: ElasticInstance, schedule: dict[str, Any]) -> Numbers:
@@ -87,7 +86,7 @@ def solved(title: str, model: str, method: str, limited: bool) -> Case:
         objective = own.get("lp_optimum") if found.objective is None else found.objective
         return {"objective": objective, "bound": found.bound, "feasible": found.has_solution, "note": note}
 
-    return Case(title, model, run, read, 1.0 if method == "milp" else WARM_UP_SECONDS)
+    return Case(title, model, run, read)
 
 
 def interior_point() -> Case:
@@ -119,15 +118,11 @@ CASES = {
 
 
 def warm_up(case: Case) -> None:
-    """Run a small instance with every loop compiled."""
-    usual, kernel.PLAIN_STEPS = kernel.PLAIN_STEPS, 0
-    try:
-        limits = {"time_limit": case.warm_up_seconds, "plain_seconds": None}
-        small = carbonopt.generate("elastic", model=case.model, **WARM_UP)
-        assert isinstance(small, ElasticInstance)
-        case.run(small, limits)
-    finally:
-        kernel.PLAIN_STEPS = usual
+    """Load every module that a case needs, and every compiled loop."""
+    compile_all("elastic")
+    small = carbonopt.generate("elastic", model=case.model, **WARM_UP)
+    assert isinstance(small, ElasticInstance)
+    case.run(small, {"time_limit": WARM_UP_SECONDS, "plain_seconds": None})
 
 
 def forget_peak() -> None:

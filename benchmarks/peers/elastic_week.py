@@ -22,11 +22,10 @@ the integer model is to the best proven bound of any line, one in the fluid mode
     price, integer      carbonopt's own way, with the same limit
 
 Each line is a process of its own with one thread (OMP_NUM_THREADS and its kin, HiGHS's `threads`). It reads the
-instance and first runs the same on a small one with every loop compiled: numba loads or compiles its code there, so
-that neither is counted. CPU seconds are of the process. They hold all work from the instance in memory to the
-schedule, building the program included; runs below half a second are repeated, and the median is shown. The checker
-runs outside the clock, but for `price`, `lp` and `milp`, whose `solve` holds it. "peak MB" is by how much the run
-raises the memory of the process at its peak.
+instance after every loop is compiled or loaded, and the same has run on a small one. CPU seconds are of the process.
+They hold all work from the instance in memory to the schedule, building the program included; runs below half a second
+are repeated, and the median is shown. The checker runs outside the clock, but for `price`, `lp` and `milp`, whose
+`solve` holds it. "peak MB" is by how much the run raises the memory of the process at its peak.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ the year of the file from its hour --start, repeated after its end.
 
 Each line tells the checked objective, the proven bound, their gap, CPU seconds of one thread, and the most memory that
 the command has had so far; "first" is the gap of the first schedule of `price` itself. With --cpu the limit counts CPU
-seconds, so that a busy machine does not matter. The first line is preceded by a run on a small part of the trace: numba
-compiles or loads its code there. "lp" and "milp" are HiGHS, for at most --highs seconds. Lines are printed, and written
-to -o, as soon as they are known; at the end come mean and range of the gaps.
+seconds, so that a busy machine does not matter. Before the first line every loop is compiled or loaded. "lp" and
+"milp" are HiGHS, for at most --highs seconds. Lines are printed, and written to -o, as soon as they are known; at the
+end come mean and range of the gaps.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ if "--cpu" in sys.argv:
 import numpy as np
 
 import carbonopt as co
+from carbonopt.cli.compile import warm_up
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.time import TimeGrid
 from carbonopt.io.carbon import read_carbon
@@ -39,16 +40,11 @@ from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Purc
 
 LONGEST_WAIT_HOURS = 24.0
 WAIT_WEIGHT = 0.005
-FEW = 50
 
 
-def instance_of(
-    trace: JobTrace, carbon: str, start: int, reserved: int, model: str, jobs: int | None = None
-) -> PurchasingInstance:
+def instance_of(trace: JobTrace, carbon: str, start: int, reserved: int, model: str) -> PurchasingInstance:
     """Return the instance of a trace under a signal that begins `start` hours after the file's own beginning."""
-    arrival, length, cpus = (
-        np.array(column[:jobs]) for column in (trace.arrival_hours, trace.length_hours, trace.cpus)
-    )
+    arrival, length, cpus = (np.array(column) for column in (trace.arrival_hours, trace.length_hours, trace.cpus))
     slots = int(np.ceil((arrival + length).max() + LONGEST_WAIT_HOURS)) + 1
     signal = read_carbon(carbon)
     g_per_kwh = signal.g_per_kwh[0][(start + np.arange(slots)) % signal.time.slots]
@@ -155,8 +151,7 @@ def main() -> None:
     """Print the table."""
     told = parse()
     trace = read_jobs(told.trace, told.time_unit)
-    for model in told.models:
-        run(instance_of(trace, told.carbon[0], 0, told.reserved[0], model, FEW), "price", 0, 5.0)
+    warm_up("purchasing")
     rows: list[dict[str, Any]] = []
     print(" ".join(f"{name:{form[0]}{width(form)}}" for name, form in HEADS.items()), flush=True)
     runs = [("price", seed, told.time_limit) for seed in told.seeds]

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property, update_wrapper
 from importlib import import_module
-from typing import Any, Generic, ParamSpec, TypeVar
+from math import inf
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,9 +24,18 @@ PLAIN_STEPS = 2_000_000
 """Below this number of loop steps, at worst, plain Python ends about when numba would be ready."""
 
 _LOG = logging.getLogger("carbonopt")
-_interpreted: ContextVar[bool | None] = ContextVar("interpreted", default=None)
-_compile_seconds: ContextVar[float] = ContextVar("compile_seconds", default=0.0)
-_told: list[str] = []
+
+
+class _Plan(NamedTuple):
+    """What a solve has decided: whether its kernels run as Python, and what is told of compiling them."""
+
+    is_interpreted: bool
+    compile_seconds: float
+    command: str
+
+
+_plan: ContextVar[_Plan | None] = ContextVar("plan", default=None)
+_told: set[str] = set()
 
 
 class Kernel(Generic[P, R]):
@@ -43,7 +53,8 @@ class Kernel(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the kernel as the solve has decided: compiled, or as Python."""
-        run = self.function if _interpreted.get() else self.machine
+        plan = _plan.get()
+        run = self.function if plan is not None and plan.is_interpreted else self.machine
         return run(*args, **kwargs)
 
     @cached_property
@@ -90,7 +101,14 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
 
 
 @contextmanager
-def loops(steps: float, kernels: Iterable[Kernel[..., Any]] = (), compile_seconds: float = 0.0) -> Iterator[bool]:
+def loops(
+    steps: float,
+    kernels: Iterable[Kernel[..., Any]] = (),
+    compile_seconds: float = 0.0,
+    *,
+    remaining: float = inf,
+    problem: str = "",
+) -> Iterator[bool]:
     """Decide for all kernels that are called inside whether they run compiled; the outermost decision holds.
 
     Parameters
@@ -101,27 +119,46 @@ def loops(steps: float, kernels: Iterable[Kernel[..., Any]] = (), compile_second
         The large ones.
     compile_seconds
         About how long it takes to compile them all. It is told in one line, once, when a first one is compiled.
+    remaining
+        Time that is left for all [s].
+    problem
+        Name of the problem, for this line.
 
     Yields
     ------
     bool
-        Whether all of `kernels` are ready to run: False where they must be compiled first.
+        Whether the kernels are to be called: as Python, compiled already, or with the time to compile them. Where
+        they are not, that is told in one line, once, and the caller does without them.
     """
-    if _interpreted.get() is not None:
-        yield bool(_interpreted.get()) or all(kernel.is_ready for kernel in kernels)
+    if _plan.get() is not None:
+        yield _is_ready(kernels, compile_seconds, remaining)
         return
-    decided = _interpreted.set(steps < PLAIN_STEPS)
-    expected = _compile_seconds.set(compile_seconds)
+    plan = _plan.set(_Plan(steps < PLAIN_STEPS, compile_seconds, f"carbonopt compile {problem}".rstrip()))
     try:
-        yield steps < PLAIN_STEPS or all(kernel.is_ready for kernel in kernels)
+        yield _is_ready(kernels, compile_seconds, remaining)
     finally:
-        _compile_seconds.reset(expected)
-        _interpreted.reset(decided)
+        _plan.reset(plan)
+
+
+def _is_ready(kernels: Iterable[Kernel[..., Any]], compile_seconds: float, remaining: float) -> bool:
+    plan = _plan.get()
+    assert plan is not None
+    if plan.is_interpreted or remaining >= compile_seconds or all(kernel.is_ready for kernel in kernels):
+        return True
+    words = "loops are not compiled, and to compile them takes about %.0f s, more than the %.1f s that are left"
+    _tell_once(f"{words}: `%s` does it beforehand", compile_seconds, remaining, plan.command)
+    return False
 
 
 def tell_compiling() -> None:
     """Say once that loops are compiled, where whoever began the solve said how long that takes."""
-    if _compile_seconds.get() > 0 and not _told:
-        _told.append("compiling")
-        words = "compiling loops, once on this machine: about %.0f s (`carbonopt compile` does it beforehand)"
-        _LOG.warning(words, _compile_seconds.get())
+    plan = _plan.get()
+    if plan is not None and plan.compile_seconds > 0:
+        words = "compiling loops, once on this machine: about %.0f s (`%s` does it beforehand)"
+        _tell_once(words, plan.compile_seconds, plan.command)
+
+
+def _tell_once(words: str, *values: object) -> None:
+    if words not in _told:
+        _told.add(words)
+        _LOG.warning(words, *values)

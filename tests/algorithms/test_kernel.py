@@ -126,30 +126,46 @@ class TestCalls:
     def test_a_decision_ends_with_its_solve_even_if_that_fails(self) -> None:
         with pytest.raises(ZeroDivisionError), loops(FEW):
             raise ZeroDivisionError
-        with loops(MANY, [total]) as ready:
+        with loops(MANY, [total], 1.0, remaining=0.5) as ready:
             assert ready == total.is_ready
 
     def test_python_is_always_ready(self) -> None:
-        with loops(FEW, [kernel(lambda x: x)]) as ready:
+        with loops(FEW, [kernel(lambda x: x)], 1.0, remaining=0.5) as ready:
             assert ready
-            with loops(MANY, [kernel(lambda x: x)]) as inner:
+            with loops(MANY, [kernel(lambda x: x)], 1.0, remaining=0.5) as inner:
                 assert inner
 
     def test_what_must_be_compiled_is_told_once(
         self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(kernel_module, "_told", [])
+        monkeypatch.setattr(kernel_module, "_told", set())
         with caplog.at_level(logging.WARNING, "carbonopt"):
             for turn in range(2):
                 space: dict[str, Any] = {}
                 exec("def one(x):\n    return x + 1", space)  # without a file, so it is never kept on disk
                 one = kernel(space["one"])
-                with loops(MANY, [one], compile_seconds=7.0) as ready:
-                    assert not ready
+                with loops(MANY, [one], 7.0, remaining=7.0, problem="mosp") as ready:
+                    assert ready
                     assert len(caplog.records) == turn  # nothing is told before something is compiled
                     assert one(1) == 2
         assert [record.getMessage() for record in caplog.records] == [
-            "compiling loops, once on this machine: about 7 s (`carbonopt compile` does it beforehand)"
+            "compiling loops, once on this machine: about 7 s (`carbonopt compile mosp` does it beforehand)"
+        ]
+
+    def test_too_little_time_to_compile_is_told_once_and_said(
+        self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(kernel_module, "_told", set())
+        monkeypatch.setattr(Kernel, "is_ready", False)
+        with caplog.at_level(logging.WARNING, "carbonopt"):
+            for _ in range(2):
+                with loops(MANY, [total], 7.0, remaining=6.9, problem="mosp") as ready:
+                    assert not ready
+                    with loops(MANY, [total], 5.0, remaining=6.9) as inner:  # these take less
+                        assert inner
+        assert [record.getMessage() for record in caplog.records] == [
+            "loops are not compiled, and to compile them takes about 7 s, more than the 6.9 s that are left: "
+            "`carbonopt compile mosp` does it beforehand"
         ]
 
     def test_a_tiny_case_imports_no_numba(self) -> None:

@@ -8,18 +8,18 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.core.options import Options, Schedule
+from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.data.instance import CaspianObjective, MospInstance
-from carbonopt.problems.mosp.data.schedule import from_schedule
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.formulation.program import (
     MospProgram,
     build,
     estimate_size,
+    refuse_if_too_large,
 )
 from carbonopt.problems.mosp.methods import heuristics
 from carbonopt.problems.mosp.methods.bounds import free_bound, tighter, typical_cost
@@ -63,15 +63,40 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
     value, info = value_of(instance, options)
     if value is None:
         return out_of_time(info)
-    form = build(instance, value)
-    rooms = [] if options.start is None else [_room_of(instance, value, options.start)]
+    refuse_if_too_large(instance)
+    rooms = [] if options.start is None else [PartialSchedule.of(instance, value, options.start)]
     rooms.append(heuristics.best_insertion(instance, value, options))
     bound = free_bound(instance, value)
     best = report_best(rooms, bound, options)
-    if form.program.columns <= START_COLUMNS and options.remaining > 0:
+    if estimate_size(instance)[0] <= START_COLUMNS and options.remaining > 0:
         rounded, bound = _first_rounding(instance, value, options, bound)
         rooms += rounded
         best = report_best(rooms, bound, options)
+    return branch(instance, value, best, Outcome(Status.TIME_LIMIT, bound=bound, info=info), options)
+
+
+def branch(
+    instance: MospInstance, value: PlacementValue, best: PartialSchedule | None, known: Outcome, options: Options
+) -> Outcome:
+    """Give the whole program to HiGHS.
+
+    Parameters
+    ----------
+    instance, value
+        The problem.
+    best
+        A schedule to start from.
+    known
+        Its bound is returned, with its certificate, where HiGHS proves no better one.
+    options
+        Of the run.
+
+    Raises
+    ------
+    TooLargeError
+        If the program would not fit into memory.
+    """
+    form = build(instance, value)
     result = highs.solve(
         form.program,
         options,
@@ -80,7 +105,7 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
         typical_cost=typical_cost(instance, value),
         bound_error=(len(instance.jobs), float(value.rounding().sum())),
     )
-    info |= result.info
+    info = known.info | result.info
     if result.status is Status.INFEASIBLE and best is None:
         return Outcome(Status.INFEASIBLE, info=info)
     schedule = None if best is None else best.schedule()
@@ -93,7 +118,8 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
         status = Status.UNKNOWN
     elif status is Status.INFEASIBLE:  # refuted by the schedule at hand
         status = Status.FEASIBLE
-    return Outcome(status, schedule, tighter(value.sense, result.bound, bound), info=info)
+    bound = tighter(value.sense, result.bound, known.bound)
+    return Outcome(status, schedule, bound, known.certificate if bound == known.bound else None, info)
 
 
 def _first_rounding(
@@ -121,13 +147,6 @@ def lp(instance: MospInstance, options: Options) -> Outcome:
         return out_of_time(info)
     outcome, _, _ = relaxation(instance, value, options)
     return replace(outcome, info=info | outcome.info)
-
-
-def _room_of(instance: MospInstance, value: PlacementValue, schedule: Schedule) -> PartialSchedule:
-    room = PartialSchedule(instance, value)
-    for job, cluster, start in zip(*from_schedule(instance, schedule), strict=True):
-        room.place(job, cluster, start)
-    return room
 
 
 def _columns_of(form: MospProgram, room: PartialSchedule) -> FloatArray:

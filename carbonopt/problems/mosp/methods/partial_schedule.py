@@ -7,7 +7,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.data.schedule import as_schedule
+from carbonopt.problems.mosp.data.schedule import as_schedule, from_schedule
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 
 
@@ -31,6 +31,14 @@ class PartialSchedule:
         self.cluster: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.start: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.eligible = instance.eligible
+
+    @classmethod
+    def of(cls, instance: MospInstance, value: PlacementValue, schedule: Schedule) -> PartialSchedule:
+        """Return the partial schedule that holds what a solution file's columns say."""
+        found = cls(instance, value)
+        for job, cluster, start in zip(*from_schedule(instance, schedule), strict=True):
+            found.place(job, cluster, start)
+        return found
 
     def starts(self, job: int) -> IntArray:
         """Return the slots in which `job` may start, by release and horizon."""

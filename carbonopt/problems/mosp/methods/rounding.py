@@ -53,7 +53,10 @@ def _rounded(
     value, info = value_of(instance, options)
     if value is None:
         return out_of_time(info)
-    rooms = [heuristics.best_insertion(instance, value, options)] if insert_first else []
+    rooms = []
+    if insert_first:
+        rooms = [] if options.start is None else [PartialSchedule.of(instance, value, options.start)]
+        rooms.append(heuristics.best_insertion(instance, value, options))
     best = report_best(rooms, None, options)
     relaxed, form, x = relaxation(instance, value, options)
     if relaxed.status is Status.INTERRUPTED:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import carbonopt as co
 from carbonopt.algorithms.kernel import Kernel
 from carbonopt.core.errors import Fault, TooLargeError
 from carbonopt.core.options import Options
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
+from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.methods import rounding
 from carbonopt.problems.mosp.methods.greedy import greedy
 from carbonopt.problems.mosp.methods.price import method
@@ -29,11 +34,31 @@ def instance() -> co.Instance:
     return co.generate("mosp", preset="bench", jobs=40, clusters=3, slots=24, seed=1)
 
 
-def test_the_linear_program_is_rounded(instance: co.Instance) -> None:
-    found = co.solve(instance, "price", time_limit=20.0)
-    assert found.objective is not None
-    assert found.bound is not None
-    assert found.bound <= found.objective
+def test_highs_goes_on_from_the_rounded_linear_program(instance: co.Instance) -> None:
+    found = co.solve(instance, "price", time_limit=29.0, mip_rel_gap=0.1)
+    rounded = co.solve(instance, "lp-rounding", time_limit=None)
+    assert found.status == "optimal"
+    assert found.gap is not None
+    assert rounded.gap is not None
+    assert found.gap <= 0.1 < rounded.gap
+    assert found.objective <= rounded.objective
+    assert found.bound >= rounded.bound
+
+
+def test_where_highs_adds_nothing_the_certificate_of_the_linear_program_stays(
+    instance: co.Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve = highs.solve
+
+    def relaxations_only(program: Program, *given: Any, **named: Any) -> highs.Result:
+        is_tree = bool(program.arrays().integer.any())
+        return highs.Result(Status.TIME_LIMIT) if is_tree else solve(program, *given, **named)
+
+    monkeypatch.setattr(highs, "solve", relaxations_only)
+    found = co.solve(instance, "price", time_limit=29.0)
+    rounded = co.solve(instance, "lp-rounding", time_limit=None)
+    assert (found.columns, found.bound, found.certificate) == (rounded.columns, rounded.bound, rounded.certificate)
+    assert co.check(instance, found).proven_bound == pytest.approx(found.bound)
 
 
 def test_where_the_program_exceeds_the_memory_jobs_start_early(

@@ -43,10 +43,8 @@ def price(instance: ElasticInstance, options: Options) -> Outcome:
         seconds += PLAN_COMPILE_SECONDS
         solve = _integer_price
         kernels += PLAN_KERNELS
-    with loops(steps, kernels, seconds) as ready:
-        if not ready and options.remaining < seconds:
-            return without_loops(instance, options)
-        return solve(instance, options)
+    with loops(steps, kernels, seconds, remaining=options.remaining, problem="elastic") as ready:
+        return solve(instance, options) if ready else without_loops(instance, options)
 
 
 def _integer_price(instance: ElasticInstance, options: Options) -> Outcome:

@@ -49,10 +49,9 @@ def price(instance: MlClusterInstance, options: Options) -> Outcome:
     Where the loops are not compiled yet and the time limit is too short for that, simple rules answer.
     """
     params = options.parameters(PriceParameters).bound
-    with loops(price_steps(instance, params), PRICE_KERNELS, COMPILE_SECONDS) as ready:
-        if not ready and options.remaining < COMPILE_SECONDS:
-            return without_loops(instance, options)
-        return _price(instance, options)
+    steps, left = price_steps(instance, params), options.remaining
+    with loops(steps, PRICE_KERNELS, COMPILE_SECONDS, remaining=left, problem="mlcluster") as ready:
+        return _price(instance, options) if ready else without_loops(instance, options)
 
 
 def without_loops(instance: MlClusterInstance, options: Options) -> Outcome:

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,11 @@ from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.methods.greedy import greedy
+from carbonopt.problems.mosp.methods.milp import branch
 from carbonopt.problems.mosp.methods.normalizers import out_of_time, value_of
+from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.search import anneal
@@ -52,18 +56,24 @@ def price(instance: MospInstance, options: Options) -> Outcome:
     params = options.parameters(PriceParameters)
     dual = Dual(instance, value, params.bound.cluster_temperature)
     steps = EVALUATIONS * dual.steps + STEPS_A_MOVE * params.search.moves(len(instance.jobs))
-    with loops(steps, (anneal, expand), COMPILE_SECONDS) as ready:
-        if not ready and options.remaining < COMPILE_SECONDS:
-            return _without_loops(instance, options)
+    with loops(steps, (anneal, expand), COMPILE_SECONDS, remaining=options.remaining, problem="mosp") as ready:
+        if not ready:
+            return _without_loops(instance, value, options)
         return _search(Solver(instance, value, dual, options), info)
 
 
-def _without_loops(instance: MospInstance, options: Options) -> Outcome:
-    """Return what is found without compiled loops: by rounding, or where its program exceeds the memory, by greed."""
+def _without_loops(instance: MospInstance, value: PlacementValue, options: Options) -> Outcome:
+    """Round the LP and give the rest of the time to HiGHS; where its program exceeds the memory, go by greed."""
     try:
-        return lp_rounding(instance, options)
+        rounded = lp_rounding(instance, options)
     except TooLargeError:
         return greedy(instance, options, clean_ties=True)
+    if rounded.status is Status.INFEASIBLE or options.remaining == 0:
+        return rounded
+    best = None if rounded.schedule is None else PartialSchedule.of(instance, value, rounded.schedule)
+    with suppress(TooLargeError):  # a tree takes more memory than its root
+        return branch(instance, value, best, rounded, options)
+    return rounded
 
 
 def _search(solver: Solver, info: dict[str, Any]) -> Outcome:

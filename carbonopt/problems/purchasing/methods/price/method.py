@@ -71,10 +71,9 @@ def price(instance: PurchasingInstance, options: Options) -> Outcome:
     if not len(instance.jobs):
         return _empty(instance)
     steps = STEPS_AN_HOUR * float((instance.max_wait_hours + instance.jobs.length_hours).sum())
-    with loops(steps, _kernels(instance), COMPILE_SECONDS) as ready:
-        if ready or options.remaining >= COMPILE_SECONDS:
-            return _price(instance, options)
-        return without_loops(instance, options)
+    kernels, left = _kernels(instance), options.remaining
+    with loops(steps, kernels, COMPILE_SECONDS, remaining=left, problem="purchasing") as ready:
+        return _price(instance, options) if ready else without_loops(instance, options)
 
 
 def _kernels(instance: PurchasingInstance) -> tuple[Kernel[..., Any], ...]:
