@@ -14,11 +14,16 @@ from carbonopt.simulate import policies_of
 from carbonopt.simulation import ForecastModel
 
 PARTS = ("forecast_errors", "forecast_window", "lengths", "heuristic", "splitting", "preemption")
-QUICK = {"time_limit": 3.0, "mip_rel_gap": 1e-3}
+SHORT = {
+    "bound": {"iterations": 20, "subgradient_steps": 10},
+    "rounds": {"rounds": 1, "most_sweeps": 50},
+    "limits": {"trials": 4},
+}
+QUICK = {"time_limit": None, "mip_rel_gap": 1e-3, "params": SHORT}
 
 
 def days(seed: int = 1, **options: object) -> PurchasingInstance:
-    instance = co.generate("purchasing", jobs=40, arrival_hours=30, reserved=4, seed=seed, **options)
+    instance = co.generate("purchasing", jobs=20, arrival_hours=20, reserved=3, seed=seed, **options)
     assert isinstance(instance, PurchasingInstance)
     return instance
 
