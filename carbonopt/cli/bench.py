@@ -13,6 +13,7 @@ from carbonopt.cli.names import listed
 from carbonopt.core.errors import CarbonoptError, InputError
 from carbonopt.core.files import locked
 from carbonopt.core.instance import Instance
+from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.solution import Solution
 
 
@@ -71,7 +72,7 @@ def bench(
                 for row in frame.to_dict(orient="records")
             ]
             tables.print_table(title, columns, rows)
-    raise typer.Exit(worst if len(records) == total else console.INTERRUPTED)
+    raise typer.Exit(worst if len(records) == total else INTERRUPTED)
 
 
 def _enter(bks: Path, instance: Instance, solution: Solution) -> int:

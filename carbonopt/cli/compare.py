@@ -9,6 +9,7 @@ import typer
 
 from carbonopt.cli import console, excess, tables
 from carbonopt.cli.names import listed
+from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.jsonfile import write_json
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution, relative_gap
@@ -111,7 +112,7 @@ def _compare_file(
     else:
         _print(instance.name, solutions, bound)
     if any(s.status is Status.INTERRUPTED for s in solutions):
-        return console.INTERRUPTED
+        return INTERRUPTED
     return 0 if any(s.has_solution or s.bound is not None for s in solutions) else 1
 
 

@@ -18,13 +18,12 @@ import typer
 from carbonopt.cli.tables import number, percent, print_table
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
 from carbonopt.core.files import is_device, require_writable
-from carbonopt.core.interrupt import is_asked
+from carbonopt.core.interrupt import INTERRUPTED, is_asked
 from carbonopt.core.options import Progress
 from carbonopt.core.report import Violation
 from carbonopt.core.solution import Solution, relative_gap
 
 USAGE = 2
-INTERRUPTED = 130
 JSON = (".json",)
 TABLE = (".csv",)
 FIGURE = (".png", ".svg", ".pdf", ".eps", ".jpg", ".jpeg", ".pgf", ".ps", ".tif", ".tiff", ".webp")
@@ -168,9 +167,16 @@ def guard(work: Callable[[], int | None], subject: Path | None = None) -> int:
     except MemoryError:
         say(f"error: {place}does not fit into memory")
         return USAGE
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception) as error:
+        if not is_interruption(error):
+            raise
         say("interrupted")
         return INTERRUPTED
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Return whether an error is a Ctrl-C, or what code of others made of one, as imports do."""
+    return isinstance(error, (KeyboardInterrupt, typer.Abort)) or is_asked()
 
 
 def each_file(paths: list[Path], work: Callable[[Path], int]) -> None:

@@ -6,7 +6,6 @@ with the incumbent written.
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -34,6 +33,7 @@ from carbonopt.cli import (
 )
 from carbonopt.core import interrupt
 from carbonopt.core.errors import one_line
+from carbonopt.core.leftover import exit_with
 
 _UsageError: Any = typer.BadParameter.__base__  # typer has its own copy of click, or not, by version
 
@@ -102,17 +102,22 @@ for module in (
 def main() -> None:
     """Run the command line and exit with its code."""
     interrupt.forget()
-    signal.signal(signal.SIGINT, interrupt.ask)  # background jobs start with it ignored
-    signal.signal(signal.SIGTERM, interrupt.ask)
+    interrupt.handle_with(interrupt.ask)
     try:
         app(prog_name="carbonopt")
-    except KeyboardInterrupt:  # outside all commands
+    except SystemExit as end:
+        code = end.code
+    except (KeyboardInterrupt, Exception) as error:  # outside all commands
+        if not console.is_interruption(error):
+            raise
         console.say("interrupted")
-        sys.exit(console.INTERRUPTED)
+        code = interrupt.INTERRUPTED
     finally:
         # CPython remembers an interrupt that passed through code run from C, and would end by the signal instead of
         # with the code of the command. It forgets when it runs such code again.
         eval("None")
+    interrupt.begin_or_end_command()
+    exit_with(code if isinstance(code, int) else int(bool(code)))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import typer
 from carbonopt.cli import console, tables
 from carbonopt.cli.names import listed
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.status import Status
 from carbonopt.core.tablefile import write_table
 
@@ -87,7 +88,7 @@ def _front_of_file(
     else:
         _print(instance.name, front)
     if any(s.status is Status.INTERRUPTED for s in front.solutions):
-        return console.INTERRUPTED
+        return INTERRUPTED
     return 0 if len(front.table) else 1
 
 

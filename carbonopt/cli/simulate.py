@@ -10,6 +10,7 @@ import typer
 from carbonopt.cli import console, tables
 from carbonopt.cli.names import policies_named
 from carbonopt.core.errors import PolicyError, one_line
+from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
@@ -103,7 +104,7 @@ def _simulate_file(
     elif solutions:
         _print(instance.name, solutions)
     if any(found.status is Status.INTERRUPTED for found in solutions):
-        return console.INTERRUPTED
+        return INTERRUPTED
     return 1 if failed or not all(found.has_solution for found in solutions) else 0
 
 

@@ -9,6 +9,7 @@ import typer
 
 from carbonopt.cli import console, tables
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
@@ -89,7 +90,7 @@ def _solve_file(
 
 def _code(solution: Solution) -> int:
     if solution.status is Status.INTERRUPTED:
-        return console.INTERRUPTED
+        return INTERRUPTED
     method = problem_of(solution.problem).method(solution.method)
     bound_only = method.bound_only and solution.bound is not None
     return 0 if solution.has_solution or bound_only else 1

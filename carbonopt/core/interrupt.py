@@ -6,7 +6,18 @@ finaliser, a solver that ends in the same moment. The command line notes it here
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+from collections.abc import Callable
 from types import FrameType
+from typing import NoReturn
+
+INTERRUPTED = 130
+"""Exit code of a command that was asked to stop."""
+
+COMMAND_NAMES = ("carbonopt", "carbonopt.exe", "__main__.py")
+"""What the file of the running program is called, where it is the command; "-m" while its package is imported."""
 
 _asked: list[int] = []
 
@@ -15,6 +26,27 @@ def ask(number: int, _frame: FrameType | None) -> None:
     """Note a signal, and raise KeyboardInterrupt: a handler of signals."""
     _asked.append(number)
     raise KeyboardInterrupt
+
+
+def end_at_once(_number: int, _frame: FrameType | None) -> NoReturn:
+    """Say so and end the process: a handler of signals for when nothing is begun yet, or all is done.
+
+    An exception could be lost there: in modules that turn any failure of an import into one of their own.
+    """
+    os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def begin_or_end_command() -> None:
+    """Let signals end this process at once if it is one of the command: its modules take a second to import."""
+    if sys.argv and (sys.argv[0] == "-m" or os.path.basename(sys.argv[0]) in COMMAND_NAMES):
+        handle_with(end_at_once)
+
+
+def handle_with(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Let Ctrl-C and a request to terminate call `handler`; background jobs start with Ctrl-C ignored."""
+    signal.signal(signal.SIGINT, handler)
+    signal.signal(signal.SIGTERM, handler)
 
 
 def is_asked() -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import CarbonoptError
 from carbonopt.core.files import replace_file
+from carbonopt.core.interrupt import is_asked
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp.program import Program
@@ -36,7 +37,7 @@ _STATUS = {
     highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
     highspy.HighsModelStatus.kIterationLimit: Status.TIME_LIMIT,
     highspy.HighsModelStatus.kSolutionLimit: Status.TIME_LIMIT,  # of nodes
-    highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
+    highspy.HighsModelStatus.kInterrupt: Status.TIME_LIMIT,  # unless the user asked for it
 }
 
 
@@ -129,8 +130,11 @@ def solve(
         highs.setSolution(solution)
     slack = 2 * TOLERANCE / scaling.cost * bound_error[0] + bound_error[1]
     slack = -slack if program.sense == "min" else slack
+    highs.setOptionValue("time_limit", max(options.remaining, 1e-3))
     run = Run(highs, options, schedule_of if is_mip else None, scaling.cost, slack)
     run.to_the_end()
+    if run.is_left_behind:
+        return _reported(run)
     result = _result(highs, program, scaling, is_mip, run.stopped_by_user)
     return result if result.bound is None else replace(result, bound=result.bound + slack)
 
@@ -152,7 +156,6 @@ def _configured(
         "mip_abs_gap": options.mip_abs_gap * factor,
         "random_seed": options.seed,
         "solver": lp_solver,
-        "time_limit": max(options.remaining, 1e-3),
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
         "mip_feasibility_tolerance": tolerance,
@@ -207,7 +210,7 @@ def _result(highs: Any, program: Program, scaling: Scaling, is_mip: bool, stoppe
         return _without_columns(program)
     factor = scaling.cost
     status = _STATUS.get(model_status, Status.ERROR)
-    if stopped_by_user:  # also where HiGHS has ended well in that moment: what comes next is not wanted
+    if stopped_by_user or is_asked():  # also where HiGHS has ended well in that moment: what comes next is not wanted
         status = Status.INTERRUPTED
     feasible = info.primal_solution_status == int(highspy.SolutionStatus.kSolutionStatusFeasible)
     has_values = bool(solution.value_valid) and feasible
@@ -231,6 +234,17 @@ def _result(highs: Any, program: Program, scaling: Scaling, is_mip: bool, stoppe
         bound=bound,
         row_dual=np.array(solution.row_dual) * scaling.rows / factor if solution.dual_valid and not is_mip else None,
         info=notes,
+    )
+
+
+def _reported(run: Run) -> Result:
+    """Return what HiGHS reported before it was left behind."""
+    return Result(
+        status=Status.INTERRUPTED if run.stopped_by_user or is_asked() else Status.TIME_LIMIT,
+        values=run.incumbent,
+        objective=run.state["objective"],
+        bound=run.state["bound"],
+        info={"highs_status": "left behind: it did not stop at the limit"},
     )
 
 

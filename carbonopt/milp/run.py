@@ -1,8 +1,9 @@
-"""One run of HiGHS in a thread of its own, so that Ctrl-C and progress reach the calling thread."""
+"""One run of HiGHS in a thread of its own, so that Ctrl-C, progress and the time limit reach the calling thread."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,13 +11,28 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.interrupt import is_asked
+from carbonopt.core.leftover import leave
 from carbonopt.core.options import Options
 
 POLL_SECONDS = 0.1
+GRACE_SECONDS = 0.5
+"""What HiGHS gets at least to stop in, once it should; presolve and factorisations may take a minute to notice."""
+GRACE_SHARE = 0.025
+"""What it gets of a long time limit."""
 
 
 class Run:
-    """One run in a thread of its own, so that Ctrl-C and progress reach the calling thread."""
+    """One run in a thread of its own, so that Ctrl-C, progress and the time limit reach the calling thread.
+
+    Attributes
+    ----------
+    is_left_behind
+        Whether HiGHS did not stop when it should have. It goes on in its thread, and must not be asked anything.
+    incumbent
+        The last feasible columns that it reported, shape (columns,); None if there were none.
+    state
+        Objective and bound that it reported last.
+    """
 
     def __init__(
         self,
@@ -32,13 +48,16 @@ class Run:
         self.factor = factor
         self.slack = slack
         self.stopped_by_user = False
+        self.is_left_behind = False
         self.failure: BaseException | None = None
         self.incumbent: FloatArray | None = None
+        self.is_new = False
         self.state: dict[str, float | None] = {"objective": None, "bound": None}
         self.finished = threading.Event()
+        self.should_stop_since: float | None = None
 
     def to_the_end(self) -> None:
-        """Run, and return when the solver has stopped.
+        """Run, and return when the solver has stopped, or when it is late to stop.
 
         Raises
         ------
@@ -48,21 +67,34 @@ class Run:
         callbacks = (self.highs.cbMipInterrupt, self.highs.cbSimplexInterrupt, self.highs.cbIpmInterrupt)
         for callback in callbacks:
             callback += self._on_interrupt_check
-        if self.schedule_of is not None:
-            self.highs.cbMipImprovingSolution += self._on_improvement
+        self.highs.cbMipImprovingSolution += self._on_improvement
         thread = threading.Thread(target=self._work, daemon=True)
         thread.start()
-        while not self.finished.is_set():
+        while not self.finished.is_set() and not self._is_late():
             try:
                 self.finished.wait(POLL_SECONDS)
                 self._poll()
             except KeyboardInterrupt:  # the first asks the solver to stop: what it has is still wanted
                 if self.stopped_by_user:
+                    leave(thread)
                     raise
                 self.stopped_by_user = True
+        if not self.finished.is_set():
+            self.is_left_behind = True
+            leave(thread)
+            return
         thread.join()
         if self.failure is not None:
             raise self.failure
+
+    def _is_late(self) -> bool:
+        """Return whether HiGHS should have stopped so long ago that nobody waits for it any longer."""
+        if not self.stopped_by_user and self.options.remaining > 0:
+            return False
+        if self.should_stop_since is None:
+            self.should_stop_since = time.perf_counter()
+        grace = max(GRACE_SECONDS, GRACE_SHARE * (self.options.time_limit or 0.0))
+        return time.perf_counter() - self.should_stop_since >= grace
 
     def _work(self) -> None:
         try:
@@ -75,14 +107,14 @@ class Run:
     def _poll(self) -> None:
         if self.options.callback is None:
             return
-        values, self.incumbent = self.incumbent, None
-        make = None
-        if values is not None and self.schedule_of is not None:
-            make = _bind(self.schedule_of, values)
+        make, is_new = None, self.is_new
+        self.is_new = False
+        if is_new and self.incumbent is not None and self.schedule_of is not None:
+            make = _bind(self.schedule_of, self.incumbent)
         self.options.report(**self.state, incumbent=make)
 
     def _on_interrupt_check(self, event: Any) -> None:
-        if self.stopped_by_user or is_asked():
+        if self.should_stop_since is not None or self.stopped_by_user or is_asked():
             event.data_in.user_interrupt = True
         bound = event.data_out.mip_dual_bound
         if bound and np.isfinite(bound):
@@ -91,6 +123,7 @@ class Run:
     def _on_improvement(self, event: Any) -> None:
         self.incumbent = np.array(event.data_out.mip_solution, dtype=np.float64)
         self.state["objective"] = float(event.data_out.objective_function_value) / self.factor
+        self.is_new = True
 
 
 def _bind(function: Callable[[FloatArray], Any], values: FloatArray) -> Callable[[], Any]:

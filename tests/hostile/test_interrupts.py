@@ -65,8 +65,18 @@ def test_threads_beyond_the_processors_are_not_started(tiny):
     assert co.solve(tiny["crowd"], "milp", threads=100_000).objective == pytest.approx(0.7)
 
 
-def test_a_signal_while_modules_are_imported_is_told_in_one_line(tmp_path):
-    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")  # as if it came just then
+@pytest.mark.parametrize("module", ["numpy", "pydantic", "typer"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_modules_are_imported_is_told_in_one_line(tmp_path, module, number):
+    """Also where the module makes an error of its own of any exception, as numpy does."""
+    lines = [
+        "import os",
+        "try:",
+        f"    os.kill(os.getpid(), {int(number)})",
+        "except BaseException:",
+        "    raise ImportError",
+    ]
+    (tmp_path / f"{module}.py").write_text("\n".join(lines))
     done = subprocess.run(
         [sys.executable, "-m", "carbonopt", "info"],
         env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
