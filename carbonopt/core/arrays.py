@@ -13,6 +13,9 @@ from carbonopt.core.errors import Fault, InputError, shown
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+ByteArray = npt.NDArray[np.int8]
+ShortArray = npt.NDArray[np.int16]
+RecordArray = np.recarray[Any, Any]
 
 
 def frozen_float(values: npt.ArrayLike) -> FloatArray:

@@ -5,7 +5,8 @@ and the jobs fall apart (here for a minimisation):
 
     bound(mu) = sum_i min( rejection, min_jt value_ijt + sum_r r_ir sum_run mu_jr ) - sum mu C
 
-Every choice of mu gives a bound; at the optimal LP duals it is the LP's optimum.
+Where starts are limited, their rows move there in the same way. Every choice of mu gives a bound; at the optimal LP
+duals it is the LP's optimum.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
 from carbonopt.problems.mosp.formulation.program import possible_placements
 
-SAFETY = 1e-12
+FLOAT_ERROR = 1e-12
 """Relative allowance for the rounding of sums in double precision."""
 
 
-def lagrangian_bound(instance: MospInstance, value: PlacementValue, prices: FloatArray) -> float | None:
+def lagrangian_bound(
+    instance: MospInstance, value: PlacementValue, prices: FloatArray, start_prices: FloatArray | None = None
+) -> float | None:
     """Return the Lagrangian bound at `prices`.
 
     Parameters
@@ -30,6 +33,8 @@ def lagrangian_bound(instance: MospInstance, value: PlacementValue, prices: Floa
         The problem.
     prices
         Per unit and slot in units of the objective, at least 0, shape (M, R, T).
+    start_prices
+        Of a start on a cluster in a slot, at least 0, shape (M, T); where the instance limits starts.
 
     Returns
     -------
@@ -45,6 +50,9 @@ def lagrangian_bound(instance: MospInstance, value: PlacementValue, prices: Floa
     for r in range(len(instance.resources)):
         used = prefix[cluster, r, end] - prefix[cluster, r, start]
         cost += instance.jobs.demand[job, r] * used
+    most_starts = instance.clusters.max_starts_per_slot
+    if start_prices is not None:
+        cost += start_prices[cluster, start]
     least = np.full(len(instance.jobs), np.inf)
     np.minimum.at(least, job, cost)
     least -= value.rounding() + instance.jobs.demand @ prefix_rounding(prefix)
@@ -52,7 +60,10 @@ def lagrangian_bound(instance: MospInstance, value: PlacementValue, prices: Floa
     if not np.isfinite(least).all():
         return None
     paid = float((prices * instance.clusters.limit).sum())
-    allowance = SAFETY * (float(np.abs(least).sum()) + paid)
+    if start_prices is not None:
+        assert most_starts is not None, "the instance limits no starts"
+        paid += float((start_prices * most_starts[:, None]).sum())
+    allowance = FLOAT_ERROR * (float(np.abs(least).sum()) + paid)
     return sign * (float(least.sum()) - paid - allowance)
 
 

@@ -15,5 +15,5 @@ def greedy(instance: MospInstance, options: Options, clean_ties: bool) -> Outcom
     value, info = value_of(instance, options)
     if value is None:
         return out_of_time(info)
-    room = heuristics.earliest_start(instance, value, options, clean_ties)
-    return heuristic_outcome(room, None, info, options)
+    partial = heuristics.earliest_start(instance, value, options, clean_ties)
+    return heuristic_outcome(partial, None, info, options)

@@ -35,26 +35,26 @@ def earliest_start(
         With every job that fits; one that fits nowhere, or comes after the time limit, does not run.
     """
     rng = np.random.default_rng(options.seed)
-    room = PartialSchedule(instance, value)
+    partial = PartialSchedule(instance, value)
     carbon = np.cumsum(carbon_kg_per_unit(instance), axis=2)
     for job in np.lexsort((np.arange(len(instance.jobs)), instance.jobs.arrival)):
         if options.remaining == 0:
             break
         options.report()
-        fits = room.fits(job)
+        fits = partial.fits(job)
         slots = np.flatnonzero(fits.any(axis=0))
         if not len(slots):
             continue
-        start = int(room.starts(job)[slots[0]])
+        start = int(partial.starts(job)[slots[0]])
         free = np.flatnonzero(fits[:, slots[0]])
         if clean_ties:
             end = start + int(instance.jobs.duration[job])
             before = carbon[free, :, start - 1] if start else 0.0
             emitted = (carbon[free, :, end - 1] - before) @ instance.jobs.demand[job]
-            room.place(job, int(free[emitted.argmin()]), start)
+            partial.place(job, int(free[emitted.argmin()]), start)
         else:
-            room.place(job, int(rng.choice(free)), start)
-    return room
+            partial.place(job, int(rng.choice(free)), start)
+    return partial
 
 
 def caspian_rounding(
@@ -67,12 +67,12 @@ def caspian_rounding(
     where the LP places a job is never used.
     """
     placed_share = np.bincount(form.placements.job, weights=x[form.x.slice], minlength=len(instance.jobs))
-    room = PartialSchedule(instance, value)
+    partial = PartialSchedule(instance, value)
     for job in np.argsort(-np.round(placed_share, 6), kind="stable"):
-        best = room.cheapest(job)
+        best = partial.cheapest(job)
         if best is not None:
-            room.place(job, best[0], best[1])
-    return room
+            partial.place(job, best[0], best[1])
+    return partial
 
 
 def price_rounding(
@@ -106,18 +106,18 @@ def price_rounding(
     best: PartialSchedule | None = None
     for number in range(rounds):
         drawn = _draw(job_of, weight, len(instance.jobs), rng if number else None)
-        room = PartialSchedule(instance, value)
+        partial = PartialSchedule(instance, value)
         left = []
         for job in _by_size(instance):
             k = drawn[job]
-            if k >= 0 and room.fits_at(job, int(form.placements.cluster[k]), int(form.placements.start[k])):
-                room.place(job, int(form.placements.cluster[k]), int(form.placements.start[k]))
+            if k >= 0 and partial.fits_at(job, int(form.placements.cluster[k]), int(form.placements.start[k])):
+                partial.place(job, int(form.placements.cluster[k]), int(form.placements.start[k]))
             elif k >= 0:
                 left.append(job)
-        insert_all(room, left, rng, options)
-        descend(room, rng, options)
-        if best is None or _rank(room) < _rank(best):
-            best = room
+        insert_all(partial, left, rng, options)
+        descend(partial, rng, options)
+        if best is None or _rank(partial) < _rank(best):
+            best = partial
             report(best, options)
         if options.remaining == 0:
             break
@@ -128,52 +128,52 @@ def price_rounding(
 def best_insertion(instance: MospInstance, value: PlacementValue, options: Options) -> PartialSchedule:
     """Insert jobs, each where it costs least, then move single jobs while that helps."""
     rng = np.random.default_rng(options.seed)
-    room = PartialSchedule(instance, value)
-    insert_all(room, list(_by_size(instance)), rng, options)
-    descend(room, rng, options)
-    return room
+    partial = PartialSchedule(instance, value)
+    insert_all(partial, list(_by_size(instance)), rng, options)
+    descend(partial, rng, options)
+    return partial
 
 
-def insert_all(room: PartialSchedule, jobs: list[int], rng: np.random.Generator, options: Options) -> None:
+def insert_all(partial: PartialSchedule, jobs: list[int], rng: np.random.Generator, options: Options) -> None:
     """Place `jobs` where they cost least; where none fits, eject others and place those again.
 
     Gives up, with some jobs unplaced, after `EJECTIONS_PER_JOB` ejections per job or when time is up.
     """
     queue = [int(job) for job in jobs]
     options.report()
-    budget = EJECTIONS_PER_JOB * len(room.instance.jobs)
+    budget = EJECTIONS_PER_JOB * len(partial.instance.jobs)
     while queue and options.remaining > 0:
         job = queue.pop(0)
-        place = room.cheapest(job)
-        if place is not None and place[2] < room.instance.objective.absence_price:
-            room.place(job, place[0], place[1])
-        elif must_run(room.instance) and budget > 0:
-            ejected = _force(room, job, rng)
+        place = partial.cheapest(job)
+        if place is not None and place[2] < partial.instance.objective.absence_price:
+            partial.place(job, place[0], place[1])
+        elif must_run(partial.instance) and budget > 0:
+            ejected = _force(partial, job, rng)
             budget -= len(ejected)
             queue += ejected
 
 
-def descend(room: PartialSchedule, rng: np.random.Generator, options: Options) -> None:
+def descend(partial: PartialSchedule, rng: np.random.Generator, options: Options) -> None:
     """Move one job at a time to where it costs least, until no move helps or time is up."""
     improved = True
     while improved and options.remaining > 0:
         improved = False
-        for job in rng.permutation(room.placed):
-            cluster, start = int(room.cluster[job]), int(room.start[job])
-            before = _cost(room, job, cluster, start)
-            room.remove(job)
-            best = room.cheapest(job)
+        for job in rng.permutation(partial.placed):
+            cluster, start = int(partial.cluster[job]), int(partial.start[job])
+            before = _cost(partial, job, cluster, start)
+            partial.remove(job)
+            best = partial.cheapest(job)
             if best is not None and best[2] < before - 1e-9 * max(1.0, abs(before)):
-                room.place(job, best[0], best[1])
+                partial.place(job, best[0], best[1])
                 improved = True
             else:
-                room.place(job, cluster, start)
+                partial.place(job, cluster, start)
 
 
-def report(room: PartialSchedule, options: Options) -> None:
-    """Hand out `room` as the incumbent, if it is a schedule."""
-    if is_schedule(room):
-        options.report(incumbent=room.schedule)
+def report(partial: PartialSchedule, options: Options) -> None:
+    """Hand out `partial` as the incumbent, if it is a schedule."""
+    if is_schedule(partial):
+        options.report(incumbent=partial.schedule)
 
 
 def _by_size(instance: MospInstance) -> IntArray:
@@ -191,29 +191,29 @@ def must_run(instance: MospInstance) -> bool:
     return instance.objective.absence_price == np.inf
 
 
-def total_cost(room: PartialSchedule) -> float:
+def total_cost(partial: PartialSchedule) -> float:
     """Return the objective, negated under a maximisation; absent jobs at their price, if they have one."""
-    placed = room.placed
-    sign = 1.0 if room.value.sense == "min" else -1.0
-    run = float(sign * room.value.of(placed, room.cluster[placed], room.start[placed]).sum())
-    absent, price = len(room.instance.jobs) - len(placed), room.instance.objective.absence_price
+    placed = partial.placed
+    sign = 1.0 if partial.value.sense == "min" else -1.0
+    run = float(sign * partial.value.of(placed, partial.cluster[placed], partial.start[placed]).sum())
+    absent, price = len(partial.instance.jobs) - len(placed), partial.instance.objective.absence_price
     return run + (absent * price if np.isfinite(price) else 0.0)
 
 
-def is_schedule(room: PartialSchedule) -> bool:
+def is_schedule(partial: PartialSchedule) -> bool:
     """Return whether the instance lets the jobs that are not placed stay out."""
-    return room.complete or not must_run(room.instance)
+    return partial.complete or not must_run(partial.instance)
 
 
-def _rank(room: PartialSchedule) -> tuple[int, float]:
+def _rank(partial: PartialSchedule) -> tuple[int, float]:
     """Sort key: fewer jobs left out first where every job must run, then the cost."""
-    missing = int((room.cluster < 0).sum())
-    return (missing if must_run(room.instance) else 0, total_cost(room))
+    missing = int((partial.cluster < 0).sum())
+    return (missing if must_run(partial.instance) else 0, total_cost(partial))
 
 
-def _cost(room: PartialSchedule, job: int, cluster: int, start: int) -> float:
-    value = room.value.of(np.array([job]), np.array([cluster]), np.array([start]))[0]
-    return float(value if room.value.sense == "min" else -value)
+def _cost(partial: PartialSchedule, job: int, cluster: int, start: int) -> float:
+    value = partial.value.of(np.array([job]), np.array([cluster]), np.array([start]))[0]
+    return float(value if partial.value.sense == "min" else -value)
 
 
 def _draw(job_of: IntArray, weight: FloatArray, jobs: int, rng: np.random.Generator | None) -> IntArray:
@@ -227,22 +227,22 @@ def _draw(job_of: IntArray, weight: FloatArray, jobs: int, rng: np.random.Genera
     return drawn
 
 
-def _force(room: PartialSchedule, job: int, rng: np.random.Generator) -> list[int]:
+def _force(partial: PartialSchedule, job: int, rng: np.random.Generator) -> list[int]:
     """Place `job` at random where it fits on its own, and return the jobs ejected for it."""
-    alone = PartialSchedule(room.instance, room.value).fits(job)
+    alone = PartialSchedule(partial.instance, partial.value).fits(job)
     options = np.argwhere(alone)
     if not len(options):
         return []
     cluster, offset = (int(part) for part in options[rng.integers(len(options))])
-    start = int(room.starts(job)[offset])
-    end = start + int(room.instance.jobs.duration[job])
-    ends = room.start + room.instance.jobs.duration
-    rivals = np.flatnonzero((room.cluster == cluster) & (room.start < end) & (ends > start))
+    start = int(partial.starts(job)[offset])
+    end = start + int(partial.instance.jobs.duration[job])
+    ends = partial.start + partial.instance.jobs.duration
+    rivals = np.flatnonzero((partial.cluster == cluster) & (partial.start < end) & (ends > start))
     ejected = []
     for rival in rng.permutation(rivals):
-        if room.fits_at(job, cluster, start):
+        if partial.fits_at(job, cluster, start):
             break
-        room.remove(int(rival))
+        partial.remove(int(rival))
         ejected.append(int(rival))
-    room.place(job, cluster, start)
+    partial.place(job, cluster, start)
     return ejected

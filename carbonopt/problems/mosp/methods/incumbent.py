@@ -13,18 +13,18 @@ from carbonopt.problems.mosp.methods import heuristics
 from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 
 
-def report_best(rooms: list[PartialSchedule], bound: float | None, options: Options) -> PartialSchedule | None:
+def report_best(partials: list[PartialSchedule], bound: float | None, options: Options) -> PartialSchedule | None:
     """Return the best of the schedules that are whole, and hand it out as the incumbent."""
-    whole = [room for room in rooms if heuristics.is_schedule(room)]
+    whole = [partial for partial in partials if heuristics.is_schedule(partial)]
     best = min(whole, key=heuristics.total_cost) if whole else None
     options.report(bound=bound, incumbent=None if best is None else best.schedule)
     return best
 
 
-def heuristic_outcome(room: PartialSchedule, bound: float | None, info: dict[str, Any], options: Options) -> Outcome:
+def heuristic_outcome(partial: PartialSchedule, bound: float | None, info: dict[str, Any], options: Options) -> Outcome:
     """Return what a heuristic ends with: its schedule, or the jobs for which it found no place."""
     late = options.remaining == 0
-    if not heuristics.is_schedule(room):
-        left = [room.instance.jobs.name[i] for i in np.flatnonzero(room.cluster < 0)[:20]]
+    if not heuristics.is_schedule(partial):
+        left = [partial.instance.jobs.name[i] for i in np.flatnonzero(partial.cluster < 0)[:20]]
         return Outcome(Status.TIME_LIMIT if late else Status.UNKNOWN, None, bound, info=info | {"unplaced_jobs": left})
-    return Outcome(Status.TIME_LIMIT if late else Status.FEASIBLE, room.schedule(), bound, info=info)
+    return Outcome(Status.TIME_LIMIT if late else Status.FEASIBLE, partial.schedule(), bound, info=info)

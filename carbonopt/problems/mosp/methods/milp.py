@@ -64,14 +64,14 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
     if value is None:
         return out_of_time(info)
     refuse_if_too_large(instance)
-    rooms = [] if options.start is None else [PartialSchedule.of(instance, value, options.start)]
-    rooms.append(heuristics.best_insertion(instance, value, options))
+    partials = [] if options.start is None else [PartialSchedule.of(instance, value, options.start)]
+    partials.append(heuristics.best_insertion(instance, value, options))
     bound = free_bound(instance, value)
-    best = report_best(rooms, bound, options)
+    best = report_best(partials, bound, options)
     if estimate_size(instance)[0] <= START_COLUMNS and options.remaining > 0:
         rounded, bound = _first_rounding(instance, value, options, bound)
-        rooms += rounded
-        best = report_best(rooms, bound, options)
+        partials += rounded
+        best = report_best(partials, bound, options)
     return branch(instance, value, best, Outcome(Status.TIME_LIMIT, bound=bound, info=info), options)
 
 
@@ -130,8 +130,8 @@ def _first_rounding(
     relaxed, form, x = relaxation(instance, value, share)
     if relaxed.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
-    rooms = [] if x is None else [heuristics.price_rounding(instance, value, form, x, share, rounds=4)]
-    return rooms, tighter(value.sense, bound, relaxed.bound)
+    partials = [] if x is None else [heuristics.price_rounding(instance, value, form, x, share, rounds=4)]
+    return partials, tighter(value.sense, bound, relaxed.bound)
 
 
 def _improves(form: MospProgram, values: FloatArray, best: PartialSchedule) -> bool:
@@ -149,12 +149,14 @@ def lp(instance: MospInstance, options: Options) -> Outcome:
     return replace(outcome, info=info | outcome.info)
 
 
-def _columns_of(form: MospProgram, room: PartialSchedule) -> FloatArray:
-    """Return the column values that stand for the schedule in `room`."""
+def _columns_of(form: MospProgram, partial: PartialSchedule) -> FloatArray:
+    """Return the column values that stand for the schedule in `partial`."""
     placements = form.placements
     values = np.zeros(form.program.columns)
-    chosen = (room.cluster[placements.job] == placements.cluster) & (room.start[placements.job] == placements.start)
+    chosen = (partial.cluster[placements.job] == placements.cluster) & (
+        partial.start[placements.job] == placements.start
+    )
     values[form.x.slice] = chosen
     if "rejected" in form.program.variables:
-        values[form.program.variables["rejected"].slice] = room.cluster < 0
+        values[form.program.variables["rejected"].slice] = partial.cluster < 0
     return values

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
@@ -31,17 +33,28 @@ def relaxation(
     result = highs.solve(form.program, options, lp_solver=solver, typical_cost=cost)
     if result.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, info=result.info), form, None
-    bound, prices = free_bound(instance, value), np.zeros_like(instance.clusters.capacity)
+    bound, prices = free_bound(instance, value), {"prices": np.zeros_like(instance.clusters.capacity)}
     if result.row_dual is not None:
-        sign = -1.0 if value.sense == "min" else 1.0
-        duals = np.maximum(0.0, sign * result.row_dual[form.capacity.slice]).reshape(form.capacity.shape)
-        priced = lagrangian_bound(instance, value, duals)
+        duals = _duals(form, value, result.row_dual)
+        priced = lagrangian_bound(instance, value, **duals)
         if tighter(value.sense, bound, priced) == priced:
             bound, prices = priced, duals
-    certificate = None if bound is None else {"kind": "lagrangian", "prices": prices.tolist(), "bound": bound}
+    certificate: dict[str, Any] | None = None
+    if bound is not None:
+        listed = {name: numbers.tolist() for name, numbers in prices.items()}
+        certificate = {"kind": "lagrangian", **listed, "bound": bound}
     info = {**result.info, "lp_objective": result.objective}
     x = result.values if result.status is Status.OPTIMAL else None
     schedule = None
     if x is not None and bool((np.abs(x - np.round(x)) < 1e-9).all()):
         schedule = form.schedule(x, instance)
     return Outcome(result.status, schedule, bound, certificate, info), form, x
+
+
+def _duals(form: MospProgram, value: PlacementValue, row_dual: FloatArray) -> dict[str, FloatArray]:
+    """Return prices of capacity, shape (M, R, T), and where starts are limited, of these, shape (M, T)."""
+    sign = -1.0 if value.sense == "min" else 1.0
+    rows = {"prices": form.capacity}
+    if "starts" in form.program.constraints:
+        rows["start_prices"] = form.program.constraints["starts"]
+    return {name: np.maximum(0.0, sign * row_dual[block.slice]).reshape(block.shape) for name, block in rows.items()}

@@ -53,19 +53,19 @@ def _rounded(
     value, info = value_of(instance, options)
     if value is None:
         return out_of_time(info)
-    rooms = []
+    partials = []
     if insert_first:
-        rooms = [] if options.start is None else [PartialSchedule.of(instance, value, options.start)]
-        rooms.append(heuristics.best_insertion(instance, value, options))
-    best = report_best(rooms, None, options)
+        partials = [] if options.start is None else [PartialSchedule.of(instance, value, options.start)]
+        partials.append(heuristics.best_insertion(instance, value, options))
+    best = report_best(partials, None, options)
     relaxed, form, x = relaxation(instance, value, options)
     if relaxed.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     info |= relaxed.info
     if x is not None:
         options.report(bound=relaxed.bound)
-        rooms.append(rounding(value, form, x))
-        best = report_best(rooms, relaxed.bound, options) or rooms[-1]
+        partials.append(rounding(value, form, x))
+        best = report_best(partials, relaxed.bound, options) or partials[-1]
     if best is None:
         return replace(relaxed, schedule=None, info=info)
     outcome = heuristic_outcome(best, relaxed.bound, info, options)

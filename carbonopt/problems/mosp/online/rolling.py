@@ -205,8 +205,8 @@ class Rolling(Policy):
             for row, job in enumerate(window.job.tolist())
             if job in self._plan
         }
-        plan.return_to(previous, self.budget_share * plan.typical * len(plan.room.placed))
-        return plan.room.schedule()
+        plan.return_to(previous, self.budget_share * plan.typical * len(plan.partial.placed))
+        return plan.partial.schedule()
 
     def _act(self, state: State, plan: Places) -> None:
         """Stop what the plan stops or moves, then start what it starts; the rest of the period is planned."""

@@ -36,21 +36,21 @@ class Plan:
     ) -> None:
         self.window, self.suspension, self.migration = window, suspension, migration
         self.sign = 1.0 if value.sense == "min" else -1.0
-        self.room = PartialSchedule(window.instance, value)
+        self.partial = PartialSchedule(window.instance, value)
         for job, cluster, start in zip(*from_schedule(window.instance, schedule), strict=True):
-            self.room.place(job, cluster, start)
+            self.partial.place(job, cluster, start)
 
     @property
     def typical(self) -> float:
         """What a job in the plan costs, in the mean, or is worth."""
-        room, placed = self.room, self.room.placed
-        values = room.value.of(placed, room.cluster[placed], room.start[placed])
+        partial, placed = self.partial, self.partial.placed
+        values = partial.value.of(placed, partial.cluster[placed], partial.start[placed])
         return float(np.abs(values).mean()) if len(values) else 0.0
 
     def churn(self, job: int) -> FloatArray:
         """Return the price of each place of a job, shape (M, number of starts)."""
         home, clusters = int(self.window.home[job]), len(self.window.cluster)
-        price = np.zeros((clusters, len(self.room.starts(job))))
+        price = np.zeros((clusters, len(self.partial.starts(job))))
         if home >= 0:
             price[np.arange(clusters) != home] += self.migration
         if self.window.running[job]:
@@ -59,11 +59,11 @@ class Plan:
 
     def costs(self, job: int) -> FloatArray:
         """Return cost and price of each place of a job, shape (M, number of starts)."""
-        return self.sign * self.room.value.table(job, self.room.starts(job)) + self.churn(job)
+        return self.sign * self.partial.value.table(job, self.partial.starts(job)) + self.churn(job)
 
     def cost(self, job: int) -> float:
         """Return cost and price of a job where the plan has it: stopped and at no other cost where it waits."""
-        cluster, start = int(self.room.cluster[job]), int(self.room.start[job])
+        cluster, start = int(self.partial.cluster[job]), int(self.partial.start[job])
         if cluster >= 0:
             return float(self.costs(job)[cluster, start - int(self.window.instance.jobs.arrival[job])])
         absence = self.window.instance.objective.absence_price
@@ -71,13 +71,13 @@ class Plan:
 
     def place(self, job: int) -> None:
         """Put a job where it is cheapest with all prices, or let it wait."""
-        starts = self.room.starts(job)
+        starts = self.partial.starts(job)
         if not len(starts):
             return
-        costs = np.where(self.room.fits(job), self.costs(job), np.inf)
+        costs = np.where(self.partial.fits(job), self.costs(job), np.inf)
         cluster, offset = np.unravel_index(int(costs.argmin()), costs.shape)
         if costs[cluster, offset] < self.window.instance.objective.absence_price:
-            self.room.place(job, int(cluster), int(starts[offset]))
+            self.partial.place(job, int(cluster), int(starts[offset]))
 
     def keep(self, job: int) -> bool:
         """Let a job go on where it runs, if that is cheaper: what is in its way is put elsewhere."""
@@ -88,7 +88,7 @@ class Plan:
             self._restore(before)
             return False
         saved += moved
-        after = (self.room.cluster.copy(), self.room.start.copy(), self.room.free.copy())
+        after = (self.partial.cluster.copy(), self.partial.start.copy(), self.partial.free.copy())
         new = sum(self.cost(each) for each in saved)
         self._restore(before)
         if new >= sum(self.cost(each) for each in saved) - 1e-12:
@@ -97,32 +97,32 @@ class Plan:
         return True
 
     def _make_room(self, job: int, home: int) -> list[int] | None:
-        """Put `job` at its home now; return the jobs that had to move, None where even that is no room."""
-        room, jobs = self.room, self.window.instance.jobs
-        if room.cluster[job] >= 0:
-            room.remove(job)
+        """Put `job` at its home now; return the jobs that had to move, None where it has no room even so."""
+        partial, jobs = self.partial, self.window.instance.jobs
+        if partial.cluster[job] >= 0:
+            partial.remove(job)
         now = self.window.now
         end = now + int(jobs.duration[job])
-        rivals = np.flatnonzero((room.cluster == home) & (room.start < end))
+        rivals = np.flatnonzero((partial.cluster == home) & (partial.start < end))
         rivals = rivals[np.lexsort((-jobs.demand[rivals].sum(axis=1), self.window.running[rivals]))]
         moved = []
         for rival in rivals.tolist():
-            if room.fits(job)[home, 0]:
+            if partial.fits(job)[home, 0]:
                 break
-            room.remove(rival)
+            partial.remove(rival)
             moved.append(rival)
-        if not room.fits(job)[home, 0]:
+        if not partial.fits(job)[home, 0]:
             return None
-        room.place(job, home, now)
+        partial.place(job, home, now)
         for rival in moved:
             self.place(rival)
         return moved
 
     def _kept(self) -> _Kept:
-        return self.room.cluster.copy(), self.room.start.copy(), self.room.free.copy()
+        return self.partial.cluster.copy(), self.partial.start.copy(), self.partial.free.copy()
 
     def _restore(self, saved: _Kept) -> None:
-        for mine, kept in zip((self.room.cluster, self.room.start, self.room.free), saved, strict=True):
+        for mine, kept in zip((self.partial.cluster, self.partial.start, self.partial.free), saved, strict=True):
             mine[...] = kept
 
     # the two stages
@@ -133,14 +133,14 @@ class Plan:
             changed = [
                 job
                 for job in np.flatnonzero(self.window.running).tolist()
-                if (self.room.cluster[job], self.room.start[job]) != (self.window.home[job], self.window.now)
+                if (self.partial.cluster[job], self.partial.start[job]) != (self.window.home[job], self.window.now)
             ]
             kept = [job for job in changed if self.keep(job)]
             if not kept:
                 break
         for job in np.flatnonzero((self.window.home >= 0) & ~self.window.running).tolist():
-            if self.room.cluster[job] not in (-1, self.window.home[job]):
-                self.room.remove(job)
+            if self.partial.cluster[job] not in (-1, self.window.home[job]):
+                self.partial.remove(job)
                 self.place(job)
 
     def return_to(self, previous: Mapping[int, Place], budget: float) -> None:
@@ -155,15 +155,15 @@ class Plan:
         """
         losses, now = [], self.window.now
         for job, (cluster, start) in previous.items():
-            here = (int(self.room.cluster[job]), int(self.room.start[job]))
-            if here[0] >= 0 and here != (cluster, start) and 0 <= start - now < len(self.room.starts(job)):
+            here = (int(self.partial.cluster[job]), int(self.partial.start[job]))
+            if here[0] >= 0 and here != (cluster, start) and 0 <= start - now < len(self.partial.starts(job)):
                 losses.append((float(self.costs(job)[cluster, start - now]) - self.cost(job), job))
         for loss, job in sorted(losses):
             if max(loss, 0.0) > budget:
                 break
             cluster, start = previous[job]
-            here = (int(self.room.cluster[job]), int(self.room.start[job]))
-            self.room.remove(job)
-            fits = bool(self.room.fits(job)[cluster, start - now])
-            self.room.place(job, *((cluster, start) if fits else here))
+            here = (int(self.partial.cluster[job]), int(self.partial.start[job]))
+            self.partial.remove(job)
+            fits = bool(self.partial.fits(job)[cluster, start - now])
+            self.partial.place(job, *((cluster, start) if fits else here))
             budget -= max(loss, 0.0) if fits else 0.0

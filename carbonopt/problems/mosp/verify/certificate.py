@@ -4,6 +4,9 @@ For any prices mu >= 0 on the capacity rows, weak duality bounds every schedule 
 
     sum_i min( cost of not running, min_jt cost_ijt(mu) ) - sum mu C
 
+Where at most S_j jobs start on a cluster in a slot, prices nu >= 0 on starts add nu_jt to cost_ijt, and take away
+sum nu S.
+
 Where the number y_S of rejected jobs of a set S is known to be in l_S..u_S, a charge lambda_S on each of them gives
 such a bound, too: they cost lambda_S more, less sum_S (lambda_S u_S where it is positive, else lambda_S l_S). A tree
 whose branches have y_S <= k and y_S >= k + 1 leaves no schedule out, so the least bound of its leaves holds for all.
@@ -15,7 +18,7 @@ side (`numpy.nextafter` after each), so the result is a bound in real arithmetic
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +45,8 @@ def proven_bound(
         The instance.
     certificate
         ``{"kind": "lagrangian", "prices": [cluster][resource][slot], ...}`` in units of the objective
-        per unit and slot; or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node
+        per unit and slot, and where the instance limits starts, ``"start_prices": [cluster][slot]`` in units of the
+        objective a start; or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node
         is either ``{"set": S, "most": k, "at_most": node, "more": node}`` or, with a charge for each set,
         ``{"prices": [cluster][resource][slot], "charges": [...]}``.
     info
@@ -67,7 +71,7 @@ def proven_bound(
     price = objective.rejection_price if isinstance(objective, CarbonObjective) else 0.0
     absence = np.full(len(instance.jobs), _INF if price is None else price)
     if kind == "lagrangian":
-        lower = _lower(instance, _prices(instance, certificate.get("prices")), absence, info)
+        lower = _lower(instance, _prices(instance, certificate), absence, info)
     else:
         lower = _least_of_tree(instance, certificate, absence, info)
     if lower is None:
@@ -76,15 +80,25 @@ def proven_bound(
     return lower if instance.sense == "min" else -lower, ("normalizers",) if claimed else ()
 
 
-def _lower(instance: MospInstance, prices: FloatArray, absence: FloatArray, info: dict[str, Any]) -> float | None:
+class _Prices(NamedTuple):
+    """Prices of capacity, shape (M, R, T), and of starts, shape (M, T)."""
+
+    capacity: FloatArray
+    starts: FloatArray
+
+
+def _lower(instance: MospInstance, prices: _Prices, absence: FloatArray, info: dict[str, Any]) -> float | None:
     """Return the bound where each job that does not run counts `absence`, shape (N,)."""
-    unit_cost = down(prices + _unit_cost(instance, info))
-    least = _least_costs(instance, unit_cost, absence, info)
+    unit_cost = down(prices.capacity + _unit_cost(instance, info))
+    least = _least_costs(instance, unit_cost, prices.starts, absence, info)
+    most_starts = instance.clusters.max_starts_per_slot
     if not np.isfinite(least).all():
         return None
     try:
         with np.errstate(over="ignore"):
-            paid = up(math.fsum(up(prices * instance.clusters.limit).ravel()))
+            paid = up(math.fsum(up(prices.capacity * instance.clusters.limit).ravel()))
+            if most_starts is not None:
+                paid = up(paid + up(math.fsum(up(prices.starts * most_starts[:, None]).ravel())))
         lower = float(down(down(math.fsum(least)) - paid))
     except OverflowError:
         return None
@@ -123,7 +137,7 @@ def _least_of_tree(
         for members, charge in zip(sets, charges, strict=True):
             counted[members] = _finite_down(counted[members] + charge)
         owed = up(charges * np.where(charges > 0, most, least))
-        lower = _lower(instance, _prices(instance, node["prices"]), counted, info)
+        lower = _lower(instance, _prices(instance, node), counted, info)
         if lower is None:
             return None
         bound = min(bound, float(down(lower - up(math.fsum(owed)))))
@@ -153,17 +167,25 @@ def _charges(node: dict[str, Any], count: int) -> FloatArray:
     return np.array(charges, dtype=np.float64)
 
 
-def _prices(instance: MospInstance, prices: Any) -> FloatArray:
-    shape = instance.clusters.capacity.shape
+def _prices(instance: MospInstance, node: dict[str, Any]) -> _Prices:
+    clusters, resources, slots = instance.clusters.capacity.shape
+    size = f"{clusters} clusters x {resources} resources x {slots} slots"
+    capacity = _numbers(node, "prices", (clusters, resources, slots), size)
+    if "start_prices" not in node:
+        return _Prices(capacity, np.zeros((clusters, slots)))
+    if instance.clusters.max_starts_per_slot is None:
+        raise InputError(Fault("certificate.start_prices", "must not be there: the instance limits no starts"))
+    return _Prices(capacity, _numbers(node, "start_prices", (clusters, slots), f"{clusters} clusters x {slots} slots"))
+
+
+def _numbers(node: dict[str, Any], field: str, shape: tuple[int, ...], size: str) -> FloatArray:
     try:
-        given = np.array(prices)
+        given = np.array(node.get(field))
     except ValueError:  # ragged
         given = np.zeros(0)
     numbers = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
     if numbers.shape != shape or not ((numbers >= 0) & (numbers <= LARGEST_PRICE)).all():
-        size = f"{shape[0]} clusters x {shape[1]} resources x {shape[2]} slots"
-        words = f"must be numbers from 0 to {LARGEST_PRICE:g} for {size}"
-        raise InputError(Fault("certificate.prices", words))
+        raise InputError(Fault(f"certificate.{field}", f"must be numbers from 0 to {LARGEST_PRICE:g} for {size}"))
     return numbers
 
 
@@ -181,7 +203,11 @@ def _unit_cost(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
 
 
 def _least_costs(
-    instance: MospInstance, unit_cost: FloatArray, absence: FloatArray, info: dict[str, Any]
+    instance: MospInstance,
+    unit_cost: FloatArray,
+    start_prices: FloatArray,
+    absence: FloatArray,
+    info: dict[str, Any],
 ) -> FloatArray:
     """Return a lower bound on what each job costs wherever it runs, or does not run, shape (N,).
 
@@ -193,7 +219,7 @@ def _least_costs(
     order = np.argsort(kind_of.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(kind_of.ravel(), minlength=len(first)))
     for i, begin, end in zip(first, np.concatenate([[0], ends]), ends, strict=False):
-        cost = _by_start(instance, unit_cost, int(i))
+        cost = _by_start(instance, unit_cost, start_prices, int(i))
         for part in range(begin, end, JOBS_AT_ONCE):
             alike = order[part : min(part + JOBS_AT_ONCE, end)]
             total = _finite_down(cost + _time_costs(instance, alike, info))
@@ -202,7 +228,7 @@ def _least_costs(
     return best
 
 
-def _by_start(instance: MospInstance, unit_cost: FloatArray, i: int) -> FloatArray:
+def _by_start(instance: MospInstance, unit_cost: FloatArray, start_prices: FloatArray, i: int) -> FloatArray:
     """Return a lower bound on what a run of job i costs by start on the best cluster that may take it."""
     jobs, limit = instance.jobs, instance.clusters.limit
     length, demand = int(jobs.duration[i]), jobs.demand[i]
@@ -211,7 +237,7 @@ def _by_start(instance: MospInstance, unit_cost: FloatArray, i: int) -> FloatArr
     for offset in range(length if len(starts) else 0):
         run = down(run + unit_cost[:, :, starts + offset])
         room = np.minimum(room, limit[:, :, starts + offset])
-    cost = np.zeros((len(limit), len(starts)))
+    cost = start_prices[:, : len(starts)]
     for r in range(len(demand)):
         cost = down(cost + down(demand[r] * run[:, r]))
     allowed = (room >= demand[:, None]).all(axis=1)

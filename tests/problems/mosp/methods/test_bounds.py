@@ -22,7 +22,7 @@ def test_any_prices_bound_the_optimum(random_instance, kind):
     rng = np.random.default_rng(5)
     for seed in range(25):
         instance = random_instance(seed, kind)
-        solution = co.solve(instance, "milp", mip_rel_gap=0)
+        solution = co.solve(instance, "milp", mip_rel_gap=0, time_limit=None)
         if not solution.has_solution:
             continue
         bars = solution.info.get("normalizers")

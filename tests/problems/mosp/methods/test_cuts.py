@@ -15,7 +15,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.exact import close
+from carbonopt.problems.mosp.methods.price.exact import close_gap
 from carbonopt.problems.mosp.methods.price.solver import Solver
 from carbonopt.problems.mosp.methods.price.state import places_of
 
@@ -25,7 +25,7 @@ def solver_of(instance):
     options = Options(time_limit=None)
     value, _ = value_of(instance, options)
     solver = Solver(instance, value, Dual(instance, value), options)
-    solver.ascend()
+    solver.raise_prices()
     solver.start()
     return solver
 
@@ -35,7 +35,7 @@ def test_no_bound_of_cuts_is_past_the_optimum(load):
     better = 0
     for seed in range(8):
         instance = co.generate("mosp", preset="bench", jobs=12, clusters=2, slots=12, seed=seed, load=load)
-        best = co.solve(instance, "milp", mip_rel_gap=0)
+        best = co.solve(instance, "milp", mip_rel_gap=0, time_limit=None)
         if best.status is Status.INFEASIBLE:
             continue
         solver = solver_of(instance)
@@ -45,7 +45,7 @@ def test_no_bound_of_cuts_is_past_the_optimum(load):
             if known is not None and (known[0] < 0).any() and solver.must_run:
                 continue
             bound = solver.proof.priced
-            closed = close(
+            closed = close_gap(
                 solver.dual, solver.places, known, bound, solver.priced, rounding, solver.options, cuts_only=True
             )
             assert closed.bound <= best.objective * (1 + 1e-9)
@@ -56,7 +56,7 @@ def test_no_bound_of_cuts_is_past_the_optimum(load):
 def test_programs_of_many_columns_are_left_alone():
     solver = solver_of(co.generate("mosp", preset="bench", jobs=60, clusters=3, slots=24, seed=1))
     arguments = solver.dual, solver.places, None, solver.proof.priced, solver.priced, 0.0, solver.options
-    assert close(*arguments, cuts_only=True, most_columns=10) is None
+    assert close_gap(*arguments, cuts_only=True, most_columns=10) is None
 
 
 def test_after_the_search_jobs_are_at_their_best_places():
@@ -75,7 +75,7 @@ def cut():
     solver = solver_of(instance)
     solver.search(solver.options, 300)
     assert solver.proof.tree == -np.inf
-    solver._close(solver.options, cuts_only=True, most_columns=solver.params.cuts.most_columns)
+    solver._close_gap(solver.options, cuts_only=True, most_columns=solver.params.cuts.most_columns)
     out = solver.outcome({})
     given = co.solve(instance, "greedy-clean")
     report = evaluate(instance, out.schedule)

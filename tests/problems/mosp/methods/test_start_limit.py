@@ -16,6 +16,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.registry import problem_of
 from carbonopt.milp import highs
 from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.verify.certificate import proven_bound
 
 reference = load_module(ROOT / "tests/reference/brute_force.py")
 ABLE = [name for name, method in problem_of("mosp").methods.items() if method.respects]
@@ -80,7 +81,7 @@ def test_the_checker_counts_starts():
 def test_who_respects_it_agrees_with_brute_force(seed, limit):
     raw = limited(seed, limit)
     instance, best = from_dict(raw), reference.brute_force(raw)[0]
-    exact = co.solve(instance, "milp", mip_rel_gap=0)
+    exact = co.solve(instance, "milp", mip_rel_gap=0, time_limit=None)
     assert exact.objective == (None if best is None else pytest.approx(best, rel=1e-7))
     assert (exact.status == "infeasible") == (best is None)
     for name in ABLE:
@@ -93,6 +94,36 @@ def test_who_respects_it_agrees_with_brute_force(seed, limit):
             assert solution.bound <= best + 1e-9
         if solution.certificate is not None and best is not None:
             assert report.proven_bound <= best + 1e-9
+
+
+@pytest.mark.parametrize("kind", ["carbon", "caspian"])
+def test_the_certificate_of_the_relaxation_proves_its_optimum(kind):
+    dearer = 0
+    for seed in range(8):
+        raw = limited(seed, 1, kind)
+        relaxed = co.solve(from_dict(raw), "lp", time_limit=None)
+        if relaxed.bound is None:
+            continue
+        report = co.check(from_dict(raw), relaxed)
+        assert report.violations == ()
+        assert report.proven_bound == pytest.approx(relaxed.info["lp_objective"], rel=1e-7, abs=1e-9)
+        without = relaxed.certificate | {"start_prices": np.zeros_like(relaxed.certificate["start_prices"]).tolist()}
+        proven, _ = proven_bound(from_dict(raw), without, relaxed.info)
+        sign = 1 if kind == "carbon" else -1
+        dearer += np.any(relaxed.certificate["start_prices"])
+        assert sign * (report.proven_bound - proven) >= -1e-9
+    assert dearer >= 4
+
+
+def test_start_prices_that_prove_nothing_are_told():
+    raw = limited(0, 1)
+    relaxed = co.solve(from_dict(raw), "lp")
+    for prices, words in ((-1.0, "must be numbers from 0"), ([[1.0]], "must be numbers from 0"), (None, "clusters x")):
+        with pytest.raises(co.InputError, match=rf"certificate.start_prices.*{words}"):
+            proven_bound(from_dict(raw), relaxed.certificate | {"start_prices": prices}, {})
+    raw["clusters"].pop("max_starts_per_slot")
+    with pytest.raises(co.InputError, match=r"certificate.start_prices.*the instance limits no starts"):
+        proven_bound(from_dict(raw), relaxed.certificate, {})
 
 
 @pytest.mark.parametrize("kind", ["carbon", "caspian"])

@@ -1,5 +1,7 @@
 """Sweeps over slots: exact where no state is lost, and a bound where some are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,9 +85,9 @@ def test_a_proof_ends_at_the_optimum(load, objective):
 def optimum_of(instance, objective):
     """Return the optimum by HiGHS, of caspian's objective with the normalizers of this file."""
     if objective == "carbon":
-        return co.solve(instance, "milp", mip_rel_gap=0).objective
+        return co.solve(instance, "milp", mip_rel_gap=0, time_limit=None).objective
     fixed = from_dict(with_bars(instance.to_dict()))
-    return co.solve(fixed, "milp", mip_rel_gap=0).objective
+    return co.solve(fixed, "milp", mip_rel_gap=0, time_limit=None).objective
 
 
 def with_bars(raw):
@@ -102,7 +104,7 @@ def test_what_is_dropped_bounds_what_is_lost(width):
         state = given(instance, empty, dual, improver)
         if (state.place < 0).any():
             continue
-        optimum = co.solve(instance, "milp", mip_rel_gap=0).objective
+        optimum = co.solve(instance, "milp", mip_rel_gap=0, time_limit=None).objective
         for batch in (None, 5):
             sweep = Sweep(improver._all(state.best_total - bound), state.best_total + 1e-9, SWEEPS, Options())
             assert sweep.root(50) <= optimum + 1e-9
@@ -147,7 +149,8 @@ def test_a_part_keeps_the_room_of_all_other_jobs():
         assert len(choice.cluster) <= 3
         assert (choice.idle >= 0).all()
         assert (choice.room >= choice.idle).all()
-    for found in improver.parts(state, rng, Options(time_limit=4)):
+    improver.params = replace(SWEEPS, parts_per_job=1)
+    for found in improver.parts(state, rng, Options(time_limit=None)):
         assert (found.free >= 0).all()
         assert found.best_total <= total * (1 + 1e-8)
         total = found.best_total
@@ -164,7 +167,10 @@ def test_equal_jobs_of_caspian_start_together():
         raw["jobs"]["demand"]["gpu"] = [1 + i // 4 for i in range(8)]
         instance = from_dict(with_bars(raw))
         dual, improver, empty, bound = started(instance)
-        state, optimum = given(instance, empty, dual, improver), -co.solve(instance, "milp", mip_rel_gap=0).objective
+        state, optimum = (
+            given(instance, empty, dual, improver),
+            -co.solve(instance, "milp", mip_rel_gap=0, time_limit=None).objective,
+        )
         for found, new in improver.prove(state, Options(mip_rel_gap=1e-8)):
             state, bound = found, max(bound, new)
         assert bound <= optimum + 1e-9

@@ -43,7 +43,7 @@ class Bound:
         self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
         priced = dual.safe(self.prices)
         self.priced, self.tree = np.inf if priced is None else priced, -np.inf
-        self.typical = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or 1.0
+        self.typical = dual.typical_cost(self.prices) or 1.0
         self.work = float((instance.jobs.demand.sum(axis=1) * instance.jobs.duration).mean()) or 1.0
         self.rejections: Rejections | None = None
 
@@ -57,7 +57,7 @@ class Bound:
         """The best bound of all."""
         return max(self.certified, self.tree)
 
-    def ascend(self, options: Options) -> Iterator[float]:
+    def raise_prices(self, options: Options) -> Iterator[float]:
         """Raise the bound by better prices; yield it now and then."""
         ascent = Ascent(
             self.dual.hard,

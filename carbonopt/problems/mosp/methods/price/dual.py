@@ -10,6 +10,8 @@ evaluation costs O(G M T + H T + classes x slack + members) for G groups instead
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, prefix_sums
@@ -19,8 +21,35 @@ from carbonopt.problems.mosp.methods.price import kernels
 from carbonopt.problems.mosp.methods.price.parameters import BoundParameters
 from carbonopt.problems.mosp.methods.price.table import make_table
 
-SAFETY = 1e-12
+FLOAT_ERROR = 1e-12
 """Relative allowance for the rounding of sums in double precision."""
+
+
+class Relaxed(NamedTuple):
+    """The relaxation at some prices.
+
+    Attributes
+    ----------
+    value, slope
+        Its value, infinite if a job that must run can run nowhere, and a subgradient, shape (M R T,).
+    absent
+        Jobs of each shape that do not run, shape (H,).
+    member_cost
+        Least priced cost of a job of each member, shape (members,).
+    """
+
+    value: float
+    slope: FloatArray
+    absent: FloatArray
+    member_cost: FloatArray
+
+
+class Softened(NamedTuple):
+    """The relaxation with soft minima: value, gradient, and jobs of each shape that do not run, as in `Relaxed`."""
+
+    value: float
+    slope: FloatArray
+    absent: FloatArray
 
 
 class Dual:
@@ -39,9 +68,8 @@ class Dual:
         The jobs in classes.
     base
         Cost of a used unit by slot, in the sense of a minimisation, shape (M, R, T).
-    member_cost, absent
-        Of the last evaluation: least cost of each member, shape (members,), and jobs of each shape that do not run,
-        shape (H,).
+    absence
+        What a job of each shape costs that does not run, shape (H,).
     """
 
     def __init__(
@@ -63,12 +91,18 @@ class Dual:
         self._least = np.zeros((groups, slots))
         self._soft = np.zeros((groups, slots))
         self._best = np.zeros((groups, slots), dtype=np.int64)
-        self.member_cost = np.zeros(len(self.table.jobs))
         self.absence: FloatArray = np.full(len(self.table.group), self.table.absence)
-        self.absent: FloatArray = np.zeros(len(self.table.group))
 
-    def hard(self, prices: FloatArray, absence: FloatArray | None = None) -> tuple[float, FloatArray]:
-        """Return value and a subgradient at flat `prices`; the value is infinite if a job can run nowhere.
+    def hard(self, prices: FloatArray) -> tuple[float, FloatArray]:
+        """Return value and a subgradient at flat `prices`."""
+        return self.relaxed(prices)[:2]
+
+    def soft(self, prices: FloatArray, temperature: float) -> tuple[float, FloatArray]:
+        """Return value and gradient at flat `prices` with soft minima."""
+        return self.softened(prices, temperature)[:2]
+
+    def relaxed(self, prices: FloatArray, absence: FloatArray | None = None) -> Relaxed:
+        """Return the relaxation at flat `prices`.
 
         `absence` is what a job of each shape that does not run counts, shape (H,), if not what it costs.
         """
@@ -76,27 +110,27 @@ class Dual:
         mu = prices.reshape(self.shape)
         kernels.least_over_clusters(prefix_sums(self.base + mu), self.table, self._least, self._best)
         self._units[:] = 0.0
-        kernels.hard_classes(self._least, absence, self.table, self._units, self.absent, self.member_cost)
+        absent, cost = np.zeros(len(self.table.group)), np.zeros(len(self.table.jobs))
+        kernels.hard_classes(self._least, absence, self.table, self._units, absent, cost)
         load = np.zeros((*self.shape[:2], self.shape[2] + 1))
         kernels.hard_loads(self._units, self._best, self.table, load)
-        value = float(self.table.jobs @ self.member_cost) - float((mu * self.limit).sum())
-        return value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel()
+        value = float(self.table.jobs @ cost) - float((mu * self.limit).sum())
+        return Relaxed(value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel(), absent, cost)
 
-    def soft(
-        self, prices: FloatArray, temperature: float, absence: FloatArray | None = None
-    ) -> tuple[float, FloatArray]:
-        """Return value and gradient at flat `prices` with soft minima; see `hard`."""
+    def softened(self, prices: FloatArray, temperature: float, absence: FloatArray | None = None) -> Softened:
+        """Return the relaxation with soft minima at flat `prices`; see `relaxed`."""
         absence = self.absence if absence is None else absence
         mu, inner = prices.reshape(self.shape), temperature * self.cluster_temperature
         prefix = prefix_sums(self.base + mu)
         kernels.least_over_clusters(prefix, self.table, self._least, self._best)
         kernels.soft_over_clusters(prefix, inner, self.table, self._least, self._soft)
         self._units[:] = 0.0
-        total = kernels.soft_classes(self._soft, absence, temperature, self.table, self._units, self.absent)
+        absent = np.zeros(len(self.table.group))
+        total = kernels.soft_classes(self._soft, absence, temperature, self.table, self._units, absent)
         load = np.zeros((*self.shape[:2], self.shape[2] + 1))
         kernels.soft_loads(self._units, prefix, inner, self._soft, self.table, load)
         value = total - float((mu * self.limit).sum())
-        return value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel()
+        return Softened(value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel(), absent)
 
     @property
     def steps(self) -> float:
@@ -107,14 +141,18 @@ class Dual:
 
     def safe(self, prices: FloatArray, absence: FloatArray | None = None) -> float | None:
         """Return the hard value less an allowance for rounding; None if a job that must run can run nowhere."""
-        value, _ = self.hard(prices, absence)
-        if not np.isfinite(value):
+        relaxed = self.relaxed(prices, absence)
+        if not np.isfinite(relaxed.value):
             return None
         wrong = self.rounding(prices)
-        size = float(self.table.jobs @ np.abs(self.member_cost)) + float((prices * self.limit.ravel()).sum())
+        size = float(self.table.jobs @ np.abs(relaxed.member_cost)) + float((prices * self.limit.ravel()).sum())
         slots = self.shape[2]
         times = self.table.late * len(self._demand) * (slots + float(self.table.deadline.max(initial=0.0)))
-        return value - wrong - SAFETY * (size + (0.0 if self.table.inverse else times))
+        return relaxed.value - wrong - FLOAT_ERROR * (size + (0.0 if self.table.inverse else times))
+
+    def typical_cost(self, prices: FloatArray) -> float:
+        """Return the mean least priced cost of a job, in size, at flat `prices`."""
+        return float(np.abs(self.relaxed(prices).member_cost[self.jobs.member]).mean())
 
     def rounding(self, prices: FloatArray) -> float:
         """Return how far the costs of all jobs at most are from those of real numbers, by rounding in prefix sums."""

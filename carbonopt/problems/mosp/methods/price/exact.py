@@ -104,7 +104,7 @@ class Closed:
     bound: float | None
 
 
-def close(
+def close_gap(
     dual: Dual,
     places: Places,
     known: tuple[IntArray, float] | None,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
@@ -26,7 +24,7 @@ def filled_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place:
 
 
 @kernel
-def listed_cost(i: int, entry: Any, places: Places, st: State) -> float:
+def listed_cost(i: int, entry: np.record, places: Places, st: State) -> float:
     """Return what job i costs at a place of its list."""
     job, demand, price = st.jobs[i], st.demand[i], places.price
     slots, cost = price.shape[2] - 1, job.lowest + entry.excess

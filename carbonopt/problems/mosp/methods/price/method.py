@@ -81,7 +81,7 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     instance, options = solver.instance, solver.options
     if solver.proof.priced == np.inf:  # some job can run nowhere
         return Outcome(Status.INFEASIBLE, info=info)
-    solver.ascend()
+    solver.raise_prices()
     solver.start()
     params, jobs = solver.params, len(instance.jobs)
     few = jobs <= params.cuts.most_jobs_of_tree

@@ -7,10 +7,8 @@ them; what the bits let pass is then looked at slot by slot.
 
 from __future__ import annotations
 
-from typing import Any
-
 from carbonopt.algorithms.kernel import kernel
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray, IntArray, RecordArray
 from carbonopt.problems.mosp.methods.price.records import State
 
 LEVELS = 24
@@ -20,7 +18,7 @@ WORD, SHIFT = 32, 5
 
 
 @kernel
-def is_open(room: Any, level: int, place: int, length: int) -> bool:
+def is_open(room: IntArray, level: int, place: int, length: int) -> bool:
     """Return whether a run of slots has room for a level."""
     at, end = place, place + length
     while at < end:
@@ -53,7 +51,9 @@ def fits(i: int, place: int, st: State) -> bool:
 
 
 @kernel
-def add(sign: float, demand: FloatArray, place: int, length: int, free: FloatArray, levels: Any, room: Any) -> None:
+def add(
+    sign: float, demand: FloatArray, place: int, length: int, free: FloatArray, levels: FloatArray, room: IntArray
+) -> None:
     """Add a demand, times a sign, to what is free in a run of slots."""
     for s in range(place, place + length):
         word, bit = s >> SHIFT, 1 << (s & (WORD - 1))
@@ -67,7 +67,9 @@ def add(sign: float, demand: FloatArray, place: int, length: int, free: FloatArr
 
 
 @kernel
-def settle(i: int, place: int, cost: float, excess: float, jobs: Any, high_regret: IntArray, now: Any) -> None:
+def settle(
+    i: int, place: int, cost: float, excess: float, jobs: RecordArray, high_regret: IntArray, now: RecordArray
+) -> None:
     """Write where job i is, and whether it is one of large regret."""
     job, one = jobs[i], now[0]
     job.place, job.cost, job.excess = place, cost, excess

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray, IntArray, RecordArray
 
 JOB = np.dtype(
     [
@@ -106,7 +106,7 @@ class State(NamedTuple):
         One record of type `NOW`.
     """
 
-    jobs: Any
+    jobs: RecordArray
     demand: FloatArray
     free: FloatArray
     levels: FloatArray
@@ -116,9 +116,9 @@ class State(NamedTuple):
     high_regret: IntArray
     absent: IntArray
     changed: IntArray
-    moved: Any
+    moved: RecordArray
     order: IntArray
-    now: Any
+    now: RecordArray
 
     @property
     def place(self) -> IntArray:

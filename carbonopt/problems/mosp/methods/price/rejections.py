@@ -21,7 +21,7 @@ import numpy as np
 from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.methods.price.dual import SAFETY, Dual
+from carbonopt.problems.mosp.methods.price.dual import FLOAT_ERROR, Dual, Relaxed, Softened
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 
 LARGEST = 1e3
@@ -169,27 +169,28 @@ class Rejections:
         sets, unit = self.sets[active].astype(np.float64), self.work
         largest = LARGEST * (abs(self.root.bound) + dual.table.absence)
         low, high = np.where(branch.least > 0, -largest, 0.0)[active], np.where(is_most, largest, 0.0)[active]
-        absent = np.zeros(self.sets.shape[1])
+        absent = np.zeros(self.sets.shape[1])  # in the last soft evaluation
 
         def split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
             return x[:capacity], x[capacity:] * unit
 
-        def with_charges(charges: FloatArray, value: float, slope: FloatArray) -> tuple[float, FloatArray]:
-            rejected = sets @ dual.absent
+        def with_charges(charges: FloatArray, relaxed: Relaxed | Softened) -> tuple[float, FloatArray]:
+            rejected = sets @ relaxed.absent
             limit = np.clip(rejected, branch.least[active], branch.most[active])
             limit = np.where(charges > 0, branch.most[active], np.where(charges < 0, branch.least[active], limit))
-            return value - float(charges @ limit), np.concatenate([slope, unit * (rejected - limit)])
+            slope = np.concatenate([relaxed.slope, unit * (rejected - limit)])
+            return relaxed.value - float(charges @ limit), slope
 
         def hard(x: FloatArray) -> tuple[float, FloatArray]:
             prices, charges = split(x)
-            return with_charges(charges, *dual.hard(prices, dual.absence + charges @ sets))
+            return with_charges(charges, dual.relaxed(prices, dual.absence + charges @ sets))
 
         def soft(x: FloatArray, temperature: float) -> tuple[float, FloatArray]:
             nonlocal absent
             prices, charges = split(x)
-            value, slope = dual.soft(prices, temperature, dual.absence + charges @ sets)
-            absent = dual.absent.copy()
-            return with_charges(charges, value, slope)
+            softened = dual.softened(prices, temperature, dual.absence + charges @ sets)
+            absent = softened.absent
+            return with_charges(charges, softened)
 
         ascent = Ascent(
             hard,
@@ -218,7 +219,7 @@ class Rejections:
         value = self.dual.safe(prices, self.dual.absence + charges @ self.sets)
         owed = charges * np.where(charges > 0, branch.most, branch.least)
         sums = float(np.abs(owed).sum()) + float(np.abs(charges) @ self.root.most)
-        return -np.inf if value is None else value - float(owed.sum()) - SAFETY * sums
+        return -np.inf if value is None else value - float(owed.sum()) - FLOAT_ERROR * sums
 
     def certificate(self) -> dict[str, Any]:
         """Return what proves the bound."""

@@ -17,7 +17,7 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.methods.price.bound import Bound
 from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.exact import Closed, close
+from carbonopt.problems.mosp.methods.price.exact import Closed, close_gap
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.places import Places, make_places
@@ -53,9 +53,9 @@ class Solver:
 
     # The bound
 
-    def ascend(self) -> None:
+    def raise_prices(self) -> None:
         """Raise the bound by better prices."""
-        for bound in self.proof.ascend(self.options.part(self.params.bound.time_share)):
+        for bound in self.proof.raise_prices(self.options.part(self.params.bound.time_share)):
             self.options.report(bound=self.sign * bound)
 
     def count_rejections(self) -> None:
@@ -76,9 +76,8 @@ class Solver:
         instance, dual = self.instance, self.dual
         self.places: Places = make_places(dual, self.proof.prices, self.params.places)
         self.must_run = not np.isfinite(dual.table.absence)
-        dual.hard(self.proof.prices)
-        self.rejects = bool(dual.absent.any())  # as far as the relaxation tells
-        self.priced = float(np.abs(dual.member_cost[dual.jobs.member]).mean()) or self.proof.typical
+        self.rejects = bool(dual.relaxed(self.proof.prices).absent.any())  # as far as the relaxation tells
+        self.priced = dual.typical_cost(self.proof.prices) or self.proof.typical
         search, typical = self.params.search, self.proof.typical
         self.empty = new_state(
             instance,
@@ -240,7 +239,7 @@ class Solver:
     def cut(self) -> None:
         """Raise the bound by HiGHS's cuts, where few places are left."""
         if not self.closed and self.complete and self.options.remaining > 0:
-            self._close(
+            self._close_gap(
                 self.options.part(self.params.cuts.time_share),
                 cuts_only=True,
                 most_columns=self.params.cuts.most_columns,
@@ -251,7 +250,7 @@ class Solver:
         """Let HiGHS close the gap over the places that the prices do not rule out."""
         if self.closed or self.options.remaining == 0:
             return self.outcome(info)
-        closed = self._close(self.options)
+        closed = self._close_gap(self.options)
         if closed is None:
             return self.outcome(info)
         if closed.status is Status.INFEASIBLE and not self.complete:
@@ -262,11 +261,11 @@ class Solver:
                 self.state = found
         return self.outcome(info | closed.info)
 
-    def _close(self, options: Options, **how: Any) -> Closed | None:
+    def _close_gap(self, options: Options, **how: Any) -> Closed | None:
         known = (self.state.best, self.state.best_total) if self.complete else None
         rounding = float(self.value.rounding().sum())
         size = self.priced  # of the costs that count
-        closed = close(self.dual, self.places, known, self.proof.priced, size, rounding, options, **how)
+        closed = close_gap(self.dual, self.places, known, self.proof.priced, size, rounding, options, **how)
         if closed is not None and closed.bound is not None:
             self.proof.tree = max(self.proof.tree, closed.bound)
         return closed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
-from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.arrays import FloatArray, IntArray, RecordArray, prefix_sums
 from carbonopt.core.options import Schedule
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.data.schedule import as_schedule, from_schedule
@@ -36,7 +36,7 @@ def bits_of(free: FloatArray, levels: FloatArray) -> IntArray:
     return bits
 
 
-def more_than_all(instance: MospInstance, dual: Dual) -> float:
+def ceiling(instance: MospInstance, dual: Dual) -> float:
     """Return more than any complete schedule costs, where costs are not negative: what makes all jobs run."""
     jobs, table, peak = instance.jobs, dual.table, dual.base.max(axis=(0, 2), initial=0.0)
     late = table.late * np.maximum(0.0, instance.time.slots - jobs.deadline)
@@ -56,12 +56,12 @@ def new_state(
 
     It leaves half of the allowance for rounding in the capacities, since sums in another order must fit as well.
     """
-    missing = dual.table.absence if np.isfinite(dual.table.absence) else more_than_all(instance, dual)
+    missing = dual.table.absence if np.isfinite(dual.table.absence) else ceiling(instance, dual)
     count, demand = len(instance.jobs), np.ascontiguousarray(instance.jobs.demand)
-    room = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
-    free = np.ascontiguousarray(room.transpose(1, 0, 2)).reshape(room.shape[1], -1)
+    capacity = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
+    free = np.ascontiguousarray(capacity.transpose(1, 0, 2)).reshape(capacity.shape[1], -1)
     levels, level = levels_of(demand)
-    jobs: Any = np.recarray(count, dtype=JOB)
+    jobs: RecordArray = np.recarray(count, dtype=JOB)
     jobs.member, jobs.group = dual.jobs.member, dual.table.group[dual.jobs.shape]
     jobs.length, jobs.arrival = instance.jobs.duration, instance.jobs.arrival
     jobs.lowest, jobs.least = places.lowest[dual.jobs.member], places.least[dual.jobs.member]
@@ -70,7 +70,7 @@ def new_state(
     jobs.level, jobs.is_level = level, (demand == levels[level]).all(axis=1)
     jobs.place, jobs.best, jobs.after, jobs.before, jobs.is_changed = -1, -1, -1, -1, False
     jobs.cost, jobs.excess, jobs.missing = missing, jobs.rejection_regret, missing
-    now: Any = np.recarray(1, dtype=NOW)
+    now: RecordArray = np.recarray(1, dtype=NOW)
     now[0] = (np.inf, np.inf, missing, full_slot_bonus, high_regret_excess, 0, 0, int(instance.jobs.duration.max()))
     state = State(
         jobs=jobs,
@@ -180,9 +180,8 @@ def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, fil
     With `fill`, absent jobs run where there is room for them.
     """
     state = copy_of(empty)
-    dual.hard(prices)
     priced = prefix_sums(dual.base + prices.reshape(dual.shape))
-    arguments = prefix_sums(dual.base), priced, dual.table, dual.member_cost, state
+    arguments = prefix_sums(dual.base), priced, dual.table, dual.relaxed(prices).member_cost, state
     put_all(place, *arguments)
     if fill:
         put_left(*arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,8 @@ WHOLE, LARGEST = 1e-12, 1000
 """Relative tolerance with which demands are whole numbers of units, below the second number."""
 ROOM_WHOLE = 1e-9
 """Tolerance, in units, with which room is rounded down."""
+
+Pair = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,9 @@ def whole_room(free: FloatArray, unit: float, most: int) -> IntArray:
 
 
 @kernel
-def fill_costs(job: IntArray, where: Any, most: float, prefix: Any, tab: Table, st: State, out: Any) -> None:
+def fill_costs(
+    job: IntArray, where: tuple[IntArray, int], most: float, prefix: Pair, tab: Table, st: State, out: Pair
+) -> None:
     """Fill costs and excesses, both of shape (M, T, n), of all starts of excess at most `most`.
 
     `where` holds clusters and first slot, `prefix` prefix sums of the cost of a unit without and with prices.
@@ -118,7 +121,7 @@ def make_part(
     choice: Choice,
     units: IntArray,
     most_excess: float,
-    prefix: tuple[FloatArray, FloatArray],
+    prefix: Pair,
     table: Table,
     state: State,
 ) -> Part:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.arrays import BoolArray, ByteArray, FloatArray, IntArray, ShortArray
 
 
 class Program(NamedTuple):
@@ -70,7 +70,7 @@ class Paths(NamedTuple):
 
     waits: BoolArray
     value: FloatArray
-    best: Any
+    best: ByteArray
     ranked: IntArray
     ready: IntArray
     stage: FloatArray
@@ -104,4 +104,4 @@ class States(NamedTuple):
     tag: IntArray
     next: IntArray
     profile: IntArray
-    start: Any
+    start: ShortArray

@@ -32,7 +32,7 @@ from carbonopt.problems.mosp.methods.price.sweep.states import (
     wait_anywhere,
 )
 
-SAFETY = 1e-11
+FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
 
 
@@ -112,7 +112,7 @@ class Sweep:
 
     def _error(self) -> float:
         finite = self.program.absence if np.isfinite(self.program.absence) else 0.0
-        return SAFETY * float(np.abs(self.price).sum() + abs(self.most) + len(self.price) * abs(finite))
+        return FLOAT_ERROR * float(np.abs(self.price).sum() + abs(self.most) + len(self.price) * abs(finite))
 
     def go(self, width: int, rounds: int = 0, batch: int | None = None) -> Swept:
         """Sweep from the prices that `root` left.
@@ -193,6 +193,8 @@ def _batches(waits: BoolArray, most: int) -> Iterator[IntArray]:
         parts += [rows[side], rows[~side]]
 
 
-def _copy(source: States, rows: Any, target: States, to: Any) -> None:
+def _copy(source: States, rows: IntArray | slice, target: States, to: slice) -> None:
+    given: Any
+    taken: Any
     for given, taken in zip(source, target, strict=True):
         taken[to] = given[rows]
