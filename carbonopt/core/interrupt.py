@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import NoReturn
 
 INTERRUPTED = 130
 """Exit code of a command that was asked to stop."""
 
-COMMAND_NAMES = ("carbonopt", "carbonopt.exe", "__main__.py")
-"""What the file of the running program is called, where it is the command; "-m" while its package is imported."""
+COMMANDS = ("carbonopt", "carbonopt.exe")
+"""What the file of the running program is called where it is the command."""
+MODULES = ("carbonopt", "carbonopt.__main__", "carbonopt.cli.main")
+"""What ``python -m`` runs where that is the command."""
 
 _asked: list[int] = []
 
@@ -38,9 +40,37 @@ def end_at_once(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def begin_or_end_command() -> None:
-    """Let signals end this process at once if it is one of the command: its modules take a second to import."""
-    if sys.argv and (sys.argv[0] == "-m" or os.path.basename(sys.argv[0]) in COMMAND_NAMES):
+    """Let signals end this process at once if it is one of the command: its modules take a second to import.
+
+    Programs of others that import the package keep their own handlers of signals.
+    """
+    if is_command(sys.argv, sys.orig_argv):
         handle_with(end_at_once)
+
+
+def is_command(arguments: Sequence[str], whole: Sequence[str]) -> bool:
+    """Return whether a process is one of the command.
+
+    Parameters
+    ----------
+    arguments
+        The program and its arguments: ``sys.argv``.
+    whole
+        The same with the interpreter and its options: ``sys.orig_argv``.
+
+    Examples
+    --------
+    >>> is_command(["/usr/bin/carbonopt", "solve"], ["python", "/usr/bin/carbonopt", "solve"])
+    True
+    >>> is_command(["-m"], ["python", "-m", "carbonopt", "solve"])
+    True
+    >>> is_command(["/home/me/app/__main__.py"], ["python", "-m", "app"])
+    False
+    """
+    if arguments and os.path.basename(arguments[0]) in COMMANDS:
+        return True
+    module = whole[whole.index("-m") + 1 :][:1] if "-m" in whole else []
+    return bool(module) and module[0] in MODULES
 
 
 def handle_with(handler: Callable[[int, FrameType | None], None]) -> None:
