@@ -7,13 +7,11 @@ from carbonopt.core.solution import Outcome
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods import heuristics
 from carbonopt.problems.mosp.methods.incumbent import heuristic_outcome
-from carbonopt.problems.mosp.methods.normalizers import out_of_time, value_of
+from carbonopt.problems.mosp.methods.normalizers import value_of
 
 
 def greedy(instance: MospInstance, options: Options, clean_ties: bool) -> Outcome:
     """Start every job as early as possible; among equally early clusters, on the cleanest, or at random."""
     value, info = value_of(instance, options)
-    if value is None:
-        return out_of_time(info)
     partial = heuristics.earliest_start(instance, value, options, clean_ties)
     return heuristic_outcome(partial, None, info, options)

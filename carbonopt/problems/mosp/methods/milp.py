@@ -24,7 +24,7 @@ from carbonopt.problems.mosp.formulation.program import (
 from carbonopt.problems.mosp.methods import heuristics
 from carbonopt.problems.mosp.methods.bounds import free_bound, tighter, typical_cost
 from carbonopt.problems.mosp.methods.incumbent import report_best
-from carbonopt.problems.mosp.methods.normalizers import out_of_time, value_of
+from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 from carbonopt.problems.mosp.methods.relaxation import relaxation
 from carbonopt.problems.mosp.verify.check import check
@@ -54,15 +54,12 @@ def formulate(instance: MospInstance, form: str) -> Program:
     if form not in ("milp", "lp"):
         raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
     value, _ = value_of(instance, Options(time_limit=None))
-    assert value is not None
     return build(instance, value, integer=form == "milp").program
 
 
 def milp(instance: MospInstance, options: Options) -> Outcome:
     """Solve the whole program with HiGHS, from the best schedule that insertion and rounding find."""
     value, info = value_of(instance, options)
-    if value is None:
-        return out_of_time(info)
     refuse_if_too_large(instance)
     partials = [] if options.start is None else [PartialSchedule.of(instance, value, options.start)]
     partials.append(heuristics.best_insertion(instance, value, options))
@@ -143,8 +140,6 @@ def _improves(form: MospProgram, values: FloatArray, best: PartialSchedule) -> b
 def lp(instance: MospInstance, options: Options) -> Outcome:
     """Bound the optimum by the LP relaxation; the duals of the capacity rows certify it."""
     value, info = value_of(instance, options)
-    if value is None:
-        return out_of_time(info)
     outcome, _, _ = relaxation(instance, value, options)
     return replace(outcome, info=info | outcome.info)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from carbonopt.core.options import Options
-from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.problems.mosp.data.instance import CaspianObjective, MospInstance
@@ -15,48 +14,72 @@ from carbonopt.problems.mosp.formulation.objective import PlacementValue, placem
 from carbonopt.problems.mosp.formulation.program import (
     build_normalizer,
 )
+from carbonopt.problems.mosp.methods.bounds import free_bound
 
-_NORMALIZERS: WeakKeyDictionary[MospInstance, tuple[float, float, float]] = WeakKeyDictionary()
+TIME_SHARE = 0.7
+"""Of the time that is left, what the three LPs of the normalizers may take."""
 
 
-def value_of(instance: MospInstance, options: Options) -> tuple[PlacementValue | None, dict[str, Any]]:
-    """Return the objective's coefficients; None if time ran out over the normalizers."""
+class Normalizers(NamedTuple):
+    """Zbar_k for k = 1, 2, 3.
+
+    Attributes
+    ----------
+    bars
+        The LP optimum of each Z_k alone (Algorithm 2, line 1); an upper bound on it where `tried_seconds` is finite.
+    tried_seconds
+        Time limit within which the LPs did not end [s]; infinite where they did.
+    """
+
+    bars: tuple[float, float, float]
+    tried_seconds: float
+
+
+_KNOWN: WeakKeyDictionary[MospInstance, Normalizers] = WeakKeyDictionary()
+
+
+def value_of(instance: MospInstance, options: Options) -> tuple[PlacementValue, dict[str, Any]]:
+    """Return the objective's coefficients, and what the solution file tells of normalizers that the run has found."""
     if not isinstance(instance.objective, CaspianObjective) or instance.objective.normalizers:
         return placement_value(instance), {}
-    bars = normalizers(instance, options)
-    if bars is None:
-        return None, {"stopped": "before the normalizers Zbar were known"}
-    return placement_value(instance, bars), {"normalizers": dict(zip(("z1", "z2", "z3"), bars, strict=True))}
+    found = normalizers(instance, options)
+    info: dict[str, Any] = {"normalizers": dict(zip(("z1", "z2", "z3"), found.bars, strict=True))}
+    if found.tried_seconds < float("inf"):
+        info["normalizers_without_capacity"] = f"their LPs did not end within {found.tried_seconds:.1f} s"
+    return placement_value(instance, found.bars), info
 
 
-def normalizers(instance: MospInstance, options: Options) -> tuple[float, float, float] | None:
-    """Return Zbar_k: the LP optimum of each Z_k alone (Algorithm 2, line 1); None if time ran out.
+def normalizers(instance: MospInstance, options: Options) -> Normalizers:
+    """Return the normalizers: those of the LPs where the time suffices, else bounds on these without capacity.
 
-    Kept as long as the instance, so that every method of one comparison divides by the same numbers.
+    Kept as long as the instance, so that every method of one comparison divides by the same numbers. The LPs are tried
+    again with more than twice the time.
     """
-    known = _NORMALIZERS.get(instance)
-    if known is None:
-        bars = []
-        for k in (1, 2, 3):
-            bar = _largest(instance, single_term(instance, k), options)
-            if bar is None:
-                return None
-            bars.append(bar)
-        known = (bars[0], bars[1], bars[2])
-        _NORMALIZERS[instance] = known
+    known = _KNOWN.get(instance)
+    part = replace(options.part(TIME_SHARE), callback=None)
+    if known is None or part.remaining > 2 * known.tried_seconds:
+        known = _KNOWN[instance] = _found(instance, part)
     return known
 
 
+def _found(instance: MospInstance, options: Options) -> Normalizers:
+    seconds, bars = options.remaining, []
+    for term in (single_term(instance, k) for k in (1, 2, 3)):
+        bar = _largest(instance, term, options)
+        if bar is None:
+            free = [free_bound(instance, single_term(instance, k)) or 0.0 for k in (1, 2, 3)]
+            return Normalizers((free[0], free[1], free[2]), seconds)
+        bars.append(bar)
+    return Normalizers((bars[0], bars[1], bars[2]), float("inf"))
+
+
 def _largest(instance: MospInstance, term: PlacementValue, options: Options) -> float | None:
+    if options.remaining == 0:
+        return None
     form = build_normalizer(instance, term)
-    result = highs.solve(form.program, replace(options, callback=None), lp_solver="ipm")
+    result = highs.solve(form.program, options, lp_solver="ipm")
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     if result.status is not Status.OPTIMAL or result.objective is None:
         return None
     return max(0.0, result.objective)
-
-
-def out_of_time(info: dict[str, Any]) -> Outcome:
-    """Return the outcome of a method that could not begin."""
-    return Outcome(Status.TIME_LIMIT, info=info)

@@ -17,7 +17,7 @@ from carbonopt.problems.mosp.formulation.program import (
 )
 from carbonopt.problems.mosp.methods import heuristics
 from carbonopt.problems.mosp.methods.incumbent import heuristic_outcome, report_best
-from carbonopt.problems.mosp.methods.normalizers import out_of_time, value_of
+from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 from carbonopt.problems.mosp.methods.relaxation import relaxation
 
@@ -51,8 +51,6 @@ def _rounded(
 ) -> Outcome:
     refuse_if_too_large(instance)
     value, info = value_of(instance, options)
-    if value is None:
-        return out_of_time(info)
     partials = []
     if insert_first:
         partials = [] if options.start is None else [PartialSchedule.of(instance, value, options.start)]

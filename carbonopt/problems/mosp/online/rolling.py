@@ -193,8 +193,6 @@ class Rolling(Policy):
 
     def _steadied(self, window: Window, schedule: Schedule, options: Options, base: int) -> Schedule:
         value, _ = value_of(window.instance, options)
-        if value is None:  # out of time: what a change costs is not known
-            return schedule
         plan = Plan(window, value, schedule, 0.0, self.migration)
         change = self.change_share * plan.typical
         plan.suspension, plan.migration = change, self.migration + change

@@ -46,8 +46,7 @@ def simulate(instance: MospInstance, policy: Policy, options: SimulationOptions)
         raise UnsupportedError(f"mode {options.mode!r}: mosp follows the text of Caspian: use mode 'paper'")
     info: dict[str, Any] = {"pieces": getattr(policy, "pieces", "migrate")}
     if isinstance(instance.objective, CaspianObjective) and instance.objective.normalizers is None:
-        bars = normalizers(instance, Options(time_limit=None))
-        assert bars is not None
+        bars = normalizers(instance, Options(time_limit=None)).bars
         info["normalizers"] = dict(zip(("z1", "z2", "z3"), bars, strict=True))
     if not len(instance.jobs):
         return Outcome(Status.FEASIBLE, {"job": [], "cluster": [], "start": [], "end": []}, info=info)

@@ -11,9 +11,9 @@ from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
 from carbonopt.problems.mosp.methods.price.packing import LEVELS, add, fits, has_room, is_open, put, take
-from carbonopt.problems.mosp.methods.price.parameters import MoveParameters, PlaceParameters
 from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.methods.price.search import move, rules_of, undo
+from carbonopt.problems.mosp.methods.price.search_parameters import MoveParameters, PlaceParameters
 from carbonopt.problems.mosp.methods.price.state import (
     at_places,
     bits_of,

@@ -14,8 +14,8 @@ from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.bounds import lagrangian_bound
 from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.parameters import PlaceParameters
 from carbonopt.problems.mosp.methods.price.places import make_places
+from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParameters
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*six orders of magnitude")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import carbonopt as co
-from carbonopt.problems.mosp.methods.price.parameters import PriceParameters, SearchParameters
+from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
+from carbonopt.problems.mosp.methods.price.search_parameters import SearchParameters
 
 NO_SWEEPS: dict[str, Any] = {"sweeps": {"most_jobs": 0}, "cuts": {"most_jobs_of_tree": 0}}
 """The search is then all that looks for schedules."""

@@ -10,9 +10,9 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.parameters import PlaceParameters, StartParameters
 from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.methods.price.restricted import Bins, solve_restricted, whole_starts
+from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParameters, StartParameters
 
 
 def test_largest_remainders_go_up_and_each_bin_adds_up():

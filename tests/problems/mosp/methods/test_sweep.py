@@ -12,11 +12,12 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.parameters import PlaceParameters, SweepParameters
 from carbonopt.problems.mosp.methods.price.places import make_places
+from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParameters
 from carbonopt.problems.mosp.methods.price.state import at_places, new_state
 from carbonopt.problems.mosp.methods.price.sweep.choose import choose
 from carbonopt.problems.mosp.methods.price.sweep.improve import Improver, is_small
+from carbonopt.problems.mosp.methods.price.sweep.parameters import SweepParameters
 from carbonopt.problems.mosp.methods.price.sweep.part import whole_room, whole_units
 from carbonopt.problems.mosp.methods.price.sweep.profiles import are_few, make_profiles
 from carbonopt.problems.mosp.methods.price.sweep.sweep import Sweep

@@ -18,7 +18,7 @@ from carbonopt.core.arrays import FloatArray, prefix_sums
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
 from carbonopt.problems.mosp.methods.price import kernels
-from carbonopt.problems.mosp.methods.price.parameters import BoundParameters
+from carbonopt.problems.mosp.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.mosp.methods.price.table import make_table
 
 FLOAT_ERROR = 1e-12

@@ -27,7 +27,7 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.methods.greedy import greedy
 from carbonopt.problems.mosp.methods.milp import branch
-from carbonopt.problems.mosp.methods.normalizers import out_of_time, value_of
+from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
@@ -49,8 +49,6 @@ COMPILE_SECONDS = 30.0
 def price(instance: MospInstance, options: Options) -> Outcome:
     """Bound by slot prices and search with them."""
     value, info = value_of(instance, options)
-    if value is None:
-        return out_of_time(info)
     if not len(instance.jobs):
         return Outcome(Status.OPTIMAL, {"job": [], "cluster": [], "start": []}, 0.0, info=info)
     params = options.parameters(PriceParameters)

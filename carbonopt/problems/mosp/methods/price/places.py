@@ -9,7 +9,7 @@ import numpy as np
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray, RecordArray, prefix_sums
 from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.parameters import PlaceParameters
+from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParameters
 from carbonopt.problems.mosp.methods.price.table import Table
 
 ENTRY = np.dtype([("place", np.int32), ("excess", np.float32)])

@@ -24,9 +24,9 @@ from carbonopt.milp.program import Block, Program
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.insertion import insert, listed_cost
 from carbonopt.problems.mosp.methods.price.packing import fits, put
-from carbonopt.problems.mosp.methods.price.parameters import StartParameters
 from carbonopt.problems.mosp.methods.price.places import Places
 from carbonopt.problems.mosp.methods.price.records import State
+from carbonopt.problems.mosp.methods.price.search_parameters import StartParameters
 from carbonopt.problems.mosp.methods.price.table import Table, time_costs
 
 TOLERANCE = 1e-6

@@ -24,9 +24,9 @@ import numpy as np
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.problems.mosp.methods.price.insertion import insert
 from carbonopt.problems.mosp.methods.price.packing import put, take
-from carbonopt.problems.mosp.methods.price.parameters import MoveParameters
 from carbonopt.problems.mosp.methods.price.places import Places
 from carbonopt.problems.mosp.methods.price.records import State
+from carbonopt.problems.mosp.methods.price.search_parameters import MoveParameters
 from carbonopt.problems.mosp.methods.price.table import Table
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from carbonopt.core.arrays import IntArray
-from carbonopt.problems.mosp.methods.price.parameters import PartParameters, SweepParameters
 from carbonopt.problems.mosp.methods.price.records import State
+from carbonopt.problems.mosp.methods.price.sweep.parameters import PartParameters, SweepParameters
 from carbonopt.problems.mosp.methods.price.sweep.part import Choice, whole_room
 from carbonopt.problems.mosp.methods.price.sweep.profiles import are_few
 

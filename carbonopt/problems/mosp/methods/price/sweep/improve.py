@@ -11,10 +11,10 @@ from carbonopt.core.arrays import FloatArray, prefix_sums
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.parameters import SweepParameters
 from carbonopt.problems.mosp.methods.price.records import State
 from carbonopt.problems.mosp.methods.price.state import at_places, fits_capacity
 from carbonopt.problems.mosp.methods.price.sweep.choose import choose
+from carbonopt.problems.mosp.methods.price.sweep.parameters import SweepParameters
 from carbonopt.problems.mosp.methods.price.sweep.part import Choice, Part, make_part, whole_room, whole_units
 from carbonopt.problems.mosp.methods.price.sweep.profiles import are_few
 from carbonopt.problems.mosp.methods.price.sweep.sweep import Sweep, Swept

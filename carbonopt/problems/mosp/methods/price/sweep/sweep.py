@@ -17,8 +17,8 @@ import numpy as np
 from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.methods.price.parameters import SweepParameters
 from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
+from carbonopt.problems.mosp.methods.price.sweep.parameters import SweepParameters
 from carbonopt.problems.mosp.methods.price.sweep.part import Part
 from carbonopt.problems.mosp.methods.price.sweep.records import States
 from carbonopt.problems.mosp.methods.price.sweep.relaxation import evaluate, find_stages, make_paths

@@ -1,0 +1,87 @@
+"""What a user may set of the bounds of method `price`: ascent, branches on rejections, cuts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from carbonopt.core.parameters import Parameters, number
+
+
+@dataclass(frozen=True)
+class BoundParameters(Parameters):
+    """Of the ascent of the dual function.
+
+    Parameters
+    ----------
+    time_share
+        Share of the remaining time that the ascent may take.
+    temperatures
+        Temperatures of the soft minimum over starts, one after the other [costs of a typical job]. Lower ones are
+        closer to the true function, and slower.
+    cluster_temperature
+        Temperature of the soft minimum over clusters, as a share of that over starts.
+    iterations
+        Quasi-Newton iterations at each temperature, at most.
+    steps
+        Subgradient steps after the last temperature, at most.
+    """
+
+    time_share: float = number(0.4, above=0, most=1)
+    temperatures: tuple[float, ...] = number((0.03, 0.003, 3e-4, 1e-4, 3e-5), above=0)
+    cluster_temperature: float = number(1 / 3, above=0)
+    iterations: int = number(150, least=1)
+    steps: int = number(300, least=0)
+
+
+@dataclass(frozen=True)
+class RejectionBranchParameters(Parameters):
+    """Of the branches on how many jobs are rejected, which raise the bound where jobs may be rejected.
+
+    Parameters
+    ----------
+    time_share
+        Share of the remaining time that branching may take.
+    most_jobs
+        Number of jobs up to which there is branching: one rejection more or less must be worth it.
+    most_shapes
+        Number of different durations and demands up to which there is branching.
+    most_branches
+        Branches in all, at most.
+    deepest
+        Splits that lead to a branch, at most. A certificate is nested as deep; files that are nested much deeper than
+        the default are refused.
+    steps
+        Subgradient steps at the end of the ascent in each branch, at most.
+    nearly_whole
+        Distance to a whole number of rejections below which a split between smaller jobs comes first [jobs].
+    least_fraction
+        Distance to a whole number of rejections below which a branch is not split [jobs].
+    """
+
+    time_share: float = number(0.25, above=0, most=1)
+    most_jobs: int = number(3_000, least=0)
+    most_shapes: int = number(200, least=0)
+    most_branches: int = number(200, least=1)
+    deepest: int = number(60, least=1, most=80)
+    steps: int = number(100, least=0)
+    nearly_whole: float = number(0.05, least=0, most=0.5)
+    least_fraction: float = number(0.005, above=0, most=0.5)
+
+
+@dataclass(frozen=True)
+class CutParameters(Parameters):
+    """Of HiGHS's cuts, which raise the bound over the places that are left.
+
+    Parameters
+    ----------
+    time_share
+        Share of the remaining time that cuts may take.
+    most_columns
+        Columns of the program up to which there are cuts. Larger ones gain little in so much time.
+    most_jobs_of_tree
+        Number of jobs up to which HiGHS closes by branching what gap is left.
+    """
+
+    time_share: float = number(0.15, above=0, most=1)
+    most_columns: int = number(8_000, least=0)
+    most_jobs_of_tree: int = number(60, least=0)

@@ -1,0 +1,94 @@
+"""What a user may set of the sweeps of method `price`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from carbonopt.core.parameters import Parameters, number
+
+
+@dataclass(frozen=True)
+class PartParameters(Parameters):
+    """Of the parts of a schedule that are swept, for one size of instances.
+
+    Parameters
+    ----------
+    most_profiles
+        Profiles of held units, at most. They bound the units that the jobs of a part hold.
+    spans
+        Numbers of slots of a part, of which one is drawn.
+    width
+        States that a sweep keeps, at most. More find better schedules, and are slower.
+    """
+
+    most_profiles: int = number(2_500, least=1)
+    spans: tuple[int, ...] = number((8, 12, 16), least=1)
+    width: int = number(500, least=1)
+
+
+@dataclass(frozen=True)
+class SweepParameters(Parameters):
+    """Of the dynamic program over slots, for all jobs or for parts of a schedule.
+
+    Parameters
+    ----------
+    least_jobs, most_jobs
+        Numbers of jobs from which, and up to which, there are sweeps.
+    time_share
+        Share of the remaining time that sweeps over parts may take.
+    parts_per_job
+        Parts in all, for each job.
+    longest_slots
+        Duration of the jobs of a part, at most.
+    most_clusters, most_jobs_of_part, most_absent
+        Clusters, jobs, and absent jobs of a part, at most.
+    high_regret_share
+        Probability with which a part is one around a job of large excess.
+    tournament
+        Draws of which the job of largest excess is taken.
+    most_profiles, most_values, most_steps
+        What an instance may have to be swept as a whole: profiles, these x clusters x slots, and these x types of jobs.
+    root_rounds
+        Steps of the ascent of job prices before a proof.
+    proof_widths, proof_rounds, proof_batches
+        States, steps of the ascent for each batch, and states of a batch of the sweeps of a proof, one after the other.
+        A batch of 0 holds all states.
+    growth
+        States that there is room for before the worst are dropped [widths].
+    batch_growth
+        States that may come of a batch [batches].
+    most_bytes
+        Memory of all states, at most.
+    sample
+        States for whose mean bound the prices of jobs are raised.
+    first_step
+        What the first step of an ascent closes [distances to the limit of the sweep].
+    most_compared
+        Cheaper states of the same jobs that a state is compared with, at most.
+    """
+
+    least_jobs: int = number(20, least=2)
+    most_jobs: int = number(3_000, least=0)
+    time_share: float = number(0.9, above=0, most=1)
+    parts_per_job: int = number(20, least=0)
+    longest_slots: int = number(24, least=1)
+    most_clusters: int = number(3, least=1)
+    most_jobs_of_part: int = number(80, least=2)
+    most_absent: int = number(12, least=0)
+    high_regret_share: float = number(0.7, least=0, most=1)
+    tournament: int = number(15, least=1)
+    most_profiles: int = number(50_000, least=1)
+    most_values: float = number(2e7, above=0)
+    most_steps: float = number(2e8, above=0)
+    root_rounds: int = number(200, least=0)
+    proof_widths: tuple[int, ...] = number((2_000, 10_000, 50_000, 20_000, 200_000), least=1)
+    proof_rounds: tuple[int, ...] = number((5, 5, 5, 20, 20), least=0)
+    proof_batches: tuple[int, ...] = number((0, 0, 0, 1_000, 1_000), least=0)
+    growth: int = number(2, least=2)
+    batch_growth: int = number(32, least=2)
+    most_bytes: int = number(400_000_000, least=1_000_000)
+    sample: int = number(32, least=1)
+    first_step: float = number(0.3, above=0)
+    most_compared: int = number(1_000, least=1)
+    small: PartParameters = field(default_factory=lambda: PartParameters(12_000, (12, 16, 24), 1_000))
+    large: PartParameters = field(default_factory=PartParameters)
