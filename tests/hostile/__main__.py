@@ -6,6 +6,9 @@ import argparse
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -19,6 +22,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0, help="how long")
     parser.add_argument("--seed", type=int, default=0, help="of the first attempt; the others follow it")
     parser.add_argument("--kinds", default=",".join(campaign.KINDS), help="separated by commas")
+    parser.add_argument("--workers", type=int, default=1, help="processes, each with seeds of its own")
     parser.add_argument("--output", type=Path, default=Path("hostile-found"), help="folder of what is found")
     parser.add_argument("--replay", type=Path, nargs="*", help="files of an earlier run: make those attempts again")
     asked = parser.parse_args()
@@ -27,19 +31,24 @@ def main() -> int:
         for path, what in found.items():
             print(f"{path}: {'nothing is wrong any more' if what is None else what.words}")
         return int(any(found.values()))
+    kinds = tuple(asked.kinds.split(","))
+    if unknown := [kind for kind in kinds if kind not in campaign.KINDS]:
+        parser.error(f"unknown kind {unknown[0]!r}: must be one of {', '.join(campaign.KINDS)}")
+    print(f"seeds from {asked.seed} on, {asked.minutes:g} minutes, {asked.workers} processes", flush=True)
+    end = time.time() + 60 * asked.minutes
     made: Counter[str] = Counter()
     failed: Counter[str] = Counter()
-    print(f"seeds from {asked.seed} on, {asked.minutes:g} minutes", flush=True)
-    end = time.monotonic() + 60 * asked.minutes
-    for kind, seed in campaign.attempts(asked.seed, tuple(asked.kinds.split(","))):
-        if time.monotonic() > end:
-            break
-        what = campaign.attempt(kind, seed)
-        made[kind] += 1
-        if what is not None:
-            failed[kind] += 1
-            path = campaign.keep(what, kind, seed, asked.output)
-            print(f"{kind} {seed}: {what.words} ({path})", flush=True)
+    with ProcessPoolExecutor(asked.workers, get_context("spawn")) as pool:
+        runs = [
+            pool.submit(campaign.attempts_until, end, asked.seed + worker, asked.workers, kinds, asked.output)
+            for worker in range(asked.workers)
+        ]
+        with suppress(KeyboardInterrupt):
+            [run.exception() for run in runs]  # a Ctrl-C reaches the workers too: each ends with its counts
+        for run in runs:
+            made_there, failed_there = run.result()
+            made += made_there
+            failed += failed_there
     print(campaign.table(made, failed))
     return int(bool(failed))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -32,14 +34,36 @@ def attempt(kind: str, seed: int) -> Found | None:
     return None
 
 
-def attempts(first_seed: int, kinds: tuple[str, ...] = tuple(KINDS)) -> Iterator[tuple[str, int]]:
-    """Yield kind and seed of one attempt after the other, without an end."""
+def attempts(first_seed: int, kinds: tuple[str, ...] = tuple(KINDS), stride: int = 1) -> Iterator[tuple[str, int]]:
+    """Yield kind and seed of one attempt after the other, without an end: every so many seeds, from the first on."""
     seed = first_seed
     while True:
         for kind in kinds:
-            if seed % EVERY[kind] == 0 or len(kinds) == 1:
+            if (seed // stride) % EVERY[kind] == 0 or len(kinds) == 1:
                 yield kind, seed
-        seed += 1
+        seed += stride
+
+
+def attempts_until(
+    end: float, first_seed: int, stride: int, kinds: tuple[str, ...], output: Path
+) -> tuple[Counter[str], Counter[str]]:
+    """Make attempts until a moment or a Ctrl-C; return how many were made of each kind, and how many found something.
+
+    What is found is written and printed at once.
+    """
+    made: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    with suppress(KeyboardInterrupt):
+        for kind, seed in attempts(first_seed, kinds, stride):
+            if time.time() > end:
+                break
+            what = attempt(kind, seed)
+            made[kind] += 1
+            if what is not None:
+                failed[kind] += 1
+                path = keep(what, kind, seed, output)
+                print(f"{kind} {seed}: {what.words} ({path})", flush=True)
+    return made, failed
 
 
 def keep(found: Found, kind: str, seed: int, folder: Path) -> Path:
