@@ -63,6 +63,11 @@ PROBLEM = Problem(
             parameters=".methods.parameters:MilpParameters",
             exact=True,
         ),
+        "lp-rounding": Method(
+            ".methods.lp_rounding:lp_rounding",
+            "LP relaxation, rounded to what each job does most and by draws, then best responses",
+            parameters=".methods.parameters:RoundingParameters",
+        ),
         "lp": Method(
             ".methods.milp:lp",
             "LP relaxation with HiGHS: a bound",
@@ -91,7 +96,7 @@ PROBLEM = Problem(
         "applicable": ".online.rule:applicable",
         "plot": "carbonopt.plotting.purchasing_load:plot_purchasing_load",
     },
-    compared=("price", "milp", "lp", "no-wait"),
+    compared=("price", "milp", "lp-rounding", "lp", "no-wait"),
     shown={"carbon_kg": "carbon kg", "cost_usd": "cost $", "mean_wait_hours": "mean wait h", "churn": "churn"},
     quick="no-wait",
     policies=_POLICIES,

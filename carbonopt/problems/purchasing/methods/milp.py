@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
@@ -15,14 +14,14 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.data.purchase_options import OPTIONS, RESERVED, SHARED, SPOT
-from carbonopt.problems.purchasing.formulation.piece_program import PieceProgram, build_pieces
-from carbonopt.problems.purchasing.formulation.program import RunProgram, build, estimate_size
-from carbonopt.problems.purchasing.methods.dual_bound import dual_bound, stated
-from carbonopt.problems.purchasing.methods.no_wait import first_schedule
+from carbonopt.problems.purchasing.data.purchase_options import OPTIONS, SHARED, SPOT
+from carbonopt.problems.purchasing.formulation.form import Form, form_of
+from carbonopt.problems.purchasing.formulation.piece_program import PieceProgram
+from carbonopt.problems.purchasing.formulation.program import estimate_size
+from carbonopt.problems.purchasing.methods.certificates import certificate_of, infeasible, stated
+from carbonopt.problems.purchasing.methods.no_wait import first_schedule, improved
 from carbonopt.problems.purchasing.methods.parameters import LpParameters, MilpParameters, PolishParameters
-from carbonopt.problems.purchasing.methods.polish import polished
-from carbonopt.problems.purchasing.methods.rounding import CheckedSchedule, checked, pieces_of, reserve, runs_of
+from carbonopt.problems.purchasing.methods.rounding import CheckedSchedule, rounded
 
 MILP_COLUMNS = 3_000
 """`auto` solves programs up to this size with HiGHS alone."""
@@ -38,7 +37,7 @@ def formulate(instance: PurchasingInstance, form: str) -> Program:
     """Return the program that `milp` (or, relaxed, `lp`) solves."""
     if form not in ("milp", "lp"):
         raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
-    return _form(instance, integer=form == "milp").program
+    return form_of(instance, integer=form == "milp").program
 
 
 def milp(instance: PurchasingInstance, options: Options) -> Outcome:
@@ -47,8 +46,29 @@ def milp(instance: PurchasingInstance, options: Options) -> Outcome:
     The bound is the program's: it holds in continuous time. The schedule is what the checker says of it, so that a gap
     remains where the means of slots hide a shortage.
     """
-    form, polish = _form(instance, integer=True), options.parameters(MilpParameters).polish
-    first = first_schedule(instance, options)
+    return branch(instance, first_schedule(instance, options), Outcome(Status.TIME_LIMIT), options)
+
+
+def branch(instance: PurchasingInstance, first: CheckedSchedule | None, known: Outcome, options: Options) -> Outcome:
+    """Give the whole program to HiGHS.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    first
+        A schedule to start from.
+    known
+        Its bound is returned, with its certificate, where HiGHS proves no better one.
+    options
+        Of the run.
+
+    Raises
+    ------
+    TooLargeError
+        If the program would not fit into memory.
+    """
+    form, polish = form_of(instance, integer=True), options.parameters(MilpParameters).polish
     decided = instance.reserved_cpus is None  # what HiGHS finds on its way comes without R: it could not be judged
     if first is not None:
         options.report(objective=first.objective, incumbent=lambda: first.schedule, info=first.info)
@@ -56,88 +76,71 @@ def milp(instance: PurchasingInstance, options: Options) -> Outcome:
         form.program,
         options,
         start=None if first is None else _columns_of(instance, form, first.schedule),
-        schedule_of=None if decided else lambda values: _best(instance, form, values, polish).schedule,
+        schedule_of=None if decided else lambda values: _polished(instance, form, values, polish).schedule,
         bound_error=(len(instance.jobs), _cost_rounding(form.program)),
     )
+    info = known.info | result.info
     if result.status is Status.INFEASIBLE and first is None:
-        return Outcome(Status.INFEASIBLE, info=result.info)
+        return infeasible(instance, options, info)
     best = first
     if result.values is not None:
-        found = _best(instance, form, result.values, polish)
+        found = _polished(instance, form, result.values, polish)
         if np.isfinite(found.objective) and (best is None or found.objective <= best.objective):
             best = found
-    bound = None if result.bound is None else max(0.0, result.bound)  # no schedule costs less than nothing
+    bound, certificate = known.bound, known.certificate
+    if result.bound is not None and result.bound > (bound or 0.0):
+        bound, certificate = result.bound, None
+    elif bound is None and result.bound is not None:
+        bound = 0.0  # no schedule costs less than nothing
     status = result.status
     if best is None:
-        return Outcome(Status.UNKNOWN if status is Status.OPTIMAL else status, bound=bound, info=result.info)
+        return Outcome(Status.UNKNOWN if status is Status.OPTIMAL else status, None, bound, certificate, info)
     if status is Status.INFEASIBLE:  # refuted by the schedule at hand
         status = Status.FEASIBLE
-    return Outcome(status, best.schedule, bound, info=result.info | best.info)
+    return Outcome(status, best.schedule, bound, certificate, info | best.info)
 
 
 def lp(instance: PurchasingInstance, options: Options) -> Outcome:
     """Bound the optimum by the LP relaxation; the duals of the slots' rows certify it."""
-    program = _form(instance, integer=False).program
+    return relaxed(instance, form_of(instance, integer=False), options)[0]
+
+
+def relaxed(instance: PurchasingInstance, form: Form, options: Options) -> tuple[Outcome, FloatArray | None]:
+    """Solve the LP relaxation of a program.
+
+    Parameters
+    ----------
+    instance, form
+        The instance and its relaxed program.
+    options
+        Of the run.
+
+    Returns
+    -------
+    Outcome
+        With a certified bound and no schedule.
+    ndarray or None
+        Columns of the optimum; None where HiGHS has none.
+    """
     most = options.parameters(LpParameters).interior_point_columns
-    solver = "ipm" if program.columns > most else "choose"
-    result = highs.solve(program, options, lp_solver=solver)
+    solver = "ipm" if form.program.columns > most else "choose"
+    result = highs.solve(form.program, options, lp_solver=solver)
     if result.status is Status.INFEASIBLE:
-        return Outcome(Status.INFEASIBLE, info=result.info)
+        return infeasible(instance, options, result.info), None
     info = result.info | {"lp_optimum": result.objective}
-    duals = np.zeros(program.rows) if result.row_dual is None else result.row_dual
-    bound, certificate = stated(instance, *dual_bound(instance, program, duals))
-    return Outcome(result.status, None, bound, certificate, info)
-
-
-def _form(instance: PurchasingInstance, integer: bool) -> RunProgram | PieceProgram:
-    return build_pieces(instance, integer) if instance.model == "suspend-resume" else build(instance, integer)
-
-
-def _best(
-    instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray, polish: PolishParameters
-) -> CheckedSchedule:
-    """Return the best schedule that the columns stand for."""
-    return min(_candidates(instance, form, values, polish), key=lambda one: one.objective)
-
-
-def _candidates(
-    instance: PurchasingInstance, form: RunProgram | PieceProgram, values: FloatArray, polish: PolishParameters
-) -> Iterator[CheckedSchedule]:
-    reserved = instance.reserved_cpus
-    if reserved is None:
-        reserved = round(float(values[form.program.block("reserved").start]))
-    if isinstance(form, PieceProgram):
-        for level in (True, False):
-            yield checked(instance, pieces_of(instance, form, values, level))
-        return
-    job, start, option = form.runs(values)
-    if instance.model != "no-split":
-        yield checked(instance, runs_of(instance, job, start, option))
-        yield from _polished(instance, reserved, job, start, option, polish)
-        return
-    pool = np.flatnonzero(option != SPOT)
-    worth = (instance.jobs.cpus * instance.jobs.length_hours)[job[pool]]
-    order = pool[np.lexsort((-worth, option[pool] != RESERVED))]  # as chosen as far as they fit, then any that fits
-    fitted = reserve(instance, reserved, job, start, order)
-    option = np.where(option == SPOT, SPOT, fitted)
-    yield checked(instance, runs_of(instance, job, start, option), reserved)
-    yield from _polished(instance, reserved, job, start, option, polish)
+    duals = np.zeros(form.program.rows) if result.row_dual is None else result.row_dual
+    bound, certificate = stated(instance, certificate_of(instance, form.program, duals))
+    return Outcome(result.status, None, bound, certificate, info), result.values
 
 
 def _polished(
-    instance: PurchasingInstance,
-    reserved: float,
-    job: IntArray,
-    start: FloatArray,
-    option: IntArray,
-    polish: PolishParameters,
-) -> Iterator[CheckedSchedule]:
-    if not instance.limits:
-        start, option = polished(instance, reserved, job, start, option, polish)
-        yield checked(instance, runs_of(instance, job, start, option))
+    instance: PurchasingInstance, form: Form, values: FloatArray, polish: PolishParameters
+) -> CheckedSchedule:
+    """Return the best schedule that columns stand for, after best responses in continuous time."""
+    return improved(instance, rounded(instance, form, values), polish)
 
 
-def _columns_of(instance: PurchasingInstance, form: RunProgram | PieceProgram, schedule: Schedule) -> FloatArray | None:
+def _columns_of(instance: PurchasingInstance, form: Form, schedule: Schedule) -> FloatArray | None:
     """Return columns from which the solver can find back to a schedule; None where it cannot be told in columns."""
     index: dict[Any, int] = {name: i for i, name in enumerate(instance.jobs.name)}
     job = np.array([index[name] for name in schedule["job"]], dtype=np.int64)

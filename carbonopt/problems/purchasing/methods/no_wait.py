@@ -30,8 +30,10 @@ def first_schedule(instance: PurchasingInstance, options: Options) -> CheckedSch
     return best if np.isfinite(best.objective) else None
 
 
-def improved(instance: PurchasingInstance, found: CheckedSchedule) -> CheckedSchedule:
+def improved(instance: PurchasingInstance, found: CheckedSchedule, polish: PolishParameters) -> CheckedSchedule:
     """Return a schedule of one run a job after best responses; others, and those within limits, as they are."""
+    if not np.isfinite(found.objective):
+        return found
     index = {name: j for j, name in enumerate(instance.jobs.name)}
     job = np.array([index[name] for name in found.schedule["job"]], dtype=np.int64)
     if instance.limits or instance.model == "suspend-resume" or len(np.unique(job)) < len(job):
@@ -41,7 +43,7 @@ def improved(instance: PurchasingInstance, found: CheckedSchedule) -> CheckedSch
     reserved = instance.reserved_cpus
     if reserved is None:
         reserved = int(found.info["reserved_cpus"])
-    start, option = polished(instance, reserved, job, start, option, PolishParameters())
+    start, option = polished(instance, reserved, job, start, option, polish)
     return min(found, checked(instance, runs_of(instance, job, start, option), reserved), key=lambda one: one.objective)
 
 

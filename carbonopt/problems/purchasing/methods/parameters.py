@@ -50,3 +50,22 @@ class LpParameters(Parameters):
     """
 
     interior_point_columns: int = number(50_000, least=0)
+
+
+@dataclass(frozen=True)
+class RoundingParameters(LpParameters):
+    """Parameters of method `lp-rounding`.
+
+    Parameters
+    ----------
+    interior_point_columns
+        Size of the program above which HiGHS takes its interior point in place of the simplex.
+    draws
+        Schedules that are drawn by the shares of the LP optimum, beside that of the largest shares. More find a better
+        one, and one within limits more often.
+    polish
+        What is done with the best schedule.
+    """
+
+    draws: int = number(8, least=0)
+    polish: PolishParameters = field(default_factory=PolishParameters)

@@ -10,7 +10,8 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
-from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, OPTIONS, RESERVED, SHARED
+from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, OPTIONS, RESERVED, SHARED, SPOT
+from carbonopt.problems.purchasing.formulation.form import Form
 from carbonopt.problems.purchasing.formulation.piece_program import PieceProgram
 from carbonopt.problems.purchasing.verify.accounts import load_of
 from carbonopt.problems.purchasing.verify.check import check
@@ -38,6 +39,24 @@ def checked(instance: PurchasingInstance, schedule: Schedule, reserved: int | No
     report = check(instance, schedule, info)
     feasible = report.feasible and report.objective is not None
     return CheckedSchedule(schedule, info, report.objective if feasible and report.objective is not None else np.inf)
+
+
+def rounded(instance: PurchasingInstance, form: Form, values: FloatArray) -> CheckedSchedule:
+    """Return the best schedule that columns stand for: whole or not, each job does what is largest."""
+    if isinstance(form, PieceProgram):
+        both = (checked(instance, pieces_of(instance, form, values, level)) for level in (True, False))
+        return min(both, key=lambda one: one.objective)
+    job, start, option = form.runs(values)
+    if instance.model != "no-split":
+        return checked(instance, runs_of(instance, job, start, option))
+    reserved = instance.reserved_cpus
+    if reserved is None:
+        reserved = round(float(values[form.program.block("reserved").start]))
+    pool = np.flatnonzero(option != SPOT)
+    work = (instance.jobs.cpus * instance.jobs.length_hours)[job[pool]]
+    order = pool[np.lexsort((-work, option[pool] != RESERVED))]  # as chosen as far as they fit, then any that fits
+    option = np.where(option == SPOT, SPOT, reserve(instance, reserved, job, start, order))
+    return checked(instance, runs_of(instance, job, start, option), reserved)
 
 
 def runs_of(instance: PurchasingInstance, job: IntArray, start: FloatArray, option: IntArray) -> Schedule:

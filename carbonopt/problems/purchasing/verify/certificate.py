@@ -58,7 +58,8 @@ def proven_bound(
     Returns
     -------
     bound : float
-        A valid lower bound on the objective of every schedule.
+        A valid lower bound on the objective of every schedule; infinite where it is above `ceiling`, so that no
+        schedule keeps the limits.
     assumes : tuple of str
         Always empty.
 
@@ -85,7 +86,25 @@ def proven_bound(
     least = np.minimum(_least_on_pool(instance, priced, cap), least_on_spot(instance, priced))
     total = float(down(math.fsum(least)))
     total = float(down(total + _reserved_value(instance, priced, cost)))
-    return max(0.0, float(down(total - _limit_value(instance, mu)))), ()  # no schedule costs less than nothing
+    value = max(0.0, float(down(total - _limit_value(instance, mu))))  # no schedule costs less than nothing
+    return (math.inf if value > ceiling(instance) else value), ()
+
+
+def ceiling(instance: PurchasingInstance) -> float:
+    """Return more than the objective of any schedule: a bound above it proves that the limits cannot be kept.
+
+    A job runs twice at most, on spot CPUs and after an eviction on demand, at the dirtiest moment, and waits for as
+    long as it may and its length.
+    """
+    jobs, weights, prices = instance.jobs, instance.weights, instance.prices
+    hours = jobs.length_hours + 2 * ROUNDING_HOURS
+    work = float(jobs.cpus @ hours)
+    usd = work * (prices.on_demand_usd_per_cpu_hour + prices.spot_usd_per_cpu_hour)
+    if instance.reserved_cpus is None:
+        usd += instance.prepaid_usd(float(jobs.cpus.sum()) + 1)
+    carbon = 2 * work * float(instance.kg_per_cpu_hour.max(initial=0.0))
+    wait = float((instance.max_wait_hours + hours).sum())
+    return 1.001 * (weights.carbon_kg * carbon + weights.cost_usd * usd + weights.wait_hours * wait) + 1e-9
 
 
 def _below(rounded: float) -> float:

@@ -13,7 +13,8 @@ from purchasing_random import by_hand, continuous, random_schedule
 import carbonopt as co
 from carbonopt.core.options import Options, Progress
 from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Spot, Weights
-from carbonopt.problems.purchasing.methods.price.bound import maximise
+from carbonopt.problems.purchasing.methods.epsilon_constraints import at_equal
+from carbonopt.problems.purchasing.methods.price.bound import best_bound
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.method import price
@@ -91,12 +92,6 @@ class TestByHand:
         assert found.objective == pytest.approx(4)
         assert found.bound == pytest.approx(4)
 
-    def test_limits_that_cannot_be_kept(self) -> None:
-        instance = by_hand([3, 3, 3], [(0, 1, 1)], wait=1.0, weights=Weights(1, 1, 0), limits=Limits(carbon_kg=2.0))
-        found = solved(instance)
-        assert not found.has_solution
-        assert str(found.status) in ("infeasible", "unknown", "time_limit")
-
     def test_no_jobs(self) -> None:
         found = solved(by_hand([1.0], []))
         assert found.objective == 0
@@ -156,10 +151,10 @@ class TestDual:
         """Where cost has no weight, its limit has a multiplier: the bound was stuck at none, 18 % lower."""
         instance = replace(whole(3, model, jobs=60, slots=100), weights=Weights(1, 0, 0))
         limit = Limits(cost_usd=instance.prepaid_usd(instance.reserved_cpus or 0) + usd)
-        weighted = maximise(
+        weighted = best_bound(
             replace(instance, weights=Weights(1, weight, 0)), lambda: np.inf, Options(), BoundParameters()
         ).value
-        limited = maximise(replace(instance, limits=limit), lambda: np.inf, Options(), BoundParameters()).value
+        limited = best_bound(replace(instance, limits=limit), lambda: np.inf, Options(), BoundParameters()).value
         assert limited > (weighted - weight * usd) * (1 - 1e-4)
 
     @pytest.mark.parametrize("model", MODELS[:2])
@@ -171,6 +166,28 @@ class TestDual:
         step = 1e-6 * rng.normal(size=len(x))
         (above, _), (below, _), (_, slope) = dual.soft(x + step, 0.1), dual.soft(x - step, 0.1), dual.soft(x, 0.1)
         assert above - below == pytest.approx(2 * float(slope @ step), rel=1e-3, abs=1e-9)
+
+
+class TestNoSplit:
+    """What bounds jobs that may split bounds those that may not, too."""
+
+    @pytest.mark.parametrize("quantity", ["cost_usd", "carbon_kg"])
+    @pytest.mark.parametrize("policy", ["carbon-time", "res-first-carbon-time"])
+    def test_the_bound_is_no_weaker_than_that_of_splitting(self, policy: str, quantity: str) -> None:
+        """Where two limits hold, the ascent without an upper bound of prices was lost: 164 $ in place of 200 $."""
+        instance = co.generate("purchasing", jobs=150, arrival_hours=72, reserved=3, seed=1, model="no-split")
+        metrics = co.simulate(instance, policy).metrics
+        tight, loose = (
+            best_bound(
+                at_equal(instance, metrics, quantity, model)[0],
+                lambda: np.inf,
+                Options(time_limit=None),
+                BoundParameters(cell_hours=(1.0,)),
+            ).value
+            for model in ("no-split", "splitting")
+        )
+        assert loose > 0
+        assert tight >= loose * (1 - 1e-9)
 
 
 class TestManners:

@@ -13,7 +13,7 @@ import carbonopt as co
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import Prices, PurchasingInstance, Spot, Weights
-from carbonopt.problems.purchasing.methods.price.bound import Bound, maximise
+from carbonopt.problems.purchasing.methods.price.bound import Bound, best_bound
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling, Step
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Pool, Room, fill_rates
@@ -35,7 +35,7 @@ def drawn(seed: int, model: str = "splitting", spot: Spot | None = None) -> Purc
 
 
 def bounded(instance: PurchasingInstance) -> Bound:
-    return maximise(instance, lambda: np.inf, Options(), BoundParameters())
+    return best_bound(instance, lambda: np.inf, Options(), BoundParameters())
 
 
 def search_of(bound: Bound, random: int = 0) -> Search:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters
+from carbonopt.problems.purchasing.verify.certificate import ceiling
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class Bound:
         return self.dual.weights_at(self.dual.split(self.point)[1])
 
 
-def maximise(
+def best_bound(
     instance: PurchasingInstance, remaining: Callable[[], float], options: Options, parameters: BoundParameters
 ) -> Bound:
     """Return the best bound that is found in the time; Ctrl-C keeps the last that was reported.
@@ -59,6 +60,7 @@ def maximise(
         Of the search.
     """
     found: Bound | None = None
+    goal = ceiling(instance)
     for stage, hours in enumerate(parameters.cell_hours):
         grid = Grid.near(instance, hours, 1 if found is None else found.dual.grid.per_slot)
         if found is not None and (grid.cells == found.dual.grid.cells or remaining() <= 0):
@@ -67,45 +69,61 @@ def maximise(
         large = dual.breakpoints > parameters.large_breakpoints * parameters.cell_hours[0] / hours
         if large and found is not None and stage == len(parameters.cell_hours) - 1:
             break
+        climb = _Climb(remaining, parameters, large, goal)
         if found is None:
-            first = _beginning(dual, remaining, parameters)
-            temperatures = parameters.first_temperatures
+            first = climb.from_nothing(dual)
         else:
             first = np.concatenate([grid.spread(found.point[: found.dual.grid.cells]), _multipliers(found)])
-            temperatures = parameters.later_temperatures
-        ascent = Ascent(dual.hard, dual.soft, first, 0.0, dual.upper, remaining=remaining)
-        ascent.smooth(temperatures, parameters.large_iterations if large else parameters.iterations)
-        if not large:
-            ascent.step(parameters.subgradient_steps)
-        value, certificate = dual.certificate(ascent.prices)
+            first = climb(dual, first, parameters.later_temperatures)
+        value, certificate = dual.certificate(first)
         if found is None or value > found.value:
-            found = Bound(value, certificate, dual, ascent.prices)
+            found = Bound(value, certificate, dual, first)
         options.report(bound=found.value)
     assert found is not None
     found.dual.hard(found.point)
     return found
 
 
-def _beginning(dual: Dual, remaining: Callable[[], float], parameters: BoundParameters) -> FloatArray:
-    """Return flat arguments to begin with: where some are held at first, those that are good beside them."""
-    if not dual.held.any():
-        return dual.first
-    ascent = Ascent(dual.hard, dual.soft, dual.first, dual.held, dual.upper, remaining=remaining)
-    ascent.smooth(parameters.first_temperatures[: parameters.held_temperatures], parameters.large_iterations)
-    return ascent.prices
+@dataclass(frozen=True)
+class _Climb:
+    """How the dual function of one stage is climbed; see `best_bound`."""
+
+    remaining: Callable[[], float]
+    parameters: BoundParameters
+    large: bool
+    goal: float
+
+    def __call__(self, dual: Dual, first: FloatArray, temperatures: Sequence[float]) -> FloatArray:
+        """Return the best flat arguments found from the first."""
+        ascent = Ascent(dual.hard, dual.soft, first, 0.0, dual.upper, remaining=self.remaining, goal=self.goal)
+        ascent.smooth(temperatures, self.parameters.large_iterations if self.large else self.parameters.iterations)
+        if not self.large:
+            ascent.step(self.parameters.subgradient_steps)
+        return ascent.prices
+
+    def from_nothing(self, dual: Dual) -> FloatArray:
+        """Return good flat arguments where none are known.
+
+        Where jobs may not split, those for jobs that may come first: prices up to the one on demand bound the tighter
+        model at least as well, and without an upper bound the ascent was lost where two limits hold (164 $ in place of
+        200 $).
+        """
+        temperatures = self.parameters.first_temperatures
+        if dual.capped:
+            return self(dual, self._held(dual), temperatures)
+        looser = Dual(dual.instance.with_model("splitting"), dual.grid, dual.held_multiplier)
+        first = self(looser, self._held(looser), temperatures)
+        return self(dual, first, self.parameters.later_temperatures)
+
+    def _held(self, dual: Dual) -> FloatArray:
+        """Return flat arguments to begin with: where some are held at first, those that are good beside them."""
+        if not dual.held.any():
+            return dual.first
+        ascent = Ascent(dual.hard, dual.soft, dual.first, dual.held, dual.upper, remaining=self.remaining)
+        temperatures = self.parameters.first_temperatures[: self.parameters.held_temperatures]
+        ascent.smooth(temperatures, self.parameters.large_iterations)
+        return ascent.prices
 
 
 def _multipliers(bound: Bound) -> FloatArray:
     return bound.point[bound.dual.grid.cells :]
-
-
-def worst(instance: PurchasingInstance) -> float:
-    """Return more than any schedule's objective: a bound above it proves that the limits cannot be kept."""
-    jobs, weights, prices = instance.jobs, instance.weights, instance.prices
-    work = float(jobs.cpus @ jobs.length_hours)
-    usd = work * (prices.on_demand_usd_per_cpu_hour + prices.spot_usd_per_cpu_hour)
-    if instance.reserved_cpus is None:
-        usd += instance.prepaid_usd(float(jobs.cpus.sum()) + 1)
-    carbon = 2 * work * float(instance.kg_per_cpu_hour.max(initial=0.0))
-    wait = float((instance.max_wait_hours + jobs.length_hours).sum())
-    return 1.001 * (weights.carbon_kg * carbon + weights.cost_usd * usd + weights.wait_hours * wait) + 1e-9

@@ -79,7 +79,9 @@ class Limited:
 
 
 class Dual:
-    """The dual function of an instance on one grid; flat arguments hold prices, over their unit, and multipliers.
+    """The dual function of an instance on one grid; flat arguments hold prices and multipliers.
+
+    Prices are shares of what an hour on demand costs, multipliers are over their unit.
 
     Parameters
     ----------
@@ -132,7 +134,7 @@ class Dual:
 
     @property
     def upper(self) -> FloatArray:
-        """Upper bounds of the flat arguments: where jobs split, prices are shares of the one on demand."""
+        """Upper bounds of the flat arguments: where jobs split, no price is above the one on demand."""
         most = 1.0 if self.capped else np.inf
         return np.concatenate([np.full(self.grid.cells, most), np.full(len(self.limited.index), np.inf)])
 
@@ -148,7 +150,7 @@ class Dual:
         Where cost has no weight of its own, prices are shares of what its limit's multiplier makes an hour on demand
         cost, and at 0 neither tells how the other should grow: 18 % were lost where the limit was not tight.
         """
-        least = self.held_multiplier * (self._needed & self.capped)
+        least = self.held_multiplier * self._needed
         return np.concatenate([np.zeros(self.grid.cells), least])
 
     @property
@@ -159,8 +161,8 @@ class Dual:
     def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return prices [objective per CPU-hour] and multipliers [objective per kg, $, hour] of flat arguments."""
         multipliers = x[self.grid.cells :] * self.limited.unit
-        unit = self.weights_at(multipliers)[1] * self.on_demand if self.capped else self.unit
-        return x[: self.grid.cells] * unit, multipliers
+        on_demand = self.weights_at(multipliers)[1] * self.on_demand
+        return x[: self.grid.cells] * on_demand, multipliers
 
     def weights_at(self, multipliers: FloatArray) -> FloatArray:
         """Return the weights with multipliers added."""
@@ -189,10 +191,8 @@ class Dual:
         limit = self.limited
         value += reserved - float(multipliers @ limit.amount)
         slopes = slope * self.grid.hours + load
-        if self.capped:  # prices are shares of the cap, which grows with the multiplier of the cost
-            amounts[1] += self.on_demand * float(slopes @ x[: self.grid.cells])
-        gradient = slopes * (cap if self.capped else self.unit)
-        return value, np.concatenate([gradient, (amounts[limit.index] - limit.amount) * limit.unit])
+        amounts[1] += self.on_demand * float(slopes @ x[: self.grid.cells])  # prices grow with the multiplier of cost
+        return value, np.concatenate([slopes * cap, (amounts[limit.index] - limit.amount) * limit.unit])
 
     def other_at(self, weights: FloatArray) -> Other:
         """Return each job's best choice beside the pool."""

@@ -7,19 +7,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from carbonopt.algorithms.kernel import Kernel, loops
+from carbonopt.core.errors import TooLargeError
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.methods.dual_bound import stated
+from carbonopt.problems.purchasing.methods.certificates import proof_of_infeasibility, stated
+from carbonopt.problems.purchasing.methods.lp_rounding import lp_rounding
+from carbonopt.problems.purchasing.methods.milp import branch
 from carbonopt.problems.purchasing.methods.no_wait import first_schedule, improved
-from carbonopt.problems.purchasing.methods.price.bound import maximise, worst
+from carbonopt.problems.purchasing.methods.parameters import PolishParameters
+from carbonopt.problems.purchasing.methods.price.bound import best_bound
 from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import sweep
 from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import respond
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import price_pieces
@@ -27,6 +31,8 @@ from carbonopt.problems.purchasing.methods.price.kernels.piece_responses import 
 from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import price_runs
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.rounds import Rounds
+from carbonopt.problems.purchasing.methods.rounding import checked
+from carbonopt.problems.purchasing.verify.certificate import ceiling
 
 STEPS_AN_HOUR = 250_000
 """Loop steps for each hour of a job's window: 500 evaluations of 20 steps a breakpoint, and as much for the search."""
@@ -66,7 +72,7 @@ def price(instance: PurchasingInstance, options: Options) -> Outcome:
     -------
     Outcome
         With certificate ``{"kind": "lagrangian", "grid_slots": k, "prices": [k T], "multipliers": {...} or None,
-        "bound": ...}``. ``infeasible`` where the multipliers prove that the limits cannot be kept.
+        "bound": ...}``. ``infeasible`` where it proves that the limits cannot be kept.
     """
     if not len(instance.jobs):
         return _empty(instance)
@@ -86,17 +92,30 @@ def _kernels(instance: PurchasingInstance) -> tuple[Kernel[..., Any], ...]:
 def without_loops(instance: PurchasingInstance, options: Options) -> Outcome:
     """Return the best of what needs no compiled loops, for who has no time to compile them.
 
-    The schedule is that without waiting, or the one given, improved by best responses. The bound is that of reserved
-    CPUs for nothing: each job by itself.
+    The LP relaxation is rounded, and HiGHS goes on from there with the whole program. Where these programs exceed the
+    memory, the schedule is that without waiting, or the one given, improved by best responses, and the bound is that
+    of reserved CPUs for nothing: each job by itself.
     """
     info = {"stopped": "the time is too short to compile loops: `carbonopt compile` does it beforehand"}
+    try:
+        outcome = lp_rounding(instance, options)
+        if outcome.status is not Status.INFEASIBLE and options.remaining > 0:
+            best = None if outcome.schedule is None else checked(instance, outcome.schedule)
+            outcome = branch(instance, best, outcome, options)
+    except TooLargeError:
+        outcome = _alone(instance, options)
+    return replace(outcome, info=info | outcome.info)
+
+
+def _alone(instance: PurchasingInstance, options: Options) -> Outcome:
+    """Return a schedule by best responses alone, and the bound of reserved CPUs for nothing."""
     free = {"kind": "lagrangian", "grid_slots": 1, "prices": np.zeros(instance.time.slots), "multipliers": None}
-    value, certificate = stated(instance, np.inf, free)
+    value, certificate = stated(instance, free)
     best = first_schedule(instance, options)
     if best is None:
-        return Outcome(Status.TIME_LIMIT, None, value, certificate, info)
-    best = improved(instance, best)
-    return Outcome(Status.TIME_LIMIT, best.schedule, value, certificate, info | best.info)
+        return Outcome(Status.TIME_LIMIT, None, value, certificate)
+    best = improved(instance, best, PolishParameters())
+    return Outcome(Status.TIME_LIMIT, best.schedule, value, certificate, best.info)
 
 
 def _price(instance: PurchasingInstance, options: Options) -> Outcome:
@@ -104,10 +123,12 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
     first = first_schedule(instance, options)
     if first is not None:
         options.report(objective=first.objective, incumbent=lambda: first.schedule, info=first.info)
-    bound = maximise(instance, _Share(options, parameters.bound.time_share), options, parameters.bound)
-    if bound.value > worst(instance):
-        return Outcome(Status.INFEASIBLE, info={"certificate": bound.certificate})
-    value, certificate = stated(instance, bound.value, bound.certificate)
+    bound = best_bound(instance, _Share(options, parameters.bound.time_share), options, parameters.bound)
+    if first is None and bound.value > ceiling(instance):
+        proof = proof_of_infeasibility(instance, bound.certificate)
+        if proof is not None:
+            return Outcome(Status.INFEASIBLE, certificate=proof)
+    value, certificate = stated(instance, bound.certificate)
     rounds = Rounds(instance, options, bound, parameters)
     info = rounds.run()
     runs = rounds.best.runs
