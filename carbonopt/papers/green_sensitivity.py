@@ -36,6 +36,7 @@ CHANGES: dict[str, tuple[str, str]] = {
     "theta = 0.6": ("green:theta=0.6", BASELINE),
     "no backfill from the upper queue": ("green:backfill=false", BASELINE),
     "no growth into spare GPUs": ("green:spare=false", BASELINE),
+    "mean intensity of the day": ("green:mean=day", BASELINE),
     "mean intensity of the past day": ("green:mean=past-day", BASELINE),
     "cap 2": ("green:cap=2", BASELINE),
     "cap 4": ("green:cap=4", BASELINE),

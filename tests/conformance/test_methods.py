@@ -120,8 +120,9 @@ def fitting(problem: str, name: str, instance: co.Instance | None = None) -> co.
 
 @cache
 def solved(problem: str, name: str) -> co.Solution:
-    """Return what a method finds; an exact one would need minutes for more than a tiny instance."""
-    instance = cases(problem)[0][0] if problem_of(problem).methods[name].exact else small(problem)
+    """Return what a method finds; a whole program would need minutes for more than a tiny instance."""
+    tiny = problem_of(problem).methods[name].exact or name == "milp"
+    instance = cases(problem)[0][0] if tiny else small(problem)
     return co.solve(fitting(problem, name, instance), name, seed=4, time_limit=None)
 
 
@@ -166,7 +167,9 @@ def keeps_the_contract(method: Method, instance: co.Instance, optimum: float | N
 @pytest.mark.parametrize("pair", HEURISTICS, ids=named)
 def test_same_seed_same_answer(pair: tuple[str, str]) -> None:
     problem, name = pair
-    first, second = solved(problem, name), co.solve(fitting(problem, name), name, seed=4, time_limit=None)
+    first = solved(problem, name)
+    instance = cases(problem)[0][0] if name == "milp" else fitting(problem, name)
+    second = co.solve(instance, name, seed=4, time_limit=None)
     assert first.columns == second.columns
     assert first.bound == second.bound
 
@@ -177,7 +180,12 @@ def test_a_time_limit_is_kept_and_leaves_what_was_found(pair: tuple[str, str]) -
     problem, name = pair
     instance = fitting(problem, name, co.generate(problem, **HARD[problem]))
     begun = process_time()
-    solution = co.solve(instance, name, time_limit=1.0)
+    try:
+        solution = co.solve(instance, name, time_limit=1.0)
+    except co.TooLargeError:
+        assert pair == ("mlcluster", "milp")  # refused by its number of columns, at once
+        instance = cases(problem)[0][0]
+        solution = co.solve(instance, name, time_limit=1.0)
     assert process_time() - begun < 4
     assert solution.status != "error"
     assert co.check(instance, solution).violations == ()

@@ -36,6 +36,8 @@ def small() -> MlClusterInstance:
 def test_every_figure_has_a_table_a_plot_and_a_note(
     name: str, small: co.Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for module in (green_runs, green_sweeps):
+        monkeypatch.setattr(module, "ZONES_YEAR", ("GB", "PL"))
     monkeypatch.setattr(green_runs, "ZONES", ("GB", "PL"))
     monkeypatch.setattr(green_sweeps, "LOADS", (0.5, 1.0))
     figure = figure_of(name)
@@ -49,7 +51,8 @@ def test_every_figure_has_a_table_a_plot_and_a_note(
 
 def test_those_of_the_paper_but_for_pollux_and_zeus() -> None:
     assert [
-        *(f"green-{number}" for number in (8, 9, 10, 12, 13)), "green-load", "green-sensitivity",
+        *(f"green-{number}" for number in ("8", "9a", "9b", "10", "12", "13")),
+        "green-jct", "green-load", "green-sensitivity",
         *(f"green-table-{number}" for number in (2, 3, 4)),
     ] == GREEN  # fmt: skip
 
@@ -82,11 +85,14 @@ def test_the_distance_from_the_bound_is_of_the_instances_that_have_one(
 def test_periods_without_arrivals_have_the_carbon_of_late_jobs() -> None:
     late = co.generate("mlcluster", jobs=30, gpus=1, max_gpus=1, arrival_hours=24, load=9.0, drain_hours=400, seed=1)
     table = figure_of("green-12").table(Run([late, late]))
-    weeks = table.iloc[: len(table) // 2]
+    first = table.iloc[: len(table) // 2]
+    weeks, whole = first[first["period"] != "all"], first[first["period"] == "all"]
     assert weeks["green_jct_hours"].isna().tolist() == [False] + [True] * (len(weeks) - 1)
-    total = co.simulate(late, "green").metrics["added_carbon_kg"]
+    metrics = co.simulate(late, "green:mean=day").metrics
     assert len(weeks) > 1
-    assert weeks["green_kg"].sum() == pytest.approx(total)
+    assert weeks["green_kg"].sum() == pytest.approx(metrics["footprint_kg"])
+    assert whole["green_kg"].item() == pytest.approx(metrics["footprint_kg"])
+    assert whole["green_tail_hours"].item() == pytest.approx(metrics["p95_jct_hours"])
 
 
 def test_hourly_power_adds_up_to_the_energy_and_the_carbon(small: MlClusterInstance) -> None:

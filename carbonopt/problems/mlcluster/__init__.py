@@ -35,6 +35,11 @@ PROBLEM = Problem(
             "prices of GPU time: a certified bound, and schedules that follow them",
             parameters=".methods.price.parameters:PriceParameters",
         ),
+        "milp": Method(
+            ".methods.grid:milp",
+            "the time-indexed program with HiGHS: GPUs change at the edges of cells, beside the bound of price",
+            parameters=".methods.grid:MilpParameters",
+        ),
         "lp": Method(
             ".methods.milp:lp",
             "the whole LP with HiGHS: the same bound, and the same schedules",

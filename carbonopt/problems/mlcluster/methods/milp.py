@@ -1,4 +1,4 @@
-"""Method `lp` of mlcluster, with HiGHS, and which method `auto` stands for."""
+"""Method `lp` of mlcluster, with HiGHS, the programs that are exported, and which method `auto` stands for."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.formulation.grid import build_grid
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.formulation.program import build, estimate_size
 from carbonopt.problems.mlcluster.methods.price.bound import Priced, cells_of
@@ -39,10 +40,10 @@ def choose(instance: MlClusterInstance) -> str:  # noqa: ARG001
 
 
 def formulate(instance: MlClusterInstance, form: str) -> Program:
-    """Return the program that `lp` solves."""
-    if form != "lp":
-        raise UnsupportedError(f"unknown form {form!r}: must be 'lp', since time is continuous")
-    return build(instance).program
+    """Return the program that `lp` solves, or on a grid of whole slots, `milp`."""
+    if form not in ("milp", "lp"):
+        raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
+    return build(instance).program if form == "lp" else build_grid(instance).program
 
 
 def lp(instance: MlClusterInstance, options: Options) -> Outcome:

@@ -258,4 +258,7 @@ class Green(ClusterPolicy):
         mean = self.mean
         if self.options.mean == "past-day":
             mean = float(values[max(0, slot + 1 - self.day) : slot + 1].mean())
+        elif self.options.mean == "day":
+            first = slot - slot % self.day
+            mean = float(values[first : first + self.day].mean())
         return bool(values[slot] < mean)

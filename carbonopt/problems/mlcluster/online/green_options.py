@@ -16,7 +16,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "upper": ("fcfs", "degradation"),
     "failed": ("give-back", "keep"),
     "full": ("move-on", "wait"),
-    "mean": ("signal", "past-day"),
+    "mean": ("signal", "day", "past-day"),
 }
 """Words that each option takes."""
 
@@ -61,7 +61,8 @@ class GreenOptions:
     full
         A job that may not grow for want of theta: ``move-on`` to the lower queue as it is, or ``wait``.
     mean
-        Mean intensity that tells green from brown: of the whole ``signal``, or of the ``past-day``.
+        Mean intensity that tells green from brown: of the whole ``signal``, of the ``day`` since the
+        beginning of the signal in which it is, or of the ``past-day``.
     backfill
         Whether GPUs that the lower queue leaves free go to the upper one, beyond theta.
     spare
