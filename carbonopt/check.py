@@ -15,6 +15,8 @@ from carbonopt.core.report import Report, Violation
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 
+FARKAS = "farkas"
+"""Kind of a certificate that there is no schedule: a Lagrangian bound above 0 where nothing costs anything."""
 AGREEMENT = 1e-6
 """Largest relative difference between two evaluations of one number that is called rounding."""
 PROVABLE_GAP = 1e-7
@@ -79,9 +81,8 @@ def recheck_certificate(
     """
     if solution.certificate is None or solution.instance_sha256 != instance.sha256:
         return None, (), []
-    verify = problem_of(instance.problem).role("proven_bound")
     try:
-        proven, assumes = verify(instance, solution.certificate, solution.info)
+        proven, assumes = _proven_by(instance, solution.certificate, solution.info)
     except InputError as error:
         return None, (), [Violation("certificate", line) for line in error.lines()]
     claimed, stated, text = solution.bound, solution.certificate.get("bound"), None
@@ -95,6 +96,25 @@ def recheck_certificate(
         shown_bound = "none" if proven is None else f"{proven:.9g}"
         text = f"the file claims a bound of {claimed:.9g}, the prices prove {shown_bound}"
     return proven, assumes, [] if text is None else [Violation("certificate", text)]
+
+
+def _proven_by(
+    instance: Instance, certificate: dict[str, Any], info: dict[str, Any]
+) -> tuple[float | None, tuple[str, ...]]:
+    """Return the bound that a certificate proves.
+
+    Prices of kind `FARKAS` are read as those of a bound on nothing: on the instance without its objective, every
+    schedule costs 0. Where the bound is above 0, there is none.
+    """
+    problem = problem_of(instance.problem)
+    if certificate.get("kind") != FARKAS or "without_objective" not in problem.roles:
+        found: tuple[float | None, tuple[str, ...]] = problem.role("proven_bound")(instance, certificate, info)
+        return found
+    free = problem.role("without_objective")(instance)
+    bound, assumes = problem.role("proven_bound")(free, {**certificate, "kind": "lagrangian"}, info)
+    if bound is None or bound <= 0:
+        return None, assumes
+    return (inf if instance.sense == "min" else -inf), assumes
 
 
 def is_of_a_tree(solution: Solution) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from carbonopt.check import PROVABLE_GAP, evaluate, on_its_side, recheck_certificate
+from carbonopt.check import FARKAS, PROVABLE_GAP, evaluate, on_its_side, recheck_certificate
 from carbonopt.core.instance import Instance
 from carbonopt.core.solution import Outcome, Solution, relative_gap
 from carbonopt.core.status import Status
@@ -109,9 +109,14 @@ def _proven(instance: Instance, solution: Solution, run: Run) -> Solution:
 
     It warns of what is taken back: a method claimed what the checker does not confirm, which is a fault of the method.
     """
+    claimed = solution.status is Status.INFEASIBLE
+    if claimed and solution.certificate is None:
+        return _not_rechecked(solution)
     proven, _, violations = recheck_certificate(instance, solution)
     if not violations:
         return solution
+    if claimed and solution.certificate is not None and solution.certificate.get("kind") == FARKAS:
+        return _not_rechecked(replace(solution, certificate=None))  # the solver's tolerances allow no more
     words = "; ".join(violation.message for violation in violations)
     warnings.warn(f"{solution.instance}: {solution.method}: the certificate does not hold: {words}", stacklevel=4)
     told = {**solution.info, "claim_not_proven": words}
@@ -125,6 +130,12 @@ def _proven(instance: Instance, solution: Solution, run: Run) -> Solution:
     if changed.status is Status.OPTIMAL and not run.closes(changed.objective, changed.bound):
         changed = replace(changed, status=Status.FEASIBLE if changed.has_solution else Status.UNKNOWN)
     return changed
+
+
+def _not_rechecked(solution: Solution) -> Solution:
+    """Return an infeasible solution without certificate, which says on whose word it is so."""
+    by = "HiGHS" if "highs_status" in solution.info else "the method"
+    return replace(solution, info={**solution.info, "infeasible_by": f"{by}, without a certificate: not rechecked"})
 
 
 def _at_most(sense: str, bound: float, objective: float) -> float:

@@ -11,6 +11,7 @@ from carbonopt.cli import console, tables
 from carbonopt.core.errors import one_line
 from carbonopt.core.report import Report
 from carbonopt.core.solution import Solution
+from carbonopt.core.status import Status
 
 
 def register(app: typer.Typer) -> None:
@@ -72,6 +73,8 @@ def _print(path: Path, solution: Solution, report: Report) -> None:
     text = f"{path}: {value if solution.has_solution else 'holds no schedule'} (status {solution.status})"
     if report.proven_infeasible:
         text += ": none exists (recomputed from its certificate)"
+    elif solution.status is Status.INFEASIBLE:
+        text += ": that none exists is claimed without certificate"
     if solution.bound is not None:
         proof = _proof(solution, report)
         proof += "".join(f", given the file's {name}" for name in report.assumes)

@@ -116,7 +116,7 @@ def _print(solution: Solution) -> None:
         quick = problem_of(solution.problem).quick
         console.say(f"no schedule within the time limit: raise --time-limit, or try --method {quick}")
     if solution.status is Status.INFEASIBLE:
-        by = solution.info.get("infeasible_by")
-        console.say(f"no schedule exists{f', says {by}' if by else ''}; `carbonopt diagnose` says why")
+        by = solution.info.get("infeasible_by", "the certificate")
+        console.say(f"no schedule exists, says {by}; `carbonopt diagnose` says why")
     elif not solution.has_solution and solution.status is Status.UNKNOWN:
         console.say("no schedule was found, which proves nothing; `carbonopt diagnose` looks for a reason")

@@ -19,7 +19,7 @@ from carbonopt.core.files import replace_file
 from carbonopt.core.interrupt import is_asked
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
-from carbonopt.milp.program import Program
+from carbonopt.milp.program import Arrays, Program
 from carbonopt.milp.run import Run
 from carbonopt.milp.scaling import Scaling, scaling_of
 
@@ -123,7 +123,7 @@ def solve(
     highs = _configured(
         options, lp_solver if not is_mip else "choose", scaling.cost, tolerance, interior_tolerance, root_only
     )
-    _pass(highs, program, scaling)
+    _pass(highs, program, arrays, scaling)
     if start is not None and is_mip:
         solution = highspy.HighsSolution()
         solution.col_value = np.asarray(start, dtype=np.float64)
@@ -137,6 +137,27 @@ def solve(
         return _reported(run)
     result = _result(highs, program, scaling, is_mip, run.stopped_by_user)
     return result if result.bound is None else replace(result, bound=result.bound + slack)
+
+
+def farkas_multipliers(program: Program, options: Options) -> FloatArray | None:
+    """Return multipliers of the rows whose sum no point of the relaxation satisfies (Farkas' lemma), shape (rows,).
+
+    Those of ``<=`` rows are at most 0, those of ``>=`` rows at least 0. None where the relaxation has points, so that
+    only the tree shows that the program has none, and where the time ran out.
+    """
+    whole = program.arrays()
+    arrays = replace(whole, cost=np.zeros_like(whole.cost), integer=np.zeros_like(whole.integer))
+    scaling = scaling_of(arrays)
+    highs = _configured(options, "simplex", 1.0, TOLERANCE, None, root_only=False)
+    highs.setOptionValue("presolve", "off")  # it finds out without multipliers
+    highs.setOptionValue("time_limit", max(options.remaining, 1e-3))
+    _pass(highs, program, arrays, scaling)
+    run = Run(highs, replace(options, callback=None), None, 1.0, 0.0)
+    run.to_the_end()
+    if run.is_left_behind or highs.getModelStatus() != highspy.HighsModelStatus.kInfeasible:
+        return None
+    _, exists, multipliers = highs.getDualRay()
+    return np.array(multipliers) * scaling.rows if exists else None
 
 
 def _configured(
@@ -180,8 +201,7 @@ def _configured(
     return highs
 
 
-def _pass(highs: Any, program: Program, scaling: Scaling) -> None:
-    arrays = program.arrays()
+def _pass(highs: Any, program: Program, arrays: Arrays, scaling: Scaling) -> None:
     sense = highspy.ObjSense.kMinimize if program.sense == "min" else highspy.ObjSense.kMaximize
     status = highs.passModel(
         program.columns,
@@ -259,7 +279,7 @@ def export(program: Program, path: str | os.PathLike[str]) -> None:
     """Write a program as LP or MPS (told by the suffix), with the names of blocks and members."""
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    _pass(highs, program, Scaling(1.0, np.ones(program.rows)))
+    _pass(highs, program, program.arrays(), Scaling(1.0, np.ones(program.rows)))
     for block in program.variables.values():
         for position, label in enumerate(block.labels(), start=block.start):
             highs.passColName(position, label)

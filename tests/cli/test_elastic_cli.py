@@ -64,7 +64,7 @@ class TestSolveAndCheck:
     def test_infeasible_with_proof(self) -> None:
         done = run("solve", "crowd.json", "-o", "s.json")
         assert done.exit_code == 1
-        assert "no schedule exists; `carbonopt diagnose` says why" in done.stderr
+        assert "no schedule exists, says the certificate; `carbonopt diagnose` says why" in done.stderr
         done = run("check", "crowd.json", "s.json")
         assert done.exit_code == 0
         words = "holds no schedule (status infeasible): none exists (recomputed from its certificate)"
@@ -74,7 +74,9 @@ class TestSolveAndCheck:
     def test_infeasible_without_proof(self) -> None:
         run("solve", "crowd.json", "-o", "s.json")
         tampered(certificate=None)
-        assert run("check", "crowd.json", "t.json").exit_code == 1
+        done = run("check", "crowd.json", "t.json")
+        assert done.exit_code == 1
+        assert "that none exists is claimed without certificate" in done.stdout
         tampered(certificate={"kind": "shortage", "prices": [0, 0], "work_prices": [0, 0, 0]})
         done = run("check", "crowd.json", "t.json")
         assert done.exit_code == 1

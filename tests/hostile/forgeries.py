@@ -83,6 +83,9 @@ def _forge(rng: random.Random, forged: dict[str, Any]) -> None:
     if part == "status":
         forged["status"] = rng.choice(["optimal", "infeasible", "feasible"])
         return
+    if part == "certificate" and isinstance(forged[part], dict) and rng.random() < 0.2:
+        forged[part]["kind"] = "farkas"  # prices of a bound never prove that there is no schedule
+        return
     place, key = forged, part
     while isinstance(place[key], (dict, list)) and place[key] and (place is forged or rng.random() < 0.85):
         place = place[key]

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from cli_support import run as run_command
+from conftest import ROOT
 
 import carbonopt as co
 from carbonopt.core.options import Options
@@ -54,3 +57,44 @@ def test_a_method_that_only_bounds_refuses_a_start(tiny):
     start = co.solve(tiny["crowd"], "greedy-clean")
     with pytest.raises(co.UnsupportedError, match="takes no initial solution"):
         co.solve(tiny["crowd"], "lp", initial_solution=start)
+
+
+@pytest.mark.parametrize("method", ["milp", "lp"])
+@pytest.mark.parametrize("name", ["infeasible", "limitnone", "overload"])
+def test_no_schedule_is_proven_by_prices_where_the_relaxation_has_none(tiny, name, method):
+    solution = co.solve(tiny[name], method)
+    report = co.check(tiny[name], solution)
+    assert solution.status == "infeasible"
+    assert report.proven_infeasible
+    assert report.violations == ()
+    assert solution.certificate is not None
+    none = {**solution.certificate, "prices": np.zeros_like(solution.certificate["prices"])}
+    none |= {"work_prices": [0] * len(tiny[name].jobs)} if name == "overload" else {}
+    none |= {"multipliers": None} if name == "limitnone" else {}
+    weaker = co.check(tiny[name], replace(solution, certificate=none))
+    assert not weaker.proven_infeasible
+    assert [violation.constraint for violation in weaker.violations] == ["certificate"]
+
+
+def test_no_schedule_on_the_word_of_the_tree_is_told_as_such(tmp_path):
+    """Two jobs fit by halves of a slot, and not whole."""
+    file = next((ROOT / "instances/tiny").glob("elastic-tiny_halves*"))
+    done = run_command("solve", file, "-m", "milp", "-o", tmp_path / "s.json")
+    assert (done.exit_code, "no schedule exists, says HiGHS, without a certificate: not rechecked" in done.stderr) == (
+        1,
+        True,
+    )
+    solution = co.read_solution(tmp_path / "s.json")
+    assert (solution.status, solution.certificate) == ("infeasible", None)
+    assert solution.info["infeasible_by"] == "HiGHS, without a certificate: not rechecked"
+    assert run_command("check", file, tmp_path / "s.json").exit_code == 1
+
+
+def test_multipliers_that_rounding_breaks_leave_the_word_of_the_solver(tiny):
+    """HiGHS's tolerances may call infeasible what the prices do not prove."""
+    shape = tiny["infeasible"].clusters.capacity.shape
+    nothing = {"kind": "farkas", "prices": np.zeros(shape)}
+    outcome = Outcome(Status.INFEASIBLE, certificate=nothing, info={"highs_status": "Infeasible"})
+    solution = judged(tiny["infeasible"], outcome, RUN)
+    assert (solution.status, solution.certificate) == (Status.INFEASIBLE, None)
+    assert solution.info["infeasible_by"] == "HiGHS, without a certificate: not rechecked"

@@ -88,6 +88,7 @@ PROBLEM = Problem(
         "schema": ".data.file:MospFile",
         "choose": ".methods.milp:choose",
         "check": ".verify.check:check",
+        "without_objective": ".data.instance:without_objective",
         "proven_bound": ".verify.certificate:proven_bound",
         "formulate": ".methods.milp:formulate",
         "diagnose": ".methods.diagnose:diagnose",

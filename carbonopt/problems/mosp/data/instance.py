@@ -305,3 +305,9 @@ def _shortest(capacity: FloatArray) -> Any:
 def _raise(faults: list[Any]) -> None:
     if faults:
         raise InputError(faults)
+
+
+def without_objective(instance: MospInstance) -> MospInstance:
+    """Return the instance in which nothing costs anything, and jobs stay out only where they may."""
+    price = None if instance.objective.absence_price == float("inf") else 0.0
+    return replace(instance, objective=CarbonObjective(0.0, 0.0, 0.0, price))

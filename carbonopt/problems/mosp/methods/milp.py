@@ -26,7 +26,7 @@ from carbonopt.problems.mosp.methods.bounds import free_bound, tighter, typical_
 from carbonopt.problems.mosp.methods.incumbent import report_best
 from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
-from carbonopt.problems.mosp.methods.relaxation import relaxation
+from carbonopt.problems.mosp.methods.relaxation import infeasible, relaxation
 from carbonopt.problems.mosp.verify.check import check
 
 MILP_COLUMNS = 2_000
@@ -104,7 +104,7 @@ def branch(
     )
     info = known.info | result.info
     if result.status is Status.INFEASIBLE and best is None:
-        return Outcome(Status.INFEASIBLE, info=info)
+        return infeasible(form, options, info)
     schedule = None if best is None else best.schedule()
     if result.values is not None and (best is None or _improves(form, result.values, best)):
         found = form.schedule(result.values, instance)

@@ -32,10 +32,10 @@ def relaxation(
     cost = typical_cost(instance, value)
     result = highs.solve(form.program, options, lp_solver=solver, typical_cost=cost)
     if result.status is Status.INFEASIBLE:
-        return Outcome(Status.INFEASIBLE, info=result.info), form, None
+        return infeasible(form, options, result.info), form, None
     bound, prices = free_bound(instance, value), {"prices": np.zeros_like(instance.clusters.capacity)}
     if result.row_dual is not None:
-        duals = _duals(form, value, result.row_dual)
+        duals = _duals(form, -1.0 if value.sense == "min" else 1.0, result.row_dual)
         priced = lagrangian_bound(instance, value, **duals)
         if tighter(value.sense, bound, priced) == priced:
             bound, prices = priced, duals
@@ -51,9 +51,16 @@ def relaxation(
     return Outcome(result.status, schedule, bound, certificate, info), form, x
 
 
-def _duals(form: MospProgram, value: PlacementValue, row_dual: FloatArray) -> dict[str, FloatArray]:
+def infeasible(form: MospProgram, options: Options, info: dict[str, Any]) -> Outcome:
+    """Return that HiGHS found no schedule, with prices that prove it where the relaxation does."""
+    multipliers = highs.farkas_multipliers(form.program, options)
+    if multipliers is None:
+        return Outcome(Status.INFEASIBLE, info=info)
+    return Outcome(Status.INFEASIBLE, certificate={"kind": "farkas", **_duals(form, -1.0, multipliers)}, info=info)
+
+
+def _duals(form: MospProgram, sign: float, row_dual: FloatArray) -> dict[str, FloatArray]:
     """Return prices of capacity, shape (M, R, T), and where starts are limited, of these, shape (M, T)."""
-    sign = -1.0 if value.sense == "min" else 1.0
     rows = {"prices": form.capacity}
     if "starts" in form.program.constraints:
         rows["start_prices"] = form.program.constraints["starts"]

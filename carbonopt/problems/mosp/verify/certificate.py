@@ -55,8 +55,8 @@ def proven_bound(
     Returns
     -------
     bound : float or None
-        A valid lower (for a maximisation: upper) bound on the objective of every schedule; None if
-        some job that must run can run nowhere.
+        A valid lower (for a maximisation: upper) bound on the objective of every schedule; infinite if a job that
+        must run can run nowhere, so that there is none.
     assumes : tuple of str
         ``normalizers`` where they are those that the solution file claims.
 
@@ -93,7 +93,7 @@ def _lower(instance: MospInstance, prices: _Prices, absence: FloatArray, info: d
     least = _least_costs(instance, unit_cost, prices.starts, absence, info)
     most_starts = instance.clusters.max_starts_per_slot
     if not np.isfinite(least).all():
-        return None
+        return _INF if _must_run_nowhere(instance, absence) else None
     try:
         with np.errstate(over="ignore"):
             paid = up(math.fsum(up(prices.capacity * instance.clusters.limit).ravel()))
@@ -103,6 +103,14 @@ def _lower(instance: MospInstance, prices: _Prices, absence: FloatArray, info: d
     except OverflowError:
         return None
     return lower if np.isfinite(lower) else None
+
+
+def _must_run_nowhere(instance: MospInstance, absence: FloatArray) -> bool:
+    """Return whether there is a job that must run, and for which no cluster has room at any start."""
+    shape = instance.clusters.capacity.shape
+    free = _Prices(np.zeros(shape), np.zeros((shape[0], shape[2])))
+    must = np.flatnonzero(np.isposinf(absence))
+    return any(np.isposinf(_by_start(instance, *free, i)[instance.jobs.arrival[i] :]).all() for i in must.tolist())
 
 
 def _finite_down(values: FloatArray) -> FloatArray:

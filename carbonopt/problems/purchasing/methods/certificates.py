@@ -21,8 +21,6 @@ from carbonopt.problems.purchasing.formulation.form import form_of
 from carbonopt.problems.purchasing.formulation.limits import limit_scales
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 
-UNCERTIFIED = "HiGHS, without a certificate that `carbonopt check` could recompute"
-"""What a solution says of a claim that nothing but the solver's word stands for."""
 FACTORS = 10.0 ** np.arange(0, 28, 3)
 """By which prices of an excess are tried to be enlarged, until they bound the objective by more than its ceiling."""
 
@@ -82,7 +80,7 @@ def infeasible(instance: PurchasingInstance, options: Options, info: dict[str, A
         certificate = proof_of_infeasibility(instance, certificate_of(excess, program, result.row_dual))
         if certificate is not None:
             return Outcome(Status.INFEASIBLE, certificate=certificate, info=info)
-    return Outcome(Status.INFEASIBLE, info=info | {"infeasible_by": UNCERTIFIED})
+    return Outcome(Status.INFEASIBLE, info=info)
 
 
 def proof_of_infeasibility(instance: PurchasingInstance, certificate: dict[str, Any]) -> dict[str, Any] | None:
