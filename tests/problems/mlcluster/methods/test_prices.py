@@ -288,6 +288,19 @@ def test_a_large_lp_has_slots_for_cells(monkeypatch: pytest.MonkeyPatch) -> None
     assert lp(target, Options()).info["cells"] == 1
 
 
+@pytest.mark.parametrize(
+    ("jobs", "gpus", "arrival_hours", "drain_hours"), [(12, 4, 6, None), (30, 8, 12, 24)], ids=["long", "drain"]
+)
+def test_where_jobs_that_wait_end_too_late_haste_helps(
+    jobs: int, gpus: int, arrival_hours: float, drain_hours: float | None
+) -> None:
+    target = generate(jobs=jobs, gpus=gpus, arrival_hours=arrival_hours, drain_hours=drain_hours, seed=10)
+    options = Options(time_limit=None)
+    assert rounded(ascend(target, options), options) is None
+    bound, objective = solved(target)
+    assert objective <= 1.06 * bound  # the rule that gave the first schedule: 1.54 and 3.06 times the bound
+
+
 class TestParameters:
     instance = generate(jobs=12, gpus=4, arrival_hours=4, max_gpus=4, drain_hours=30, load=1.2, seed=5)
 

@@ -82,17 +82,32 @@ def follow(
     """Make schedules of prices, and return the best, or what there is already."""
     params = options.parameters(PriceParameters).follow
     for follower in _tightened(instance, options, priced, best):
-        for premium in params.premiums:
-            if options.remaining > 0:
-                best.offer(rounded(follower, options, premium), close=True)
+        _follow_in_time(follower, options, best)
     if best.schedule is None:
-        for haste in params.hastes:
+        for haste in params.hastes:  # completion times may exceed the budget by less
             best.offer(rounded(priced, options, haste=haste) if options.remaining > 0 else None)
         best.follow_rules(RULES)
     status = Status.FEASIBLE if best.schedule is not None else Status.UNKNOWN
     if options.remaining <= 0:
         status = Status.TIME_LIMIT
     return Outcome(status, best.schedule, priced.bound, priced.certificate(), dict(priced.info))
+
+
+def _follow_in_time(priced: Priced, options: Options, best: Incumbent) -> None:
+    """Offer schedules that follow the prices, with more and more haste until the jobs of one end by the horizon.
+
+    In whole GPUs and with restarts, work takes longer than the relaxation says: where there is little slack, jobs that
+    wait for their cheap cells come too late.
+    """
+    params = options.parameters(PriceParameters).follow
+    for haste in (1.0, *params.hastes):
+        ended = False
+        for premium in params.premiums:
+            schedule = rounded(priced, options, premium, haste) if options.remaining > 0 else None
+            best.offer(schedule, close=True)
+            ended = ended or schedule is not None
+        if ended or options.remaining <= 0:
+            return
 
 
 def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, best: Incumbent) -> Iterator[Priced]:

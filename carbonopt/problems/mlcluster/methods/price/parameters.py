@@ -57,7 +57,8 @@ class FollowParameters(Parameters):
     premiums
         Worth of restarts that are tried, over the work they would take. A higher one moves running jobs less.
     hastes
-        How many times its remaining work a job wants room for, where nothing ends in time otherwise; tried in order.
+        How many times its remaining work a job wants room for, where nothing ends in time at 1: tried in order until
+        something does.
     budget_rounds
         Smaller budgets of completion time that are tried at most.
     budget_use
@@ -67,7 +68,7 @@ class FollowParameters(Parameters):
     """
 
     premiums: tuple[float, ...] = number((1.0, 2.0, 0.5), least=0)
-    hastes: tuple[float, ...] = number((1.5, 2.0, 4.0, 16.0, 1e6), least=1)
+    hastes: tuple[float, ...] = number((1.05, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0, 16.0, 1e6), least=1)
     budget_rounds: int = number(6, least=0)
     budget_use: float = number(0.995, above=0, most=1)
     most_passed: int = number(64, least=0)

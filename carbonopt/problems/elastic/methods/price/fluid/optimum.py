@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ def optimum(program: FluidProgram, options: Options, primal: bool = True, tell: 
     primal
         False where prices and bound are all that is needed.
     tell
-        Called with what is known when there is a first schedule that is not the last.
+        Called with what is known when there is a schedule that is not the last.
     """
     params = options.parameters(PriceParameters).band
     pricer = Pricer(program)
@@ -121,6 +121,8 @@ def optimum(program: FluidProgram, options: Options, primal: bool = True, tell: 
         carbon = _carbon(program, band, point)
         best.closed = _gap(carbon, best.bound) <= exact
         is_last = best.closed or number == params.rounds
+        if primal and is_last and tell is not None:  # to have something, should the user interrupt what follows
+            _tell_interior(tell, best, program, program.allocation(band, point.share))
         if primal:
             share = Purifier(program, band, point.share, point.mu).run(options) if is_last else point.share
             best.closed &= _take(best, program, program.allocation(band, share))
@@ -159,6 +161,13 @@ def _width(best: Optimum, share: float) -> float:
 def _best_of(pricer: Pricer, prices: FloatArray) -> Optimum:
     bound, _ = pricer(prices)
     return Optimum(prices, pricer.mu.copy(), bound, info={"pricings": pricer.evaluations})
+
+
+def _tell_interior(tell: Tell, best: Optimum, program: FluidProgram, allocation: Allocation) -> None:
+    """Tell of an allocation with many fractions if it is better than what is known."""
+    interior = replace(best)
+    if _take(interior, program, allocation) and interior.is_sound:
+        tell(interior)
 
 
 def _take(best: Optimum, program: FluidProgram, allocation: Allocation) -> bool:

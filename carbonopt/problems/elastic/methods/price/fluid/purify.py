@@ -121,6 +121,8 @@ class Purifier:
                 self.share[chunk] = old
                 return
         self.share[chunk] = old
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         if result.status is Status.OPTIMAL and result.values is not None:
             self.share[chunk] = np.clip(result.values[z.slice], 0.0, 1.0)
 
