@@ -106,10 +106,15 @@ def carbonflex_greedy(instance: ElasticInstance, options: Options, variant: str)
     return Outcome(Status.UNKNOWN, info=info)
 
 
-def greedy_schedule(instance: ElasticInstance) -> Schedule | None:
-    """Return the corrected variant's schedule; None where it leaves work undone."""
-    found = allocate(instance, "corrected")
-    return None if len(found.unfinished) else found.schedule(instance)
+def first_schedule(instance: ElasticInstance, options: Options) -> Schedule | None:
+    """Return the user's start, or else the schedule of the model's variant, and report it; None without either."""
+    first = options.start
+    if first is None:
+        found = allocate(instance, "fluid" if instance.model == "fluid" else "corrected")
+        first = None if len(found.unfinished) else found.schedule(instance)
+    if first is not None:
+        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
+    return first
 
 
 def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocation:

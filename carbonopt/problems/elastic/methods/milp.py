@@ -15,7 +15,7 @@ from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.data.schedule import levels_of
 from carbonopt.problems.elastic.formulation.program import ElasticProgram, build, estimate_size
 from carbonopt.problems.elastic.methods.bounds import certified_bound, unit_rounding
-from carbonopt.problems.elastic.methods.greedy import greedy_schedule
+from carbonopt.problems.elastic.methods.greedy import first_schedule
 from carbonopt.problems.elastic.methods.price.fluid.method import least_shortage
 from carbonopt.problems.elastic.verify.check import check
 
@@ -40,9 +40,7 @@ def milp(instance: ElasticInstance, options: Options) -> Outcome:
     if instance.model == "fluid":
         return lp(instance, options)
     form = build(instance)
-    first = options.start if options.start is not None else greedy_schedule(instance)
-    if first is not None:
-        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
+    first = first_schedule(instance, options)
     result = highs.solve(
         form.program,
         options,
@@ -54,11 +52,8 @@ def milp(instance: ElasticInstance, options: Options) -> Outcome:
         proof = least_shortage(instance, options)
         certificate = proof.certificate() if proof.status is Status.INFEASIBLE else None
         return Outcome(Status.INFEASIBLE, certificate=certificate, info=result.info)
-    schedule = first
-    if result.values is not None:
-        found = form.schedule(result.values, instance)
-        if not check(instance, found).violations and _no_worse(instance, found, first):
-            schedule = found
+    found = None if result.values is None else form.schedule(result.values, instance)
+    schedule = best_schedule(instance, found, first)
     status = result.status
     if status is Status.OPTIMAL and schedule is None:
         status = Status.UNKNOWN
@@ -90,11 +85,14 @@ def lp(instance: ElasticInstance, options: Options) -> Outcome:
     return Outcome(result.status, schedule, bound, certificate, result.info | {"lp_optimum": result.objective})
 
 
-def _no_worse(instance: ElasticInstance, found: Schedule, first: Schedule | None) -> bool:
-    if first is None:
-        return True
-    new, old = check(instance, found).objective, check(instance, first).objective
-    return new is not None and old is not None and new <= old
+def best_schedule(instance: ElasticInstance, *schedules: Schedule | None) -> Schedule | None:
+    """Return the schedule of least carbon of those that pass the checker, the first of equal ones; None without any."""
+    best, least = None, np.inf
+    for schedule in schedules:
+        report = None if schedule is None else check(instance, schedule)
+        if report is not None and not report.violations and report.objective is not None and report.objective < least:
+            best, least = schedule, report.objective
+    return best
 
 
 def _columns_of(form: ElasticProgram, instance: ElasticInstance, schedule: Schedule) -> FloatArray:

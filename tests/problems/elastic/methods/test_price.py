@@ -2,48 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 import pytest
 from elastic_support import random_instance
 
 import carbonopt as co
-from carbonopt.core.errors import InputError
+from carbonopt.algorithms.kernel import Kernel
+from carbonopt.core.errors import Fault, InputError, TooLargeError
 from carbonopt.core.options import Options
+from carbonopt.core.solution import Outcome
+from carbonopt.core.status import Status
 from carbonopt.problems.elastic.methods.price import method
-from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 
 
-@contextmanager
-def not_compiled(_steps: float, _kernels: Iterable[Any] = (), _seconds: float = 0.0) -> Iterator[bool]:
-    """Stand in for `loops` on a machine that has no machine code yet."""
-    yield False
+@pytest.fixture
+def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no kernel be ready, and let none be compiled."""
+
+    def refuse(_: Kernel) -> None:
+        raise AssertionError("a kernel is compiled")
+
+    monkeypatch.setattr(Kernel, "is_ready", False)
+    monkeypatch.setattr(method, "FLUID_COMPILE_SECONDS", inf)
+    monkeypatch.setattr(method, "fluid_steps", lambda _: inf)
+    monkeypatch.setattr(Kernel, "machine", property(refuse))
 
 
-@pytest.mark.parametrize("model", ["fluid", "integer"])
-def test_without_compiled_loops_a_short_limit_still_gives_a_schedule(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(method, "loops", not_compiled)
-    monkeypatch.setattr(method, "fluid_optimum", None)  # would need loops
-    monkeypatch.setattr(method, "fluid_price", None)
-    instance = random_instance(8, "decreasing", 6, 9, model=model)
-    solution = co.solve(instance, "price", time_limit=5)
-    assert solution.has_solution
-    assert co.check(instance, solution).violations == ()
-    assert model == "fluid" or solution.status == "optimal"  # a small program: HiGHS
+@pytest.mark.usefixtures("nothing_is_compiled")
+class TestWithoutCompiledLoops:
+    @pytest.mark.parametrize("model", ["fluid", "integer"])
+    def test_highs_solves_what_it_can(self, model: str) -> None:
+        instance = random_instance(8, "decreasing", 6, 9, model=model)
+        solution = co.solve(instance, "price", time_limit=1e6)
+        assert co.check(instance, solution).violations == ()
+        assert solution.status == "optimal"
+        assert solution.gap <= 1e-4
+        assert model == "integer" or solution.certificate["kind"] == "lagrangian"
 
+    @pytest.mark.parametrize("model", ["fluid", "integer"])
+    @pytest.mark.parametrize("with_start", [False, True])
+    def test_what_memory_does_not_hold_gets_the_start_or_the_greedy(
+        self, model: str, with_start: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def too_large(*_: object) -> None:
+            raise TooLargeError([Fault("", "the program needs more memory than there is")])
 
-def test_a_large_one_gets_the_start_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    instance = random_instance(8, "decreasing", 6, 9, model="integer")
-    first = co.solve(instance, "carbonflex-greedy")
-    monkeypatch.setattr(method, "loops", not_compiled)
-    outcome = method.price(
-        instance, Options(time_limit=5, start=first.columns, params=PriceParameters(highs_columns=0))
-    )
-    assert outcome.schedule == first.columns
+        monkeypatch.setattr(method, "milp", too_large)
+        instance = random_instance(8, "decreasing", 6, 9, model=model)
+        first = co.solve(instance, "carbonflex-greedy-fluid" if model == "fluid" else "carbonflex-greedy").columns
+        outcome = method.price(instance, Options(time_limit=1e6, start=first if with_start else None))
+        assert (outcome.status, outcome.schedule) == (Status.TIME_LIMIT, first)
+
+    def test_an_lp_that_does_not_end_leaves_the_greedy(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(method, "milp", lambda *_: Outcome(Status.TIME_LIMIT, bound=1.0))
+        instance = random_instance(8, "decreasing", 6, 9, model="fluid")
+        outcome = method.price(instance, Options(time_limit=1e6))
+        assert outcome.schedule is not None
+        assert (outcome.status, outcome.bound) == (Status.TIME_LIMIT, 1.0)
 
 
 class TestParameters:

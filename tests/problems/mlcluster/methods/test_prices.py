@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from math import inf
 from typing import Any
@@ -15,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import carbonopt as co
+from carbonopt.algorithms.kernel import Kernel
 from carbonopt.core.errors import InputError
 from carbonopt.core.options import Options, Progress
 from carbonopt.core.status import Status
@@ -320,14 +319,18 @@ class TestParameters:
         assert "\n" not in str(told.value)
 
 
-def test_without_compiled_loops_a_short_limit_still_gives_a_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first solve of a machine: prices would need loops, simple rules do not."""
+def test_where_there_is_no_time_to_compile_loops_run_as_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first solve of a machine."""
 
-    @contextmanager
-    def not_compiled(*_: object) -> Iterator[bool]:
-        yield False
+    def refuse(_: Kernel[..., Any]) -> None:
+        raise AssertionError("a kernel is compiled")
 
-    monkeypatch.setattr(method, "loops", not_compiled)
-    monkeypatch.setattr(method, "ascend", None)
-    solution = co.solve(TestParameters.instance, "price", time_limit=5)
-    assert (solution.has_solution, solution.status) == (True, "time_limit")
+    usual = price(TestParameters.instance, Options(time_limit=None))
+    monkeypatch.setattr(Kernel, "is_ready", False)
+    monkeypatch.setattr(Kernel, "machine", property(refuse))
+    monkeypatch.setattr(method, "COMPILE_SECONDS", inf)
+    monkeypatch.setattr(method, "price_steps", lambda *_: inf)
+    found = price(TestParameters.instance, Options(time_limit=1e6))
+    assert found.schedule == usual.schedule
+    assert found.bound == pytest.approx(usual.bound)
+    assert found.certificate is not None

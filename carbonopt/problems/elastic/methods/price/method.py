@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from carbonopt.algorithms.kernel import Kernel, loops
+from carbonopt.core.errors import TooLargeError
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.elastic.formulation.program import estimate_size
-from carbonopt.problems.elastic.methods.greedy import carbonflex_greedy, greedy_schedule
-from carbonopt.problems.elastic.methods.milp import milp
+from carbonopt.problems.elastic.methods.greedy import first_schedule
+from carbonopt.problems.elastic.methods.milp import best_schedule, milp
 from carbonopt.problems.elastic.methods.price.fluid.method import (
     FLUID_COMPILE_SECONDS,
     FLUID_KERNELS,
@@ -27,13 +27,12 @@ from carbonopt.problems.elastic.methods.price.plans.method import (
     integer_price,
     plan_steps,
 )
-from carbonopt.problems.elastic.verify.check import check
 
 
 def price(instance: ElasticInstance, options: Options) -> Outcome:
     """Solve by slot prices: exact for the fluid model, to a small proven gap for the integer one.
 
-    Where the loops are not compiled yet and the time limit is too short for that, the methods that need none answer.
+    Where the loops are not compiled yet and the time limit is too short for that, HiGHS takes the time.
     """
     params = options.parameters(PriceParameters)
     steps, seconds, solve = fluid_steps(instance), FLUID_COMPILE_SECONDS, fluid_price
@@ -44,14 +43,14 @@ def price(instance: ElasticInstance, options: Options) -> Outcome:
         solve = _integer_price
         kernels += PLAN_KERNELS
     with loops(steps, kernels, seconds, remaining=options.remaining, problem="elastic") as ready:
-        return solve(instance, options) if ready else without_loops(instance, options)
+        if ready:
+            return solve(instance, options)
+    return without_loops(instance, options)
 
 
 def _integer_price(instance: ElasticInstance, options: Options) -> Outcome:
     """Take the fluid optimum's prices to plans; its bound holds where the plans' is not better yet."""
-    first = options.start if options.start is not None else greedy_schedule(instance)
-    if first is not None:
-        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
+    first = first_schedule(instance, options)
     found = fluid_optimum(instance, options, primal=False)
     if found.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
@@ -63,11 +62,14 @@ def _integer_price(instance: ElasticInstance, options: Options) -> Outcome:
 
 
 def without_loops(instance: ElasticInstance, options: Options) -> Outcome:
-    """Return what the methods without compiled loops give: HiGHS for small programs, else the greedy's schedule."""
-    params = options.parameters(PriceParameters)
-    if instance.model == "integer" and estimate_size(instance)[0] <= params.highs_columns:
-        return milp(instance, options)
-    if options.start is not None:
-        return Outcome(Status.TIME_LIMIT, options.start)
-    found = carbonflex_greedy(instance, options, "fluid" if instance.model == "fluid" else "corrected")
-    return replace(found, status=Status.TIME_LIMIT)
+    """Give the time that is left to HiGHS, and return the better of its schedule and the greedy's, and its bound."""
+    first = first_schedule(instance, options)
+    try:
+        found = milp(instance, replace(options, start=first))
+    except TooLargeError:
+        return Outcome(Status.TIME_LIMIT, first)
+    if found.status is Status.INFEASIBLE:
+        return found
+    schedule = best_schedule(instance, found.schedule, first)
+    status = Status.TIME_LIMIT if found.schedule is None else found.status
+    return replace(found, schedule=schedule, status=status)

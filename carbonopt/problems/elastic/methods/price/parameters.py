@@ -237,9 +237,6 @@ class PriceParameters(Parameters):
         Of the fluid optimum, which both models begin with.
     columns, balance, repair
         Of the integer model.
-    highs_columns
-        Where loops cannot be compiled in time, HiGHS takes programs up to this size; larger ones get the greedy's
-        schedule.
     """
 
     ascent: AscentParameters = field(default_factory=AscentParameters)
@@ -248,4 +245,3 @@ class PriceParameters(Parameters):
     columns: ColumnParameters = field(default_factory=ColumnParameters)
     balance: BalanceParameters = field(default_factory=BalanceParameters)
     repair: RepairParameters = field(default_factory=RepairParameters)
-    highs_columns: int = number(100_000, least=0)

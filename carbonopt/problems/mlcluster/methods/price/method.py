@@ -46,19 +46,15 @@ def price_steps(instance: MlClusterInstance, params: BoundParameters) -> float:
 def price(instance: MlClusterInstance, options: Options) -> Outcome:
     """Bound an instance by prices, and follow them to a schedule.
 
-    Where the loops are not compiled yet and the time limit is too short for that, simple rules answer.
+    Where the loops are not compiled yet and the time limit is too short for that, they run as Python, fewer times.
     """
     params = options.parameters(PriceParameters).bound
     steps, left = price_steps(instance, params), options.remaining
     with loops(steps, PRICE_KERNELS, COMPILE_SECONDS, remaining=left, problem="mlcluster") as ready:
-        return _price(instance, options) if ready else without_loops(instance, options)
-
-
-def without_loops(instance: MlClusterInstance, options: Options) -> Outcome:
-    """Return the user's start, or the schedule of the first simple rule that ends in time."""
-    incumbent = Incumbent.early(instance, options)
-    incumbent.follow_rules(RULES)
-    return Outcome(Status.TIME_LIMIT, incumbent.schedule)
+        if ready:
+            return _price(instance, options)
+    with loops(steps=0):
+        return _price(instance, options)
 
 
 def _price(instance: MlClusterInstance, options: Options) -> Outcome:

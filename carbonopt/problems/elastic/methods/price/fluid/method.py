@@ -24,7 +24,7 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.methods.bounds import lagrangian, shortage
-from carbonopt.problems.elastic.methods.greedy import allocate
+from carbonopt.problems.elastic.methods.greedy import first_schedule
 from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.kernels import assemble, back_substitute
 from carbonopt.problems.elastic.methods.price.fluid.optimum import Optimum, optimum
@@ -92,12 +92,7 @@ class FluidResult:
 
 def fluid_price(instance: ElasticInstance, options: Options) -> Outcome:
     """Solve the fluid model to a certified optimum."""
-    incumbent = options.start
-    if incumbent is None:
-        first = allocate(instance, "fluid")
-        incumbent = first.schedule(instance) if not len(first.unfinished) else None
-    if incumbent is not None:
-        options.report(objective=check(instance, incumbent).objective, incumbent=lambda: incumbent)
+    incumbent = first_schedule(instance, options)
     found = fluid_optimum(instance, options)
     if found.status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
