@@ -80,7 +80,7 @@ def solve(
     ------
     UnsupportedError
         If the problem has no such method, an option is out of range, or the initial solution is not
-        a feasible solution of this instance, or the method only bounds and would not use it.
+        a feasible solution of this instance, or the method would not use it.
     RefusedError
         If the instance has an optional constraint that the method does not respect.
     InputError
@@ -95,10 +95,10 @@ def solve(
     start = None if initial_solution is None else _checked_start(instance, initial_solution)
     wait()
     options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
-    name = problem.choose(instance) if method == "auto" else method
+    name = problem.choose(instance, start is not None) if method == "auto" else method
     options = replace(options, params=problem.parameters(name, params))
-    if start is not None and problem.method(name).bound_only:
-        raise UnsupportedError(f"{name} bounds the optimum and takes no initial solution")
+    if start is not None:
+        problem.require_start_taken(name)
     if checkpoint is not None:
         keeper.save = lambda outcome: checkpoint(_solution(instance, name, options, outcome))
     try:

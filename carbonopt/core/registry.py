@@ -60,6 +60,8 @@ class Method(Entry):
         Whether it ends in a proven optimum, given time and memory.
     bound_only
         Whether it may return a bound and no schedule.
+    takes_start
+        Whether what it returns is never worse than the schedule that it is given to start from. Others refuse one.
     needs
         What it needs of an instance, where it does not take every one; it refuses others.
     """
@@ -70,6 +72,7 @@ class Method(Entry):
     parameters: str = ""
     exact: bool = False
     bound_only: bool = False
+    takes_start: bool = False
     needs: str = ""
 
 
@@ -192,11 +195,16 @@ class Problem:
             raise UnsupportedError(f"unknown method {name!r} for problem {self.name!r}: must be {known}")
         return self.methods[name]
 
-    def choose(self, instance: Any) -> str:
-        """Return the method that ``auto`` stands for: the problem's choice, or the first that respects the instance."""
+    def choose(self, instance: Any, from_start: bool = False) -> str:
+        """Return the method that ``auto`` stands for.
+
+        It is the problem's choice, or else the first that respects the instance and, with `from_start`, takes a
+        schedule to start from.
+        """
         chosen: str = self.role("choose")(instance)
         names = (chosen, *(name for name, entry in self.methods.items() if not entry.bound_only))
-        return next((name for name in names if self.methods[name].is_for(instance)), chosen)
+        fitting = (name for name in names if self.methods[name].is_for(instance))
+        return next((name for name in fitting if self.methods[name].takes_start or not from_start), chosen)
 
     def require_respect(self, kind: str, name: str, instance: Any) -> None:
         """Refuse an instance with an optional constraint that a method or policy does not respect.
@@ -221,6 +229,22 @@ class Problem:
                 able = tuple(other for other, entry in entries.items() if constraint in entry.respects)
                 others = f"must be {one_of(able, limit=len(able))}" if able else f"no {kind} does"
                 raise RefusedError(f"{kind} {name!r} does not respect {constraint}, which the instance has: {others}")
+
+    def require_start_taken(self, name: str) -> None:
+        """Refuse a schedule to start from where a method would not use it.
+
+        Raises
+        ------
+        UnsupportedError
+            It says which methods would.
+        """
+        entry = self.method(name)
+        if entry.takes_start:
+            return
+        does = "bounds the optimum" if entry.bound_only else "makes its schedule from nothing"
+        able = tuple(other for other, method in self.methods.items() if method.takes_start)
+        others = f": must be {one_of(able, limit=len(able))}" if able else ""
+        raise UnsupportedError(f"{name} {does} and takes no initial solution{others}")
 
     def run(self, method: str, instance: Any, options: Any) -> Any:
         """Run a method: its `Outcome`, unchecked.

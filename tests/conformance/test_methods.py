@@ -203,6 +203,23 @@ def test_files_round_trip(pair: tuple[str, str], tmp_path: Path) -> None:
     assert json.loads(json.dumps(again.summary())) == again.summary()
 
 
+@pytest.mark.parametrize("pair", ALL, ids=named)
+def test_a_start_is_used_or_refused(pair: tuple[str, str]) -> None:
+    """Without any time, a method has nothing but what it starts from."""
+    problem, name = pair
+    instance = cases(problem)[0][0] if name == "milp" else fitting(problem, name)
+    start = co.solve(instance, "price", seed=4, time_limit=None, mip_rel_gap=0.05)
+    if not problem_of(problem).methods[name].takes_start:
+        with pytest.raises(co.UnsupportedError, match=f"{name} .* takes no initial solution: must be .*'price'"):
+            co.solve(instance, name, initial_solution=start)
+        return
+    solution = co.solve(instance, name, time_limit=0.0, initial_solution=start)
+    assert solution.objective is not None
+    assert start.objective is not None
+    sign = 1 if instance.sense == "min" else -1
+    assert sign * (solution.objective - start.objective) <= 1e-9 * abs(start.objective)
+
+
 def test_an_initial_solution_is_never_made_worse(small_bench):
     start = co.solve(small_bench, "lp-rounding")
     solution = co.solve(small_bench, "milp", time_limit=1, initial_solution=start)

@@ -14,8 +14,11 @@ PROBLEM = Problem(
             ".methods.price.method:price",
             "slot prices: exact for the fluid model, plans by column generation for the integer one",
             parameters=".methods.price.parameters:PriceParameters",
+            takes_start=True,
         ),
-        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_SWITCHING),
+        "milp": Method(
+            ".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_SWITCHING, takes_start=True
+        ),
         "carbonflex-greedy": Method(
             ".methods.greedy:carbonflex_greedy",
             "the paper's Algorithm 1, corrected",

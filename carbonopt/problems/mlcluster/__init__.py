@@ -34,11 +34,13 @@ PROBLEM = Problem(
             ".methods.price.method:price",
             "prices of GPU time: a certified bound, and schedules that follow them",
             parameters=".methods.price.parameters:PriceParameters",
+            takes_start=True,
         ),
         "milp": Method(
             ".methods.grid:milp",
             "the time-indexed program with HiGHS: GPUs change at the edges of cells, beside the bound of price",
             parameters=".methods.grid:MilpParameters",
+            takes_start=True,
         ),
         "lp": Method(
             ".methods.milp:lp",

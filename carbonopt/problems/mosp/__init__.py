@@ -53,16 +53,20 @@ PROBLEM = Problem(
     package=__name__,
     title="multi-objective scheduling and placement over clusters (Caspian)",
     methods={
-        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_STARTS),
+        "milp": Method(
+            ".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_STARTS, takes_start=True
+        ),
         "price": Method(
             ".methods.price.method:price",
             "slot prices for the bound, a search that they guide",
             parameters=".methods.price.parameters:PriceParameters",
+            takes_start=True,
         ),
         "lp-rounding": Method(
             ".methods.rounding:lp_rounding",
             "LP relaxation, rounded where it places the jobs, then moves",
             respects=_STARTS,
+            takes_start=True,
         ),
         "lp-rounding-caspian": Method(
             ".methods.rounding:caspian_rounding", "the paper's Algorithms 2 and 3", respects=_STARTS

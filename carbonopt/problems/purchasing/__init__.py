@@ -56,17 +56,20 @@ PROBLEM = Problem(
             ".methods.price.method:price",
             "slot prices of the reserved CPUs, and a search by best responses to the load",
             parameters=".methods.price.parameters:PriceParameters",
+            takes_start=True,
         ),
         "milp": Method(
             ".methods.milp:milp",
             "the whole program with HiGHS",
             parameters=".methods.parameters:MilpParameters",
             exact=True,
+            takes_start=True,
         ),
         "lp-rounding": Method(
             ".methods.lp_rounding:lp_rounding",
             "LP relaxation, rounded to what each job does most and by draws, then best responses",
             parameters=".methods.parameters:RoundingParameters",
+            takes_start=True,
         ),
         "lp": Method(
             ".methods.milp:lp",
