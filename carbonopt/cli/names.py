@@ -30,7 +30,8 @@ Profiles = Annotated[
     list[str] | None,
     typer.Option(
         "--profiles",
-        help="How jobs scale: mix, gpu-mix, no-scaling, classes or measured CSV files with shares, e.g."
+        help="How jobs scale: mix, gpu-mix, cpu-table-3, gpu-table-3, no-scaling, classes or measured CSV files with"
+        " shares, e.g."
         ' "cpu-high:3,a.csv:1", separated by commas or one by one.',
         show_default="mix",
     ),

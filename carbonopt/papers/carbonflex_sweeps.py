@@ -33,8 +33,8 @@ CAPACITIES = (2 / 3, 1.0, 4 / 3)
 SLACKS = (0.0, 6.0, 12.0, 24.0, 36.0)
 """Slack of every job [h]."""
 MIX = "mix"
-ELASTICITIES = ("cpu-high", "cpu-moderate", "cpu-low*", MIX, "no-scaling")
-"""The paper's: N-body of 100k and 2k bodies, Jacobi of 1k, each job at random, none."""
+ELASTICITIES = ("n-body-100k", "n-body-2k", "jacobi-1k", MIX, "no-scaling")
+"""The paper's (section 6.4): high, moderate and low elasticity, each job at random, none."""
 SHIFTS = (0.8, 0.9, 1.0, 1.1, 1.2)
 
 
@@ -128,8 +128,9 @@ ELASTICITY = Figure(
     "savings by the elasticity of the jobs (CarbonFlex, Figure 10)",
     lambda run: swept(run, ELASTICITIES, "profile", with_profile, NAMES),
     _draw_elasticity,
-    f"{NOT_PUBLIC} {PAIRS} Profiles are modelled by Amdahl's law, under the paper's names alone; `mix` are the"
-    " instance's own. The paper (section 6.4): at high elasticity CarbonFlex saves 49.5 %, its oracle 56.1 %.",
+    f"{NOT_PUBLIC} {PAIRS} Workloads have the class and the traffic of Table 3, their profiles are modelled by Amdahl's"
+    " law; `mix` are the instance's own. The paper (section 6.4): at high elasticity CarbonFlex saves 49.5 %, its"
+    " oracle 56.1 %.",
     DEFAULTS,
 )
 

@@ -1,6 +1,6 @@
 """Scaling profiles: modelled classes, measured ones from files, and mixes of both.
 
-The classes bear the names of CarbonFlex, Table 3: High, Moderate, Low and Low* elasticity, for CPU clusters
+The classes are those of CarbonFlex, Table 3: High, Moderate, Low and Low* elasticity, for CPU clusters
 (up to 16 servers a job) and GPU clusters (up to 8). Their numbers are modelled, not the paper's: by Amdahl's
 law k servers have the throughput
 
@@ -8,14 +8,18 @@ law k servers have the throughput
 
 with the serial share s of `SERIAL_SHARES`, so that p(1) = 1 and p falls strictly. Every server draws the
 same power, 100 W (CPU) or 300 W (GPU): round assumptions, which scale the objective and change no decision.
-Network traffic is not modelled.
+
+`WORKLOADS` are the 13 of Table 3: each has the serial share of its printed class, and traffic made from its printed
+size of communication. Servers exchange it once in `EXCHANGE_SECONDS`, by a ring all-reduce on GPUs (PyTorch: 2 (k - 1)
+sizes in all) and to one neighbour on CPUs (MPI: k - 1 sizes). GPUs draw unlike power, those that scale well the
+most (section 6.2); the paper prints no powers.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -34,10 +38,58 @@ WATTS = {"cpu": 100.0, "gpu": 300.0}
 """Power of a server [W], by kind of cluster: assumed."""
 NO_SCALING = "no-scaling"
 """The class of jobs that run on one server, of the CPU kind."""
-CLASSES = (*(f"{kind}-{elasticity}" for kind in K_MAX for elasticity in SERIAL_SHARES), NO_SCALING)
-"""All classes, those of CPU clusters first."""
-MIXES = {name: CLASSES[first : first + 4] for name, first in (("mix", 0), ("gpu-mix", 4))}
-"""Several classes in equal shares."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload of Table 3.
+
+    Parameters
+    ----------
+    kind
+        ``cpu`` or ``gpu``.
+    megabytes
+        Size of its communication [MB], printed.
+    elasticity
+        Its class of scalability, printed.
+    watts
+        Power of a server [W], assumed.
+    """
+
+    kind: str
+    megabytes: float
+    elasticity: str
+    watts: float
+
+
+WORKLOADS: Mapping[str, Workload] = {
+    "n-body-100k": Workload("cpu", 5.3, "high", 100.0),
+    "n-body-10k": Workload("cpu", 0.53, "high", 100.0),
+    "n-body-3k": Workload("cpu", 0.16, "moderate", 100.0),
+    "n-body-2k": Workload("cpu", 0.1, "moderate", 100.0),
+    "jacobi-3k": Workload("cpu", 51.2, "low", 100.0),
+    "jacobi-2k": Workload("cpu", 28.6, "low", 100.0),
+    "jacobi-1k": Workload("cpu", 7.16, "low*", 100.0),
+    "alexnet": Workload("gpu", 233.1, "low", 150.0),
+    "resnet18": Workload("gpu", 44.7, "low", 180.0),
+    "resnet50": Workload("gpu", 97.8, "moderate", 240.0),
+    "resnet101": Workload("gpu", 170.5, "high", 300.0),
+    "effnet-s": Workload("gpu", 82.7, "high", 280.0),
+    "vit-b32": Workload("gpu", 336.6, "moderate", 260.0),
+}
+"""The 13 workloads of CarbonFlex, Table 3."""
+NETWORK_WATTS_PER_GBPS = 0.1
+"""Power that moving data takes [W per Gbit/s], the paper's (section 5)."""
+EXCHANGES = {"cpu": 1.0, "gpu": 2.0}
+"""Sizes of communication that a server more adds to each exchange, by kind: MPI to a neighbour, ring all-reduce."""
+EXCHANGE_SECONDS = 1.0
+"""Time from one exchange to the next [s]: assumed."""
+CLASSES = (*(f"{kind}-{elasticity}" for kind in K_MAX for elasticity in SERIAL_SHARES), NO_SCALING, *WORKLOADS)
+"""All classes, those of CPU clusters first, and all workloads."""
+MIXES = {name: CLASSES[first : first + 4] for name, first in (("mix", 0), ("gpu-mix", 4))} | {
+    f"{kind}-table-3": tuple(name for name, load in WORKLOADS.items() if load.kind == kind) for kind in K_MAX
+}
+"""Several classes or workloads in equal shares."""
 
 Key = str | os.PathLike[str] | Profile
 Mix = str | Mapping[Key, float]
@@ -64,9 +116,9 @@ def class_profile(name: str, watts: float | None = None) -> Profile:
     Parameters
     ----------
     name
-        E.g. ``cpu-high``, ``gpu-low*`` or ``no-scaling``.
+        E.g. ``cpu-high``, ``gpu-low*``, ``no-scaling`` or ``resnet50``.
     watts
-        Power of a server [W]; None for that of `WATTS`.
+        Power of a server [W]; None for that of `WATTS` or of the workload.
 
     Raises
     ------
@@ -76,9 +128,24 @@ def class_profile(name: str, watts: float | None = None) -> Profile:
     if name not in CLASSES:
         known = one_of((*CLASSES, *MIXES), limit=len(CLASSES) + len(MIXES))
         raise UnsupportedError(f"unknown profile {name!r}: must be {known}, or a CSV file (nodes,throughput,power)")
+    if name in WORKLOADS:
+        return _workload_profile(name, watts)
     kind, _, elasticity = name.partition("-") if name != NO_SCALING else ("cpu", "", "")
     gain = amdahl(SERIAL_SHARES[elasticity], K_MAX[kind]) if elasticity else np.ones(1)
     return Profile(name, 1, gain, np.full(len(gain), WATTS[kind] if watts is None else watts))
+
+
+def _workload_profile(name: str, watts: float | None) -> Profile:
+    load = WORKLOADS[name]
+    gain = amdahl(SERIAL_SHARES[load.elasticity], K_MAX[load.kind])
+    gbps = np.full(len(gain), EXCHANGES[load.kind] * load.megabytes * 8e-3 / EXCHANGE_SECONDS)
+    gbps[0] = 0.0  # a single server has nobody to talk to
+    return Profile(name, 1, gain, np.full(len(gain), load.watts if watts is None else watts), gbps)
+
+
+def network_price(profiles: tuple[Profile, ...]) -> float:
+    """Return the power that moving data takes [W per Gbit/s]: the paper's where a profile tells its traffic, else 0."""
+    return NETWORK_WATTS_PER_GBPS if any(profile.marginal_gbps is not None for profile in profiles) else 0.0
 
 
 def read_profile(path: str | os.PathLike[str], k_max: int | None = None) -> Profile:

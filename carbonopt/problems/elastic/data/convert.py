@@ -13,7 +13,7 @@ from carbonopt.core.time import format_utc
 from carbonopt.io.convert import arrival_slots, content_hashes, read_zone, require_sources, slot_zero, source_of
 from carbonopt.io.trace import read_trace
 from carbonopt.io.workload import require_horizon, require_seed
-from carbonopt.problems.elastic.data.catalogue import Mix, profile_mix
+from carbonopt.problems.elastic.data.catalogue import Mix, network_price, profile_mix
 from carbonopt.problems.elastic.data.instance import Cluster, ElasticInstance, ElasticJobs
 from carbonopt.problems.elastic.data.workload import (
     Queues,
@@ -130,7 +130,7 @@ def convert(
             "carbon_start": format_utc(signal.time.start),
         },
         carbon=signal,
-        cluster=Cluster(np.array(servers), zone_name),
+        cluster=Cluster(np.array(servers), zone_name, network_price(parts)),
         profiles=parts,
         jobs=ElasticJobs(
             tuple(f"row{row}" for row in rows),

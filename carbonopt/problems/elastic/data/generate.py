@@ -20,7 +20,7 @@ from carbonopt.io.workload import (
     slot_hours_of,
     stream,
 )
-from carbonopt.problems.elastic.data.catalogue import Mix, profile_mix
+from carbonopt.problems.elastic.data.catalogue import Mix, network_price, profile_mix
 from carbonopt.problems.elastic.data.instance import Cluster, ElasticInstance, ElasticJobs
 from carbonopt.problems.elastic.data.workload import (
     ARRIVALS,
@@ -142,7 +142,7 @@ def generate(
             "carbon_start": format_utc(signal.time.start),
         },
         carbon=signal,
-        cluster=Cluster(np.array(capacity), signal.zones[0]),
+        cluster=Cluster(np.array(capacity), signal.zones[0], network_price(parts)),
         profiles=parts,
         jobs=ElasticJobs(
             job_names(count),

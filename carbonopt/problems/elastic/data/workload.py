@@ -165,7 +165,7 @@ def mix_provenance(parts: tuple[Profile, ...], shares: list[float]) -> dict[str,
     found: dict[str, Any] = {"profile_shares": {part.name: share for part, share in zip(parts, shares, strict=True)}}
     modelled = [part.name for part in parts if part.name in CLASSES]
     if modelled:
-        found["modelled_profiles"] = f"by Amdahl's law, equal power a server: {', '.join(modelled)}"
+        found["modelled_profiles"] = f"by Amdahl's law, assumed power a server: {', '.join(modelled)}"
     return found
 
 

@@ -2,17 +2,45 @@ import numpy as np
 import pytest
 
 import carbonopt as co
-from carbonopt.problems.elastic.data.catalogue import CLASSES, MIXES, amdahl, class_profile, profile_mix, read_profile
+from carbonopt.problems.elastic.data.catalogue import (
+    CLASSES,
+    MIXES,
+    SERIAL_SHARES,
+    WORKLOADS,
+    amdahl,
+    class_profile,
+    profile_mix,
+    read_profile,
+)
 from carbonopt.problems.elastic.data.instance import Profile
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in WORKLOADS])
 def test_every_class_scales_strictly_less_from_server_to_server(name):
     profile = class_profile(name)
     assert profile.k_min == 1
     assert profile.k_max == (1 if name == "no-scaling" else 16 if name.startswith("cpu") else 8)
     assert (np.diff(profile.marginal_throughput) < 0).all()
     assert (profile.marginal_watts == (300 if name.startswith("gpu") else 100)).all()
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_of_table_3_has_its_class_its_traffic_and_its_power(name):
+    load, profile = WORKLOADS[name], class_profile(name)
+    assert profile.k_max == {"cpu": 16, "gpu": 8}[load.kind]
+    assert (profile.marginal_throughput == amdahl(SERIAL_SHARES[load.elasticity], profile.k_max)).all()
+    sizes = {"cpu": 1, "gpu": 2}[load.kind]  # that a server more adds to an exchange a second
+    assert profile.marginal_gbps[0] == 0
+    assert profile.marginal_gbps[1:] == pytest.approx(sizes * load.megabytes * 8 / 1000)
+    assert (profile.marginal_watts == load.watts).all()
+    assert (class_profile(name, watts=50.0).marginal_watts == 50).all()
+
+
+def test_traffic_takes_the_papers_power_where_a_profile_tells_it():
+    with_traffic = co.generate("elastic", jobs=26, profiles="cpu-table-3,gpu-table-3", seed=1)
+    assert with_traffic.cluster.network_watts_per_gbps == 0.1
+    assert {profile.name for profile in with_traffic.profiles} == set(WORKLOADS)
+    assert co.generate("elastic", jobs=5, seed=1).cluster.network_watts_per_gbps == 0
 
 
 def test_amdahls_law():
@@ -59,7 +87,10 @@ def test_the_measured_n_body_profiles(data_folder, name):
 @pytest.mark.parametrize(
     ("profiles", "words"),
     [
-        ("cpu-hgih", "unknown profile 'cpu-hgih': must be 'cpu-high', .* 'mix' or 'gpu-mix', or a CSV file"),
+        (
+            "cpu-hgih",
+            "unknown profile 'cpu-hgih': must be 'cpu-high', .* 'mix', .* or 'gpu-table-3', or a CSV file",
+        ),
         ("cpu-high:x", "the share of 'cpu-high' is 'x': must be a number"),
         ("cpu-high:0", "the share of 'cpu-high' is 0.0: must be above 0"),
         ("cpu-high:nan", "the share of 'cpu-high' is nan: must be above 0"),

@@ -10,11 +10,11 @@ import pytest
 import carbonopt as co
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.papers import carbonflex_sweeps as sweeps
-from carbonopt.papers.carbonflex_runs import EVERY, pairs
+from carbonopt.papers.carbonflex_runs import EVERY, START_MINUTES, overhead, pairs
 from carbonopt.papers.figure import Figure, Run
 
 FIGURES = {
-    "carbonflex_week": ("POLICIES", "VCC"),
+    "carbonflex_week": ("POLICIES", "GPU_POLICIES", "VCC"),
     "carbonflex_sweeps": ("CAPACITY", "SLACK", "ELASTICITY", "SHIFT"),
     "carbonflex_cases": ("TRACES", "ZONES"),
 }
@@ -37,7 +37,7 @@ def test_a_figure_has_its_rows_and_none_is_below_its_bound(
 ) -> None:
     for constant, values in (("CAPACITIES", (0.7, 1.0)), ("SLACKS", (0.0, 12.0)), ("SHIFTS", (0.8, 1.2))):
         monkeypatch.setattr(sweeps, constant, values)
-    monkeypatch.setattr(sweeps, "ELASTICITIES", ("cpu-high", "no-scaling"))
+    monkeypatch.setattr(sweeps, "ELASTICITIES", ("jacobi-1k", "no-scaling"))
     figure: Figure = getattr(importlib.import_module(f"carbonopt.papers.{module}"), name)
     assert figure.problem == "elastic"
     table = figure.table(run)
@@ -46,6 +46,16 @@ def test_a_figure_has_its_rows_and_none_is_below_its_bound(
     assert (table.loc[table["policy"] == "carbon-agnostic", "saving"] == 0).all()
     axis: Any = figure.draw(table)
     assert axis.get_legend() is not None
+    simulated = table[~table["policy"].isin(("oracle", "optimum"))]
+    assert ((simulated["overhead"] > 0) & (simulated["overhead"] < 0.2)).all()
+
+
+def test_the_overhead_is_that_of_the_servers_that_start_and_of_the_checkpoints() -> None:
+    week = co.generate("elastic", jobs=1, capacity=1, profiles="no-scaling", model="integer", seed=1)
+    found = co.simulate(week, "carbon-agnostic")  # one server, started once, 100 W
+    first = int(found.schedule["slot"].min())
+    kg = 0.1 * START_MINUTES / 60 * week.intensity[first] / 1000
+    assert overhead(week, found) == pytest.approx(kg / found.metrics["carbon_kg"])
 
 
 def test_instances_come_in_pairs(run: Run) -> None:
