@@ -167,6 +167,12 @@ def guard(work: Callable[[], int | None], subject: Path | None = None) -> int:
     except MemoryError:
         say(f"error: {place}does not fit into memory")
         return USAGE
+    except ImportError as error:
+        if is_interruption(error):
+            say("interrupted")
+            return INTERRUPTED
+        say(f"error: {place}a module cannot be loaded; is there too little memory? ({one_line(str(error))})")
+        return USAGE
     except (KeyboardInterrupt, Exception) as error:
         if not is_interruption(error):
             raise

@@ -11,12 +11,15 @@ import numpy.typing as npt
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.errors import Fault, TooLargeError, UnsupportedError, one_of
+from carbonopt.core.memory import free_bytes
 
 INDEX_LIMIT = 2**31 - 1
 """HiGHS counts columns, rows and nonzeros in 32-bit integers."""
 BYTES_PER_NONZERO = 72
 BYTES_PER_COLUMN = 160
 """Measured peak of building, passing to HiGHS and presolving, rounded up."""
+THREAD_BYTES = 2**27
+"""Of addresses, which a limit of the process counts: stacks of two threads, and 64 MiB in which one allocates."""
 WIDE_RANGE = 1e6
 
 
@@ -257,10 +260,8 @@ def require_memory(what: str, columns: int, nonzeros: int) -> None:
     TooLargeError
         With the estimate and with what is free.
     """
-    import psutil
-
     needed = columns * BYTES_PER_COLUMN + nonzeros * BYTES_PER_NONZERO
-    free = psutil.virtual_memory().available
+    free = free_bytes(beside=THREAD_BYTES)
     size = f"{columns:.3g} columns and {nonzeros:.3g} nonzeros, about {needed / 2**30:.1f} GiB"
     if max(columns, nonzeros) > INDEX_LIMIT:
         raise TooLargeError(Fault("", f"{what} would have {size}; HiGHS takes at most {INDEX_LIMIT:.3g} of each"))
