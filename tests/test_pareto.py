@@ -9,10 +9,14 @@ import carbonopt as co
 from carbonopt.pareto import Front, dominated, pareto
 
 
+BRIEF = {"rounds": {"rounds": 2, "most_sweeps": 50}, "limits": {"trials": 8}, "bound": {"cell_hours": (1.0,)}}
+"""Parameters of `price` with which a point ends by its work, after a second or so."""
+
+
 @pytest.fixture(scope="module")
 def front() -> Front:
     instance = co.generate("purchasing", jobs=30, arrival_hours=24, reserved=2, seed=2)
-    return pareto(instance, levels=3, time_limit=2.0, mip_rel_gap=1e-3)
+    return pareto(instance, levels=3, method="price", time_limit=None, mip_rel_gap=1e-3, params=BRIEF)
 
 
 def test_every_point_keeps_its_limits_and_its_bound(front: Front) -> None:
@@ -41,7 +45,7 @@ def test_without_waiting_nothing_waits(front: Front) -> None:
 
 def test_a_quantity_that_does_not_vary_has_one_level() -> None:
     instance = co.generate("purchasing", jobs=15, arrival_hours=12, reserved=0, seed=1)
-    found = pareto(instance, levels=4, time_limit=2.0)
+    found = pareto(instance, levels=4, method="price", time_limit=None, params=BRIEF)
     assert "limit_cost_usd" not in found.table
     assert len(found.table) == 4
     assert found.quantities == ("carbon_kg", "cost_usd", "mean_wait_hours")

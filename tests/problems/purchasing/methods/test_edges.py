@@ -44,7 +44,7 @@ def test_sums_of_cpus_that_do_not_cancel_are_no_load() -> None:
 @pytest.mark.parametrize("hours", [0.3, 2.6, 3.3])
 def test_slots_of_any_length_can_be_parted(hours: float) -> None:
     instance = made([0, 1], [1.5, 2.5], [1, 2], hours=hours, slots=40, reserved_cpus=1)
-    found = co.solve(instance, "price", time_limit=60)
+    found = co.solve(instance, "price", time_limit=None)
     assert found.gap is not None
     assert not co.check(instance, found).violations
 
@@ -55,7 +55,7 @@ def test_a_job_that_fits_by_rounding_fits_for_the_bound() -> None:
     objective = check(instance, rows).objective
     assert objective is not None
     for method in ("lp", "milp", "price"):
-        bound = co.solve(instance, method, time_limit=60).bound
+        bound = co.solve(instance, method, time_limit=None).bound
         assert bound is None or bound <= objective + 1e-12
 
 
@@ -89,7 +89,7 @@ def test_what_is_claimed_is_what_check_confirms(seed: int, model: str) -> None:
         weights=Weights(float(rng.integers(0, 2)), float(rng.integers(0, 2)), float(rng.integers(0, 2))),
     )
     for method in ("lp", "price"):
-        found = co.solve(instance, method, time_limit=60)
+        found = co.solve(instance, method, time_limit=None)
         if found.certificate is not None and str(found.status) != "infeasible":
             told = [str(violation) for violation in co.check(instance, found).violations]
             assert not [line for line in told if line.startswith("certificate")]
@@ -106,7 +106,7 @@ class TestExcess:
         """Whatever happened to the job, its policy decided the same."""
         queues = (Queue("all", float("inf"), 0.0),)
         instance = made([0], [2], [1], spot=Spot(3.0, 0.5), queues=queues, reserved_cpus=0)
-        row = excess_table(instance, ["spot-first-no-wait"], seed=seed, time_limit=60).loc[0]
+        row = excess_table(instance, ["spot-first-no-wait"], seed=seed, time_limit=None).loc[0]
         assert row["excess_cost_usd"] > -1e-6
         assert row["excess_carbon_kg"] == pytest.approx(0, abs=1e-6)
 
@@ -116,6 +116,6 @@ class TestExcess:
                 state.start(job, "shared")
 
         instance = made([0, 0.5], [2, 2], [2, 2], reserved_cpus=3)
-        row = excess_table(instance, [Shares()], split=True, time_limit=60).loc[0]  # type: ignore[list-item]
+        row = excess_table(instance, [Shares()], split=True, time_limit=None).loc[0]  # type: ignore[list-item]
         assert row["due_to_heuristic"] >= -1e-9
         assert "due_to_splitting" not in row

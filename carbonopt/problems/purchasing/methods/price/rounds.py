@@ -127,6 +127,8 @@ class Rounds:
         if number > 0:
             stages, sweeps = course(model, len(self.instance.jobs), left, self.seconds_per_sweep, self.parameters)
         for place, stage in enumerate(stages):
+            if place and self.options.remaining <= 0:
+                break
             count = max(least, round(stage.sweeps * sweeps))
             if place == 0 and number > 1:
                 heat = max(stage.end_temperature, rounds.reheat * stage.start_temperature)
