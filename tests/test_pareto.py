@@ -8,7 +8,6 @@ import pytest
 import carbonopt as co
 from carbonopt.pareto import Front, dominated, pareto
 
-
 BRIEF = {"rounds": {"rounds": 2, "most_sweeps": 50}, "limits": {"trials": 8}, "bound": {"cell_hours": (1.0,)}}
 """Parameters of `price` with which a point ends by its work, after a second or so."""
 

@@ -15,10 +15,11 @@ from carbonopt.core.options import Options, Progress
 from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Spot, Weights
 from carbonopt.problems.purchasing.methods.epsilon_constraints import at_equal
 from carbonopt.problems.purchasing.methods.price.bound import best_bound
+from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.method import price
-from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters, PriceParameters, RoundParameters
+from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters, RoundParameters
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.check import check
 

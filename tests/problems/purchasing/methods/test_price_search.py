@@ -14,11 +14,11 @@ from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import Prices, PurchasingInstance, Spot, Weights
 from carbonopt.problems.purchasing.methods.price.bound import Bound, best_bound
+from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling, Step
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Pool, Room, fill_rates
 from carbonopt.problems.purchasing.methods.price.method import _Share
-from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.search import Search
 
 HARDLY = (1e-9, 1e-9)

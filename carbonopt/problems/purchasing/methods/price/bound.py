@@ -12,9 +12,9 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
-from carbonopt.problems.purchasing.methods.price.parameters import BoundParameters
 from carbonopt.problems.purchasing.verify.certificate import ceiling
 
 

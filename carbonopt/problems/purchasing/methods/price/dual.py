@@ -20,8 +20,8 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
-from carbonopt.problems.purchasing.methods.price.grid import Grid, jobs_of, largest_load
-from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Kept, price_pieces
+from carbonopt.problems.purchasing.methods.price.grid import Grid, Tariff, Terms, jobs_of, largest_load
+from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Kept, PieceLoads, price_pieces
 from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import Found, Walk, price_runs
 from carbonopt.problems.purchasing.methods.price.others import Other, Others
 
@@ -213,28 +213,16 @@ class Dual:
     ) -> tuple[float, FloatArray, FloatArray]:
         """Return the sum of the jobs' least costs, and the CPU-hours in each cell: priced, and all."""
         jobs, grid, scale = self.jobs, self.grid, self.unit
-        carbon, wait = weights[0] * self.kg, float(weights[2])
+        tariff = Tariff(grid.hours, grid.rates(weights[0] * self.kg), grid.rates(prices), float(weights[2]))
         if self.pieces:
             load, load_all = np.zeros(grid.cells), np.zeros(grid.cells)
-            heat = temperature * scale * jobs.shared
-            out: tuple[Any, ...] = (load, load_all, self.used_other, self.waited)
-            value = price_pieces(grid.hours, carbon, prices, wait, extra, other.value, heat, jobs, self._kept, *out)
-            return value, load, load_all
+            terms = Terms(extra, other.value, temperature * scale * jobs.shared)
+            loads = PieceLoads(load, load_all, self.used_other, self.waited)
+            return price_pieces(tariff, terms, jobs, self._kept, loads), load, load_all
         whole, part, whole_all, part_all = (np.zeros(grid.cells + 1) for _ in range(4))
         found = Found(whole, part, whole_all, part_all, self.start, self.used_other, self.waited)
-        heat = temperature * scale * np.maximum(jobs.shared, 1e-9) * jobs.length
-        value = price_runs(
-            grid.hours,
-            grid.rates(carbon),
-            grid.rates(prices),
-            wait,
-            extra,
-            other.value,
-            heat,
-            jobs,
-            self._walk,
-            found,
-        )
+        terms = Terms(extra, other.value, temperature * scale * np.maximum(jobs.shared, 1e-9) * jobs.length)
+        value = price_runs(tariff, terms, jobs, self._walk, found)
         return value, self._hours(found.whole, found.part), self._hours(found.whole_all, found.part_all)
 
     def _hours(self, whole: FloatArray, part: FloatArray) -> FloatArray:

@@ -21,6 +21,23 @@ class Rates(NamedTuple):
     until: FloatArray
 
 
+class Tariff(NamedTuple):
+    """What CPUs pay: length of a cell [h], carbon and price of each, and the price of an hour of waiting."""
+
+    hours: float
+    carbon: Rates
+    price: Rates
+    wait: float
+
+
+class Terms(NamedTuple):
+    """What each job meets, (N,): what it pays in all wherever it runs on the pool, what something else costs, heat."""
+
+    extra: FloatArray
+    other: FloatArray
+    heat: FloatArray
+
+
 class Jobs(NamedTuple):
     """The jobs' columns, each of shape (N,): hours, CPUs, and CPUs that may be on reserved ones."""
 

@@ -10,7 +10,7 @@ from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, SPOT
 from carbonopt.problems.purchasing.methods.price.grid import Grid
-from carbonopt.problems.purchasing.methods.price.kernels.spot_runs import Tail, best_spot_starts, emissions
+from carbonopt.problems.purchasing.methods.price.kernels.spot_runs import SpotJobs, Tail, best_spot_starts, emissions
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Others:
         usd, lost = self._paid(kind, length, cpus)
         start, value = np.empty(len(some)), np.empty(len(some))
         latest = a + self.instance.max_wait_hours[some]
-        best_spot_starts(carbon * cpus, wait, a, latest, length, signal, start, value)
+        best_spot_starts(SpotJobs(carbon * cpus, a, latest, length), wait, signal, start, value)
         value += cost * usd + wait * lost
         kg = cpus * emissions(start, length, signal)
         found = Other(*(np.array(column) for column in vars(best).values()))

@@ -17,7 +17,7 @@ from carbonopt.problems.purchasing.methods.price.cooling import Cooling
 from carbonopt.problems.purchasing.methods.price.grid import Grid, jobs_of
 from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Choice, Pool
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Kept
-from carbonopt.problems.purchasing.methods.price.kernels.piece_responses import respond_pieces
+from carbonopt.problems.purchasing.methods.price.kernels.piece_responses import Taken, respond_pieces
 from carbonopt.problems.purchasing.methods.price.others import Other
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.run_table import RunTable
@@ -73,7 +73,7 @@ class PieceSearch:
     def _respond(self, share: float) -> None:
         order = self.random.permutation(len(self.jobs.cpus))
         noise = share * self.random.random(self.grid.cells)
-        respond_pieces(order, noise, self.jobs, self.pool, self.choice, self.taken, self.offset, self.kept)
+        respond_pieces(order, noise, self.jobs, self.pool, self.choice, Taken(self.taken, self.offset), self.kept)
 
     def runs(self) -> RunTable:
         """Return what the jobs do: hours of neighbouring cells as one piece."""

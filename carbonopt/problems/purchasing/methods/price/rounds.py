@@ -12,10 +12,11 @@ from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.bound import Bound
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
-from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters, StageParameters
+from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.piece_search import PieceSearch
 from carbonopt.problems.purchasing.methods.price.run_table import RunTable, amounts, best_reserved, fits, mixed
 from carbonopt.problems.purchasing.methods.price.search import Search
+from carbonopt.problems.purchasing.methods.price.stage_parameters import StageParameters
 from carbonopt.problems.purchasing.methods.price.stages import course
 
 

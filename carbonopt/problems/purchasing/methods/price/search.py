@@ -23,7 +23,14 @@ from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInst
 from carbonopt.problems.purchasing.data.purchase_options import RESERVED, SHARED
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling, Step
 from carbonopt.problems.purchasing.methods.price.grid import Grid, jobs_of
-from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Choice, Pool, Room, add_loads, sweep
+from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import (
+    Choice,
+    Pool,
+    Room,
+    Turns,
+    add_loads,
+    sweep,
+)
 from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import (
     Events,
     LoadPrices,
@@ -108,10 +115,10 @@ class Search:
         room = Room(np.empty(int(widest / grid.hours) + 8), np.empty(int((2 * widest + 1 + longest) / grid.hours) + 16))
         for step in cooling:
             order = self.order()
-            luck = self.random.random(len(order))
+            turns = Turns(order, self.random.random(len(order)), step.temperature, reach)
             above, choice = self.at(step)
             np.multiply(prices, 1.0 - step.firm, out=toll)
-            sweep(order, luck, step.temperature, reach, self.jobs, pool._replace(price=above), choice, room)
+            sweep(turns, self.jobs, pool._replace(price=above), choice, room)
 
     def settle(self, cooling: Cooling, reach: float = np.inf) -> None:
         """Respond to the exact load; jobs move by `reach` hours at most."""
@@ -122,10 +129,10 @@ class Search:
             above, choice = self.at(step)
             terms = LoadPrices(self.reserved * (1 + 0.1 * ROUNDING), above, float(self.weights[2]))
             order, begin = self.order(), 0
-            luck = self.random.random(len(order))
+            turns = Turns(order, self.random.random(len(order)), step.temperature, reach)
             while begin < len(order):
                 np.multiply(prices, 1.0 - step.firm, out=events.toll)
-                begin = respond(order, begin, luck, step.temperature, reach, self.jobs, choice, events, terms, path)
+                begin = respond(turns, begin, self.jobs, choice, events, terms, path)
                 if begin < len(order):
                     size *= 2
                     path, events = _path(size), self._events(buckets, 2 * events.moment.shape[1])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters, StageParameters
+from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
+from carbonopt.problems.purchasing.methods.price.stage_parameters import StageParameters
 
 
 def course(

@@ -40,6 +40,15 @@ class Choice(NamedTuple):
     other: FloatArray
 
 
+class Turns(NamedTuple):
+    """Jobs in the order of a sweep, a random number from 0 to 1 for each, temperature, and farthest move [h]."""
+
+    order: IntArray
+    luck: FloatArray
+    temperature: float
+    reach: float
+
+
 class Room(NamedTuple):
     """Scratch: cost of each start of a job, and its cost rate in each cell of its window."""
 
@@ -158,20 +167,9 @@ def draw(count: int, least: float, temperature: float, luck: float, value: Float
 
 
 @kernel
-def sweep(
-    order: IntArray,
-    luck: FloatArray,
-    temperature: float,
-    reach: float,
-    jobs: Jobs,
-    pool: Pool,
-    choice: Choice,
-    room: Room,
-) -> None:
-    """Let the jobs choose anew, one after the other; `luck` holds a random number from 0 to 1 for each.
-
-    A job on the pool moves by `reach` hours at most.
-    """
+def sweep(turns: Turns, jobs: Jobs, pool: Pool, choice: Choice, room: Room) -> None:
+    """Let the jobs choose anew, one after the other."""
+    order, luck, temperature, reach = turns
     for z in range(len(order)):
         j = order[z]
         cpus, shared, length, earliest = jobs.cpus[j], jobs.shared[j], jobs.length[j], jobs.arrival[j]

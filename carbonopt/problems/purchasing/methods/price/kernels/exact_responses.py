@@ -14,7 +14,7 @@ import numpy as np
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.purchasing.methods.price.grid import Jobs
-from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Choice, draw
+from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Choice, Turns, draw
 
 SAME_HOURS = 1e-9
 """Moments that differ by less are one."""
@@ -175,21 +175,10 @@ def fill_candidates(earliest: float, latest: float, length: float, count: int, w
 
 @kernel
 def respond(
-    order: IntArray,
-    begin: int,
-    luck: FloatArray,
-    temperature: float,
-    reach: float,
-    jobs: Jobs,
-    choice: Choice,
-    events: Events,
-    prices: LoadPrices,
-    path: Path,
+    turns: Turns, begin: int, jobs: Jobs, choice: Choice, events: Events, prices: LoadPrices, path: Path
 ) -> int:
-    """Let the jobs from `begin` on in `order` choose anew; return where it stopped for lack of space, or the end.
-
-    A job on the pool moves by `reach` hours at most.
-    """
+    """Let the jobs from `begin` on choose anew; return where it stopped for lack of space, or the end."""
+    order, luck, temperature, reach = turns
     for z in range(begin, len(order)):
         j = order[z]
         cpus, shared, length, earliest = jobs.cpus[j], jobs.shared[j], jobs.length[j], jobs.arrival[j]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.purchasing.methods.price.grid import Jobs
+from carbonopt.problems.purchasing.methods.price.grid import Jobs, Tariff, Terms
 
 ENOUGH = 1e-9
 """Part of a job's length that may lack for rounding."""
@@ -28,6 +28,15 @@ class Kept(NamedTuple):
     window_rate: FloatArray
     window_hours: FloatArray
     chosen: FloatArray
+
+
+class PieceLoads(NamedTuple):
+    """What the pricing fills: CPU-hours in each cell, priced and all, (G,); how far jobs do else, and wait, (N,)."""
+
+    load: FloatArray
+    load_all: FloatArray
+    other: FloatArray
+    waited: FloatArray
 
 
 @kernel
@@ -158,30 +167,19 @@ def soften(j: int, cell: int, inside: float, heat: float, jobs: Jobs, kept: Kept
 
 
 @kernel
-def price_pieces(
-    hours: float,
-    carbon: FloatArray,
-    price: FloatArray,
-    wait: float,
-    extra: FloatArray,
-    other: FloatArray,
-    heat: FloatArray,
-    jobs: Jobs,
-    kept: Kept,
-    load: FloatArray,
-    load_all: FloatArray,
-    did_other: FloatArray,
-    waited: FloatArray,
-) -> float:
-    """Return the sum of the jobs' least costs, and add up the hours of CPUs in each cell; see `runs.price_runs`.
+def price_pieces(tariff: Tariff, terms: Terms, jobs: Jobs, kept: Kept, found: PieceLoads) -> float:
+    """Return the sum of the jobs' least costs, and add up the hours of CPUs in each cell; see `price_runs`.
 
-    With `heat` above 0 the choice of hours is soft, that of the completion is not.
+    With a heat above 0 the choice of hours is soft, that of the completion is not.
     """
-    total, cells = 0.0, len(carbon)
+    hours, carbon, price, wait = tariff
+    extra, other, heat = terms
+    load, load_all, did_other, waited = found
+    total, cells = 0.0, len(load)
     for j in range(len(jobs.arrival)):
         first, count = fill_window(j, hours, jobs, kept, cells)
         for c in range(count):
-            kept.window_rate[c] = jobs.cpus[j] * carbon[first + c] + jobs.shared[j] * price[first + c]
+            kept.window_rate[c] = jobs.cpus[j] * carbon.rate[first + c] + jobs.shared[j] * price.rate[first + c]
         least, cell, inside = best_completion(j, first, count, hours, wait, jobs, kept)
         waited[j], did_other[j] = 0.0, 1.0
         if extra[j] + least > other[j]:

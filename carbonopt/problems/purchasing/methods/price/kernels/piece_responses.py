@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.purchasing.methods.price.grid import Jobs
@@ -14,6 +16,13 @@ from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import (
 )
 
 
+class Taken(NamedTuple):
+    """Hours that jobs run in the cells of their windows, job after job, and where those of each job begin."""
+
+    hours: FloatArray
+    offset: IntArray
+
+
 @kernel
 def respond_pieces(
     order: IntArray,
@@ -21,19 +30,18 @@ def respond_pieces(
     jobs: Jobs,
     pool: Pool,
     choice: Choice,
-    taken: FloatArray,
-    offset: IntArray,
+    taken: Taken,
     kept: Kept,
 ) -> None:
     """Let the jobs choose their hours anew; `noise` of each cell is added to the share that is on demand."""
     cells = len(pool.load)
     for j in order:
-        cpus, at = jobs.cpus[j], offset[j]
+        cpus, at = jobs.cpus[j], taken.offset[j]
         first, count = fill_window(j, pool.hours, jobs, kept, cells)
         free = pool.reserved - cpus
         for c in range(count):
             if choice.on_pool[j]:
-                pool.load[first + c] -= cpus * taken[at + c] / pool.hours
+                pool.load[first + c] -= cpus * taken.hours[at + c] / pool.hours
             above = min(max(pool.load[first + c] - free, 0.0), cpus) + cpus * noise[first + c]
             kept.window_rate[c] = cpus * pool.carbon[first + c] + pool.price * above
             kept.chosen[c] = 0.0
@@ -43,5 +51,5 @@ def respond_pieces(
             continue
         choose_hours(j, cell, inside, jobs, kept)
         for c in range(count):
-            taken[at + c] = kept.chosen[c]
+            taken.hours[at + c] = kept.chosen[c]
             pool.load[first + c] += cpus * kept.chosen[c] / pool.hours

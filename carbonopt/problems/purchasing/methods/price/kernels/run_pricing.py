@@ -13,7 +13,7 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.purchasing.methods.price.grid import Jobs, Rates
+from carbonopt.problems.purchasing.methods.price.grid import Jobs, Tariff, Terms
 
 LEAST_MASS = 1e-300
 """Sum of the terms of a soft minimum, at least: at a low temperature all of them vanish."""
@@ -47,10 +47,9 @@ class Found(NamedTuple):
 
 
 @kernel
-def walk_starts(
-    j: int, hours: float, carbon: Rates, price: Rates, wait: float, jobs: Jobs, walk: Walk
-) -> tuple[int, int]:
+def walk_starts(j: int, tariff: Tariff, jobs: Jobs, walk: Walk) -> tuple[int, int]:
     """Fill the breakpoints of job `j` into `walk`; return their number, and which is the least."""
+    hours, carbon, price, wait = tariff
     beyond = len(carbon.rate) - 1
     a, length, n, m = jobs.arrival[j], jobs.length[j], jobs.cpus[j], jobs.shared[j]
     latest = a + jobs.wait[j]
@@ -94,29 +93,19 @@ def add_run(weight: float, c: int, hours: float, jobs: Jobs, j: int, walk: Walk,
 
 
 @kernel
-def price_runs(
-    hours: float,
-    carbon: Rates,
-    price: Rates,
-    wait: float,
-    extra: FloatArray,
-    other: FloatArray,
-    heat: FloatArray,
-    jobs: Jobs,
-    walk: Walk,
-    found: Found,
-) -> float:
-    """Return the sum of the jobs' least costs, soft where `heat` (N,) is above 0, and add up their loads.
+def price_runs(tariff: Tariff, terms: Terms, jobs: Jobs, walk: Walk, found: Found) -> float:
+    """Return the sum of the jobs' least costs, soft where the heat is above 0, and add up their loads.
 
-    A job pays `extra` (infinite: it cannot) wherever it runs so, or `other` in all if it does something else.
+    A job whose `extra` is infinite cannot run on the pool.
     """
+    extra, other, heat = terms
     total = 0.0
     for j in range(len(jobs.arrival)):
         found.waited[j], found.other[j] = 0.0, 1.0
         if extra[j] == np.inf:
             total += other[j]
             continue
-        count, best = walk_starts(j, hours, carbon, price, wait, jobs, walk)
+        count, best = walk_starts(j, tariff, jobs, walk)
         found.start[j] = walk.start[best]
         least = walk.value[best]
         rival = other[j] - extra[j]
@@ -125,7 +114,7 @@ def price_runs(
             total += extra[j] + low
             if least <= rival:
                 found.other[j] = 0.0
-                add_run(1.0, best, hours, jobs, j, walk, found)
+                add_run(1.0, best, tariff.hours, jobs, j, walk, found)
             continue
         mass = np.exp((low - rival) / tau) if rival < np.inf else 0.0
         found.other[j] = mass
@@ -138,5 +127,5 @@ def price_runs(
         found.other[j] /= mass
         for c in range(count):
             if walk.value[c] > 0.0:
-                add_run(walk.value[c] / mass, c, hours, jobs, j, walk, found)
+                add_run(walk.value[c] / mass, c, tariff.hours, jobs, j, walk, found)
     return total

@@ -29,6 +29,15 @@ class Tail(NamedTuple):
     tail: FloatArray
 
 
+class SpotJobs(NamedTuple):
+    """Weight of a CPU's carbon [per kg], earliest and latest start and length of each job [h], (N,)."""
+
+    weight: FloatArray
+    arrival: FloatArray
+    latest: FloatArray
+    length: FloatArray
+
+
 @kernel
 def tail_at(t: float, signal: Tail) -> tuple[float, float]:
     """Return E(t) and c(t)."""
@@ -88,17 +97,9 @@ def next_edge(s: float, hours: float) -> float:
 
 
 @kernel
-def best_spot_starts(
-    weight: FloatArray,
-    wait: float,
-    arrival: FloatArray,
-    latest: FloatArray,
-    length: FloatArray,
-    signal: Tail,
-    start: FloatArray,
-    value: FloatArray,
-) -> None:
+def best_spot_starts(jobs: SpotJobs, wait: float, signal: Tail, start: FloatArray, value: FloatArray) -> None:
     """Fill the start of least weighted expected carbon and wait of each job, and the value there."""
+    weight, arrival, latest, length = jobs
     for j in range(len(arrival)):
         a, hours = arrival[j], signal.hours
         s, best = a, 1e300
