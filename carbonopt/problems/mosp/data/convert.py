@@ -99,7 +99,10 @@ def convert(
         slot_hours=slot_hours,
         wrap=wrap,
     )
-    arrival, duration, wait, cpus = arrival[keep], duration[keep], wait[keep], trace.cpus[keep]
+    arrival = arrival[keep]
+    duration = duration[keep]
+    wait = wait[keep]
+    cpus = trace.cpus[keep]
     units = capacity if capacity is not None else _units(arrival, duration, cpus, load, len(signal.zones))
     return MospInstance(
         name=name or _name(jobs, len(arrival), horizon, signal),

@@ -38,7 +38,9 @@ from carbonopt.problems.mosp.data.instance import (
 
 
 def _scalar_or_row(value: Any) -> str:
-    return "kind:per slot" if isinstance(value, list) else "kind:constant"
+    if isinstance(value, list):
+        return "kind:per slot"
+    return "kind:constant"
 
 
 Capacity = Annotated[
@@ -73,7 +75,8 @@ class ClusterSection(Section):
         for r, resource in enumerate(resources):
             for j, row in enumerate(self.capacity[resource]):
                 capacity[j, r] = row
-        watts, starts = _table(self.watts_per_unit, resources), self.max_starts_per_slot
+        watts = _table(self.watts_per_unit, resources)
+        starts = self.max_starts_per_slot
         limits = None if starts is None else np.broadcast_to(np.array(starts), len(self.name))
         return Clusters(tuple(self.name), tuple(self.zone), capacity, watts, limits)
 
@@ -206,9 +209,11 @@ def from_dict(raw: dict[str, Any]) -> MospInstance:
         assert faults.carbon is not None
         assert cluster_section is not None
         assert objective_section is not None
-        time, resources = faults.time.build(), tuple(cluster_section.capacity)
+        time = faults.time.build()
+        resources = tuple(cluster_section.capacity)
         _require_memory(raw, len(cluster_section.name), len(resources), time.slots)
-        carbon, clusters = faults.carbon.build(time), cluster_section.build(time.slots)
+        carbon = faults.carbon.build(time)
+        clusters = cluster_section.build(time.slots)
         objective = objective_section.build()
         faults.found += validate.cross_faults(carbon, resources, clusters, None, objective)
     faults.raise_if_any()
@@ -227,7 +232,9 @@ def from_dict(raw: dict[str, Any]) -> MospInstance:
 def _objective_section(raw: dict[str, Any], faults: Faults) -> CarbonObjectiveSection | CaspianObjectiveSection | None:
     """Return the objective, read as the kind that it says it is."""
     section = raw.get("objective", {})
-    kind = section.get("kind", "carbon") if isinstance(section, dict) else "carbon"
+    kind = "carbon"
+    if isinstance(section, dict):
+        kind = section.get("kind", "carbon")
     if not isinstance(kind, str) or kind not in OBJECTIVES:
         faults.found.append(Fault("objective.kind", f"must be {one_of(tuple(OBJECTIVES))}", shown(kind)))
         return None

@@ -52,7 +52,9 @@ def _capacity_faults(raw: dict[str, Any], slots: int | None) -> Iterator[Fault]:
 
 def _resource_faults(raw: dict[str, Any], *path: str) -> Iterator[Fault]:
     """Yield each resource that ``clusters.capacity`` has and this table lacks, and the other way round."""
-    capacity, table, field = part(raw, "clusters", "capacity"), part(raw, *path), ".".join(path)
+    capacity = part(raw, "clusters", "capacity")
+    table = part(raw, *path)
+    field = ".".join(path)
     if not isinstance(capacity, dict) or not isinstance(table, dict):
         return
     for name in capacity:
@@ -60,5 +62,7 @@ def _resource_faults(raw: dict[str, Any], *path: str) -> Iterator[Fault]:
             yield Fault(f"{field}.{name}", "is missing: clusters.capacity has this resource")
     for name in table:
         if name and name not in capacity:
-            known = f"clusters.capacity has {one_of(list(capacity))}" if capacity else "clusters.capacity is empty"
+            known = "clusters.capacity is empty"
+            if capacity:
+                known = f"clusters.capacity has {one_of(list(capacity))}"
             yield Fault(f"{field}.{name}", f"is an unknown resource: {known}")

@@ -157,8 +157,12 @@ def _clusters(
 
 
 def _provenance(preset: str, seed: int, load: float, carbon: CarbonSignal | None, grid: TimeGrid) -> dict[str, Any]:
-    source = "Caspian, section 6" if preset == "caspian" else "benchmark workload"
-    signal = "synthetic, calibrated to published statistics" if carbon is None else "read from files"
+    source = "benchmark workload"
+    if preset == "caspian":
+        source = "Caspian, section 6"
+    signal = "read from files"
+    if carbon is None:
+        signal = "synthetic, calibrated to published statistics"
     return {
         "generator": f"carbonopt generate mosp --preset {preset}",
         "workload": source,

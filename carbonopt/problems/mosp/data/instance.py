@@ -123,7 +123,9 @@ class CarbonObjective:
     @property
     def absence_price(self) -> float:
         """Cost of a job that does not run; infinite where every job must."""
-        return float("inf") if self.rejection_price is None else self.rejection_price
+        if self.rejection_price is None:
+            return float("inf")
+        return self.rejection_price
 
     def to_dict(self) -> dict[str, Any]:
         """Return the objective as the file holds it."""
@@ -187,7 +189,9 @@ def make_objective(
     if weights is not None and len(weights) != 3:
         raise UnsupportedError(f"weights {shown(tuple(weights))}: must be three numbers")
     if kind == "caspian":
-        return CaspianObjective() if weights is None else CaspianObjective(weights[0], weights[1], weights[2])
+        if weights is None:
+            return CaspianObjective()
+        return CaspianObjective(weights[0], weights[1], weights[2])
     if weights is None:
         return CarbonObjective(rejection_price=rejection_price)
     return CarbonObjective(weights[0], weights[1], weights[2], rejection_price)
@@ -232,7 +236,9 @@ class MospInstance(Instance):
     @property
     def constraints(self) -> tuple[str, ...]:
         """Names of the optional constraints that this instance has."""
-        return () if self.clusters.max_starts_per_slot is None else ("max_starts_per_slot",)
+        if self.clusters.max_starts_per_slot is None:
+            return ()
+        return ("max_starts_per_slot",)
 
     @property
     def zone_of_cluster(self) -> IntArray:
@@ -252,7 +258,8 @@ class MospInstance(Instance):
 
     def data(self) -> dict[str, Any]:
         """Return clusters, jobs and objective as the file holds them."""
-        clusters, jobs = self.clusters, self.jobs
+        clusters = self.clusters
+        jobs = self.jobs
         starts = clusters.max_starts_per_slot
         return {
             "clusters": {
@@ -279,7 +286,8 @@ class MospInstance(Instance):
 
     def features(self) -> dict[str, Any]:
         """Return size, load and tightness: what makes an instance easy or hard."""
-        jobs, clusters = self.jobs, self.clusters
+        jobs = self.jobs
+        clusters = self.clusters
         work = [fsum(demand * jobs.duration) for demand in jobs.demand.T]
         offered = [fsum(capacity.ravel()) for capacity in clusters.capacity.transpose(1, 0, 2)]
         slack = jobs.deadline - jobs.arrival - jobs.duration
@@ -299,7 +307,9 @@ class MospInstance(Instance):
 
 
 def _shortest(capacity: FloatArray) -> Any:
-    return capacity[0] if bool((capacity == capacity[0]).all()) else capacity
+    if bool((capacity == capacity[0]).all()):
+        return capacity[0]
+    return capacity
 
 
 def _raise(faults: list[Any]) -> None:

@@ -45,6 +45,11 @@ class PlacementValue:
     completion: float
     inverse: bool
 
+    @property
+    def sign(self) -> float:
+        """1 where the objective is minimised, -1 where it is maximised: what makes costs of values."""
+        return 1.0 if self.sense == "min" else -1.0
+
     def of(self, job: IntArray, cluster: IntArray, start: IntArray) -> FloatArray:
         """Return the value of each (job, cluster, start), elementwise."""
         value = self.of_time(job, start)

@@ -109,7 +109,8 @@ def possible_placements(instance: MospInstance, fitting: bool = True) -> Placeme
 
 def _fits_alone(instance: MospInstance, job: IntArray, cluster: IntArray, start: IntArray) -> BoolArray:
     """Return whether demand is at most the least capacity over the run, for every resource."""
-    duration, demand = instance.jobs.duration[job], instance.jobs.demand[job]
+    duration = instance.jobs.duration[job]
+    demand = instance.jobs.demand[job]
     fits = np.ones(len(job), dtype=np.bool_)
     for r in range(len(instance.resources)):
         capacity = instance.clusters.limit[:, r]
@@ -117,7 +118,8 @@ def _fits_alone(instance: MospInstance, job: IntArray, cluster: IntArray, start:
             fits &= demand[:, r] <= capacity[cluster, 0]
             continue
         # Range minima: the least of any 2**level slots, then two overlapping runs cover [start, end).
-        least, level = capacity, 0
+        least = capacity
+        level = 0
         level_of = np.frexp(duration)[1] - 1
         while True:
             here = np.flatnonzero(level_of == level)
@@ -163,7 +165,9 @@ def build_normalizer(instance: MospInstance, term: PlacementValue) -> MospProgra
 
 
 def _assemble(instance: MospInstance, value: PlacementValue, placements: Placements, integer: bool) -> MospProgram:
-    job, cluster, start = placements.job, placements.cluster, placements.start
+    job = placements.job
+    cluster = placements.cluster
+    start = placements.start
     program = Program(instance.name, sense=value.sense)
     cost = value.of(job, cluster, start)
     x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer, at=(job, cluster, start))
@@ -199,7 +203,8 @@ def _add_capacity(program: Program, instance: MospInstance, x: Block, placements
 
 
 def _add_starts(program: Program, instance: MospInstance, x: Block, placements: Placements) -> None:
-    slots, limit = instance.time.slots, instance.clusters.max_starts_per_slot
+    slots = instance.time.slots
+    limit = instance.clusters.max_starts_per_slot
     assert limit is not None
     rows = program.add_rows("starts", (len(limit), slots), upper=limit[:, None])
     program.add_entries(rows.start + placements.cluster * slots + placements.start, x.index, 1.0)

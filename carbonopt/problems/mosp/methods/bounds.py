@@ -42,11 +42,13 @@ def lagrangian_bound(
         Lower bound of a minimisation, upper bound of a maximisation; None if a job that must run
         can run nowhere (then there is no schedule to bound).
     """
-    sign = 1.0 if value.sense == "min" else -1.0
     placements = possible_placements(instance)
-    job, cluster, start = placements.job, placements.cluster, placements.start
-    cost = sign * value.of(job, cluster, start)
-    prefix, end = prefix_sums(prices), start + instance.jobs.duration[job]
+    job = placements.job
+    cluster = placements.cluster
+    start = placements.start
+    cost = value.sign * value.of(job, cluster, start)
+    prefix = prefix_sums(prices)
+    end = start + instance.jobs.duration[job]
     for r in range(len(instance.resources)):
         used = prefix[cluster, r, end] - prefix[cluster, r, start]
         cost += instance.jobs.demand[job, r] * used
@@ -64,7 +66,7 @@ def lagrangian_bound(
         assert most_starts is not None, "the instance limits no starts"
         paid += float((start_prices * most_starts[:, None]).sum())
     allowance = FLOAT_ERROR * (float(np.abs(least).sum()) + paid)
-    return sign * (float(least.sum()) - paid - allowance)
+    return value.sign * (float(least.sum()) - paid - allowance)
 
 
 def free_bound(instance: MospInstance, value: PlacementValue) -> float | None:

@@ -61,11 +61,14 @@ def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
 
 def _stuck_jobs(instance: MospInstance) -> Iterator[Finding]:
     """Yield a finding for each job that could not run even on an empty system."""
-    jobs, clusters = instance.jobs, instance.clusters
+    jobs = instance.jobs
+    clusters = instance.clusters
     possible = np.bincount(possible_placements(instance).job, minlength=len(jobs))
-    starts, largest = count_starts(instance), clusters.capacity.max(axis=2, initial=0.0)
+    starts = count_starts(instance)
+    largest = clusters.capacity.max(axis=2, initial=0.0)
     for i in np.flatnonzero(possible == 0):
-        name, where = jobs.name[i], np.flatnonzero(instance.eligible[i])
+        name = jobs.name[i]
+        where = np.flatnonzero(instance.eligible[i])
         if not len(where):
             yield Finding(f"job {name!r} is eligible for no cluster", (name,))
         elif starts[i] == 0:
@@ -77,7 +80,8 @@ def _stuck_jobs(instance: MospInstance) -> Iterator[Finding]:
             named = tuple(clusters.name[j] for j in where)
             if short:
                 r, most = short[0]
-                resource, need = instance.resources[r], jobs.demand[i, r]
+                resource = instance.resources[r]
+                need = jobs.demand[i, r]
                 text = f"needs {need:.10g} {resource}, the largest cluster that may run it has {most:.10g}"
                 yield Finding(f"job {name!r} {text}", (name,), named, (), resource, float(need), float(most))
             else:
@@ -102,7 +106,8 @@ def _without(instance: MospInstance, names: set[str]) -> MospInstance:
 
 def _nothing(instance: MospInstance) -> PlacementValue:
     """Return an objective in which every placement is worth 0."""
-    jobs, shape = instance.jobs, instance.clusters.capacity.shape
+    jobs = instance.jobs
+    shape = instance.clusters.capacity.shape
     prefix = np.zeros((*shape[:2], shape[2] + 1))
     return PlacementValue("min", prefix, jobs.demand, jobs.duration, jobs.deadline, 0.0, 0.0, False)
 
@@ -218,7 +223,9 @@ def _components(instance: MospInstance, rows: BoolArray) -> Iterator[tuple[BoolA
 
 
 def _told(instance: MospInstance, rows: BoolArray, jobs: IntArray, needed: float, available: float) -> Finding:
-    places, clusters, slots = [], [], []
+    places = []
+    clusters = []
+    slots = []
     for j, r in np.argwhere(rows.any(axis=2)):
         for first, last in _stretches(np.flatnonzero(rows[j, r])):
             clusters.append(instance.clusters.name[j])
@@ -226,7 +233,8 @@ def _told(instance: MospInstance, rows: BoolArray, jobs: IntArray, needed: float
             places.append(f"{_slots(first, last)} of {clusters[-1]}")
     resources = sorted({instance.resources[r] for r in np.argwhere(rows)[:, 1]})
     named = tuple(instance.jobs.name[i] for i in jobs)
-    unit, where = " and ".join(resources), " and ".join(places)
+    unit = " and ".join(resources)
+    where = " and ".join(places)
     who = f"jobs {_listed(named)} need" if len(named) > 1 else f"job {_listed(named)} needs"
     width = slots[0][1] - slots[0][0] + 1
     if len(slots) > 1:
@@ -243,7 +251,8 @@ def _repairs(instance: MospInstance, missing: FloatArray) -> Iterator[Finding]:
     """Tell where the least shortage lies: capacity that would make the instance feasible."""
     for j, r in np.argwhere((missing > PROVEN_SHORTAGE * _unit(instance)).any(axis=2)):
         for first, last in _stretches(np.flatnonzero(missing[j, r] > PROVEN_SHORTAGE * _unit(instance)[0, r])):
-            cluster, resource = instance.clusters.name[j], instance.resources[r]
+            cluster = instance.clusters.name[j]
+            resource = instance.resources[r]
             most = missing[j, r, first : last + 1].max()
             text = f"{most:.10g} more {resource} in {_slots(first, last)} of {cluster} would help to fit whole jobs"
             yield Finding(text, (), (cluster,), ((first, last),), resource)
@@ -256,11 +265,15 @@ def _stretches(slots: IntArray) -> list[tuple[int, int]]:
 
 
 def _slots(first: int, last: int) -> str:
-    return f"slot {first}" if first == last else f"slots {first}-{last}"
+    if first == last:
+        return f"slot {first}"
+    return f"slots {first}-{last}"
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    more = ""
+    if len(names) > SHOWN:
+        more = f" and {len(names) - SHOWN} more"
     return ", ".join(names[:SHOWN]) + more
 
 

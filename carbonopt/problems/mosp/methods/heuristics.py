@@ -102,7 +102,8 @@ def price_rounding(
         The best schedule of all rounds; incomplete only if no round could place every job.
     """
     rng = np.random.default_rng(options.seed)
-    job_of, weight = form.placements.job, np.maximum(x[form.x.slice], 0.0)
+    job_of = form.placements.job
+    weight = np.maximum(x[form.x.slice], 0.0)
     best: PartialSchedule | None = None
     for number in range(rounds):
         drawn = _draw(job_of, weight, len(instance.jobs), rng if number else None)
@@ -159,7 +160,8 @@ def descend(partial: PartialSchedule, rng: np.random.Generator, options: Options
     while improved and options.remaining > 0:
         improved = False
         for job in rng.permutation(partial.placed):
-            cluster, start = int(partial.cluster[job]), int(partial.start[job])
+            cluster = int(partial.cluster[job])
+            start = int(partial.start[job])
             before = _cost(partial, job, cluster, start)
             partial.remove(job)
             best = partial.cheapest(job)
@@ -194,9 +196,9 @@ def must_run(instance: MospInstance) -> bool:
 def total_cost(partial: PartialSchedule) -> float:
     """Return the objective, negated under a maximisation; absent jobs at their price, if they have one."""
     placed = partial.placed
-    sign = 1.0 if partial.value.sense == "min" else -1.0
-    run = float(sign * partial.value.of(placed, partial.cluster[placed], partial.start[placed]).sum())
-    absent, price = len(partial.instance.jobs) - len(placed), partial.instance.objective.absence_price
+    run = float(partial.value.sign * partial.value.of(placed, partial.cluster[placed], partial.start[placed]).sum())
+    absent = len(partial.instance.jobs) - len(placed)
+    price = partial.instance.objective.absence_price
     return run + (absent * price if np.isfinite(price) else 0.0)
 
 
@@ -213,7 +215,7 @@ def _rank(partial: PartialSchedule) -> tuple[int, float]:
 
 def _cost(partial: PartialSchedule, job: int, cluster: int, start: int) -> float:
     value = partial.value.of(np.array([job]), np.array([cluster]), np.array([start]))[0]
-    return float(value if partial.value.sense == "min" else -value)
+    return float(partial.value.sign * value)
 
 
 def _draw(job_of: IntArray, weight: FloatArray, jobs: int, rng: np.random.Generator | None) -> IntArray:

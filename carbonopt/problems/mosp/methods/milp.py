@@ -46,7 +46,9 @@ def choose(instance: MospInstance) -> str:
         return "milp"
     objective = instance.objective
     needs_lp = isinstance(objective, CaspianObjective) and objective.normalizers is None
-    return "greedy-clean" if needs_lp and columns > LP_COLUMNS else "price"
+    if needs_lp and columns > LP_COLUMNS:
+        return "greedy-clean"
+    return "price"
 
 
 def formulate(instance: MospInstance, form: str) -> Program:
@@ -106,7 +108,7 @@ def branch(
     if result.status is Status.INFEASIBLE and best is None:
         return infeasible(form, options, info)
     schedule = None if best is None else best.schedule()
-    if result.values is not None and (best is None or _improves(form, result.values, best)):
+    if result.values is not None and (best is None or _improves(form, value.sign, result.values, best)):
         found = form.schedule(result.values, instance)
         if not check(instance, found, info).violations:  # a whole job may not fit where almost all of it does
             schedule = found
@@ -131,8 +133,7 @@ def _first_rounding(
     return partials, tighter(value.sense, bound, relaxed.bound)
 
 
-def _improves(form: MospProgram, values: FloatArray, best: PartialSchedule) -> bool:
-    sign = 1.0 if form.program.sense == "min" else -1.0
+def _improves(form: MospProgram, sign: float, values: FloatArray, best: PartialSchedule) -> bool:
     cost = form.program.arrays().cost
     return bool(sign * (cost @ values) < sign * (cost @ _columns_of(form, best)))
 

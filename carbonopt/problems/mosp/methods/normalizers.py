@@ -63,7 +63,8 @@ def normalizers(instance: MospInstance, options: Options) -> Normalizers:
 
 
 def _found(instance: MospInstance, options: Options) -> Normalizers:
-    seconds, bars = options.remaining, []
+    seconds = options.remaining
+    bars = []
     for term in (single_term(instance, k) for k in (1, 2, 3)):
         bar = _largest(instance, term, options)
         if bar is None:

@@ -27,7 +27,10 @@ class PartialSchedule:
         self.value = value
         self.free: FloatArray = np.array(instance.clusters.limit)
         limit = instance.clusters.max_starts_per_slot
-        self.starts_left = None if limit is None else np.repeat(limit[:, None], instance.time.slots, axis=1)
+        if limit is None:
+            self.starts_left = None
+        else:
+            self.starts_left = np.repeat(limit[:, None], instance.time.slots, axis=1)
         self.cluster: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.start: IntArray = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.eligible = instance.eligible
@@ -47,7 +50,8 @@ class PartialSchedule:
 
     def fits(self, job: int) -> BoolArray:
         """Return where `job` fits now, shape (M, number of `starts`)."""
-        starts, duration = self.starts(job), int(self.instance.jobs.duration[job])
+        starts = self.starts(job)
+        duration = int(self.instance.jobs.duration[job])
         lacking = (self.free < self.instance.jobs.demand[job][:, None]).any(axis=1)
         blocked = np.zeros((len(lacking), lacking.shape[1] + 1), dtype=np.int64)
         np.cumsum(lacking, axis=1, out=blocked[:, 1:])
@@ -72,7 +76,7 @@ class PartialSchedule:
         fits = self.fits(job)
         if not fits.any():
             return None
-        cost = self.value.table(job, starts) * (1.0 if self.value.sense == "min" else -1.0)
+        cost = self.value.table(job, starts) * self.value.sign
         cost = np.where(fits, cost, np.inf)
         cluster, offset = np.unravel_index(int(cost.argmin()), cost.shape)
         return int(cluster), int(starts[offset]), float(cost[cluster, offset])
@@ -80,7 +84,8 @@ class PartialSchedule:
     def place(self, job: int, cluster: int, start: int) -> None:
         """Run `job` on `cluster` from `start`."""
         self._take(job, cluster, start, 1)
-        self.cluster[job], self.start[job] = cluster, start
+        self.cluster[job] = cluster
+        self.start[job] = start
 
     def remove(self, job: int) -> None:
         """Take `job` out of the schedule."""

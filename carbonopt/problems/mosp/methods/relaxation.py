@@ -28,17 +28,21 @@ def relaxation(
 ) -> tuple[Outcome, MospProgram, FloatArray | None]:
     """Solve the LP; its bound is recomputed from the duals, so that it stands without the solver."""
     form = build(instance, value, integer=False)
-    solver = "ipm" if form.program.columns > INTERIOR_POINT_COLUMNS else "choose"
+    solver = "choose"
+    if form.program.columns > INTERIOR_POINT_COLUMNS:
+        solver = "ipm"
     cost = typical_cost(instance, value)
     result = highs.solve(form.program, options, lp_solver=solver, typical_cost=cost)
     if result.status is Status.INFEASIBLE:
         return infeasible(form, options, result.info), form, None
-    bound, prices = free_bound(instance, value), {"prices": np.zeros_like(instance.clusters.capacity)}
+    bound = free_bound(instance, value)
+    prices = {"prices": np.zeros_like(instance.clusters.capacity)}
     if result.row_dual is not None:
-        duals = _duals(form, -1.0 if value.sense == "min" else 1.0, result.row_dual)
+        duals = _duals(form, -value.sign, result.row_dual)
         priced = lagrangian_bound(instance, value, **duals)
         if tighter(value.sense, bound, priced) == priced:
-            bound, prices = priced, duals
+            bound = priced
+            prices = duals
     certificate: dict[str, Any] | None = None
     if bound is not None:
         listed = {name: numbers.tolist() for name, numbers in prices.items()}

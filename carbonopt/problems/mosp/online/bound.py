@@ -75,8 +75,10 @@ class _Dual:
     """The dual function of one instance; a row is a job, or where jobs stay, a job on one cluster."""
 
     def __init__(self, instance: MospInstance, migrate: bool) -> None:
-        self.instance, self.migrate = instance, migrate
-        objective, jobs = instance.objective, instance.jobs
+        self.instance = instance
+        self.migrate = migrate
+        objective = instance.objective
+        jobs = instance.jobs
         assert isinstance(objective, CarbonObjective)
         self.limit: FloatArray = instance.clusters.limit
         self.base = objective.carbon_kg * carbon_kg_per_unit(instance)
@@ -98,7 +100,8 @@ class _Dual:
     def _runs(self, cost: FloatArray, duration: IntArray) -> FloatArray:
         """Return the sum of each row's `duration` least costs up to each slot, shape as `cost`."""
         least = np.full((*cost.shape[:-1], self.longest + 1), np.inf)
-        sums, pick = np.empty_like(cost), np.broadcast_to((duration - 1)[:, None, None], (*cost.shape[:-1], 1))
+        sums = np.empty_like(cost)
+        pick = np.broadcast_to((duration - 1)[:, None, None], (*cost.shape[:-1], 1))
         for slot in range(cost.shape[-1]):
             least[..., -1] = cost[..., slot]
             least.sort(axis=-1)
@@ -107,7 +110,8 @@ class _Dual:
 
     def _parts(self, prices: FloatArray) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
         """Return costs (N, M, T), and of each job the least total, its cluster (0 where any) and last slot."""
-        cost, jobs = self._costs(prices), self.instance.jobs
+        cost = self._costs(prices)
+        jobs = self.instance.jobs
         rows = cost.min(axis=1, keepdims=True) if self.migrate else cost
         total = self._runs(rows, jobs.duration) + self.time[:, None, :]
         flat = total.reshape(len(jobs), -1)
@@ -118,7 +122,9 @@ class _Dual:
     def hard(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return value and a subgradient at flat `prices`."""
         cost, least, cluster, last = self._parts(prices)
-        jobs, slots, everyone = self.instance.jobs, cost.shape[-1], np.arange(len(self.instance.jobs))
+        jobs = self.instance.jobs
+        slots = cost.shape[-1]
+        everyone = np.arange(len(self.instance.jobs))
         rows = cost.min(axis=1) if self.migrate else cost[everyone, cluster]
         rows = np.where(np.arange(slots) <= last[:, None], rows, np.inf)
         order = np.argsort(rows, axis=1, kind="stable")
@@ -135,6 +141,7 @@ class _Dual:
     def safe(self, prices: FloatArray) -> float:
         """Return the value less what rounding may have added: all sums are of numbers that are not negative."""
         least = np.minimum(self._parts(prices)[1], self.absence)
-        jobs, paid = math.fsum(least), math.fsum(prices * self.limit.ravel())
+        jobs = math.fsum(least)
+        paid = math.fsum(prices * self.limit.ravel())
         steps = 8.0 * (self.limit.shape[2] + self.limit.shape[1] + 10)
         return float(jobs - paid - steps * np.finfo(np.float64).eps * (jobs + paid))

@@ -50,7 +50,8 @@ def with_expected(window: Window, past: MospInstance, now: int, sight: Sight) ->
     Window
         With these jobs after its own. Their `Window.job` is -1: what the plan does with them is of no account.
     """
-    jobs, base = past.jobs, now - window.now
+    jobs = past.jobs
+    base = now - window.now
     row = np.flatnonzero((jobs.arrival > now) & (jobs.arrival + jobs.duration <= base + window.instance.time.slots))
     own = window.instance.jobs
     eligible = np.vstack([window.instance.eligible, past.eligible[row][:, window.cluster]])

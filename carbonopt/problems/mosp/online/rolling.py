@@ -110,12 +110,19 @@ class Rolling(Policy):
         require_number("budget_share", budget_share, least=0)
         require_number("seconds", seconds, least=0, none=True)
         require_number("mip_rel_gap", mip_rel_gap, least=0)
-        self.method, self.migration, self.clock, self.deadlines = method, migration or 0.0, clock, deadlines
-        self.past, self.notice_slots = past, notice_slots
+        self.method = method
+        self.migration = migration or 0.0
+        self.clock = clock
+        self.deadlines = deadlines
+        self.past = past
+        self.notice_slots = notice_slots
         self.rules = Rules(suspend, suspend and migration is not None)
-        self.window_hours, self.epoch = window_hours, float(period_slots)
-        self.change_share, self.budget_share = change_share, budget_share
-        self.seconds, self.mip_rel_gap = seconds, mip_rel_gap
+        self.window_hours = window_hours
+        self.epoch = float(period_slots)
+        self.change_share = change_share
+        self.budget_share = budget_share
+        self.seconds = seconds
+        self.mip_rel_gap = mip_rel_gap
         self.fallbacks = 0
         self._home: dict[int, int] = {}
         self._plan: Places = {}
@@ -123,7 +130,9 @@ class Rolling(Policy):
     @property
     def pieces(self) -> str:
         """What may become of a job that has begun, as `carbonopt.problems.mosp.verify.check` calls it."""
-        return "migrate" if self.rules.migrate else "suspend" if self.rules.suspend else "none"
+        if self.rules.migrate:
+            return "migrate"
+        return "suspend" if self.rules.suspend else "none"
 
     def on_begin(self, state: State) -> None:
         """Refuse what is no instance of mosp."""
@@ -143,7 +152,8 @@ class Rolling(Policy):
         window = look(state, self.rules, sight, self._home, order)
         if window is None:
             return
-        options, plan = self._options(state), Places()
+        options = self._options(state)
+        plan = Places()
         if self.past is not None:
             seen = with_expected(window, self.past, round(state.now), sight)
             plan = self._planned(state, with_period_objective(seen, objective), options)
@@ -195,7 +205,8 @@ class Rolling(Policy):
         value, _ = value_of(window.instance, options)
         plan = Plan(window, value, schedule, 0.0, self.migration)
         change = self.change_share * plan.typical
-        plan.suspension, plan.migration = change, self.migration + change
+        plan.suspension = change
+        plan.migration = self.migration + change
         plan.spare_changes()
         place = np.argsort(window.cluster)
         previous: dict[int, Place] = {
@@ -208,7 +219,8 @@ class Rolling(Policy):
 
     def _act(self, state: State, plan: Places) -> None:
         """Stop what the plan stops or moves, then start what it starts; the rest of the period is planned."""
-        self._plan, now = plan, round(state.now)
+        self._plan = plan
+        now = round(state.now)
         assert self.epoch is not None
         if self.rules.suspend:
             for job, run in list(state.running.items()):

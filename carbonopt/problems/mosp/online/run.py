@@ -77,7 +77,8 @@ def _workload(instance: MospInstance) -> Workload:
 
 
 def _pools(instance: MospInstance) -> list[Pool]:
-    limited, clusters = _limited(instance), instance.clusters
+    limited = _limited(instance)
+    clusters = instance.clusters
     return [Pool(name, clusters.capacity[j, 0] if limited else None) for j, name in enumerate(clusters.name)]
 
 
@@ -86,7 +87,8 @@ def _outcome(instance: MospInstance, log: Log, info: dict[str, Any]) -> Outcome:
     if log.stopped == "interrupted":
         info |= {"simulated_slots": log.now, "unfinished_jobs": int(log.unfinished.size), "partial": columns}
         return Outcome(Status.INTERRUPTED, info=info)
-    objective, left = instance.objective, log.unfinished
+    objective = instance.objective
+    left = log.unfinished
     if not (isinstance(objective, CarbonObjective) and objective.rejection_price is None):
         left = left[np.isin(left, log.job)]
     if left.size:
@@ -97,9 +99,13 @@ def _outcome(instance: MospInstance, log: Log, info: dict[str, Any]) -> Outcome:
 def _columns(instance: MospInstance, log: Log) -> Schedule:
     """Return the segments by job and start; those that go on on the same cluster are one piece."""
     order = np.lexsort((log.start, log.job))
-    job, pool, start, end = log.job[order], log.pool[order], log.start[order], log.end[order]
+    job = log.job[order]
+    pool = log.pool[order]
+    start = log.start[order]
+    end = log.end[order]
     goes_on = (job[1:] == job[:-1]) & (pool[1:] == pool[:-1]) & (start[1:] <= end[:-1] + ROUNDING)
-    first, last = np.concatenate([[True], ~goes_on]), np.concatenate([~goes_on, [True]])
+    first = np.concatenate([[True], ~goes_on])
+    last = np.concatenate([~goes_on, [True]])
     if not len(job):
         first = last = np.zeros(0, dtype=np.bool_)
     return {

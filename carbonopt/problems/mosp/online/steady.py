@@ -34,8 +34,10 @@ class Plan:
     def __init__(
         self, window: Window, value: PlacementValue, schedule: Schedule, suspension: float, migration: float
     ) -> None:
-        self.window, self.suspension, self.migration = window, suspension, migration
-        self.sign = 1.0 if value.sense == "min" else -1.0
+        self.window = window
+        self.suspension = suspension
+        self.migration = migration
+        self.sign = value.sign
         self.partial = PartialSchedule(window.instance, value)
         for job, cluster, start in zip(*from_schedule(window.instance, schedule), strict=True):
             self.partial.place(job, cluster, start)
@@ -43,13 +45,15 @@ class Plan:
     @property
     def typical(self) -> float:
         """What a job in the plan costs, in the mean, or is worth."""
-        partial, placed = self.partial, self.partial.placed
+        partial = self.partial
+        placed = self.partial.placed
         values = partial.value.of(placed, partial.cluster[placed], partial.start[placed])
         return float(np.abs(values).mean()) if len(values) else 0.0
 
     def churn(self, job: int) -> FloatArray:
         """Return the price of each place of a job, shape (M, number of starts)."""
-        home, clusters = int(self.window.home[job]), len(self.window.cluster)
+        home = int(self.window.home[job])
+        clusters = len(self.window.cluster)
         price = np.zeros((clusters, len(self.partial.starts(job))))
         if home >= 0:
             price[np.arange(clusters) != home] += self.migration
@@ -63,7 +67,8 @@ class Plan:
 
     def cost(self, job: int) -> float:
         """Return cost and price of a job where the plan has it: stopped and at no other cost where it waits."""
-        cluster, start = int(self.partial.cluster[job]), int(self.partial.start[job])
+        cluster = int(self.partial.cluster[job])
+        start = int(self.partial.start[job])
         if cluster >= 0:
             return float(self.costs(job)[cluster, start - int(self.window.instance.jobs.arrival[job])])
         absence = self.window.instance.objective.absence_price
@@ -82,7 +87,8 @@ class Plan:
     def keep(self, job: int) -> bool:
         """Let a job go on where it runs, if that is cheaper: what is in its way is put elsewhere."""
         home = int(self.window.home[job])
-        before, saved = self._kept(), [job]
+        before = self._kept()
+        saved = [job]
         moved = self._make_room(job, home)
         if moved is None:
             self._restore(before)
@@ -98,7 +104,8 @@ class Plan:
 
     def _make_room(self, job: int, home: int) -> list[int] | None:
         """Put `job` at its home now; return the jobs that had to move, None where it has no room even so."""
-        partial, jobs = self.partial, self.window.instance.jobs
+        partial = self.partial
+        jobs = self.window.instance.jobs
         if partial.cluster[job] >= 0:
             partial.remove(job)
         now = self.window.now
@@ -153,7 +160,8 @@ class Plan:
         budget
             What this may cost, prices of changes included [units of the objective].
         """
-        losses, now = [], self.window.now
+        losses = []
+        now = self.window.now
         for job, (cluster, start) in previous.items():
             here = (int(self.partial.cluster[job]), int(self.partial.start[job]))
             if here[0] >= 0 and here != (cluster, start) and 0 <= start - now < len(self.partial.starts(job)):

@@ -113,7 +113,8 @@ def look(state: State, rules: Rules, sight: Sight, homes: Mapping[int, int], ord
     order
         Order of the clusters in the window, which decides ties of many methods.
     """
-    whole, now = state.instance, round(state.now)
+    whole = state.instance
+    now = round(state.now)
     assert isinstance(whole, MospInstance)
     assert isinstance(state.forecast, ZoneForecasts)
     queued = [i for i in state.queued if whole.jobs.arrival[i] + sight.notice_slots <= now]
@@ -161,7 +162,9 @@ def overdue(jobs: MospJobs, deadline: FloatArray) -> MospJobs:
 
 def due(deadline: FloatArray, sight: Sight) -> FloatArray:
     """Return deadlines as the plan takes them."""
-    return np.floor(deadline + ROUNDING) if sight.deadlines == "slots" else deadline
+    if sight.deadlines == "slots":
+        return np.floor(deadline + ROUNDING)
+    return deadline
 
 
 def _eligible(whole: MospInstance, job: IntArray, order: IntArray, home: IntArray, rules: Rules) -> BoolArray:
@@ -207,7 +210,8 @@ def with_period_objective(window: Window, objective: Objective) -> Window:
 
 
 def _waiting_price(window: MospInstance, objective: CarbonObjective) -> float:
-    jobs, slots = window.jobs, window.time.slots
+    jobs = window.jobs
+    slots = window.time.slots
     dearest = carbon_kg_per_unit(window).max(axis=(0, 2), initial=0.0)
     emitted = float(((jobs.demand @ dearest) * jobs.duration).max(initial=0.0))
     latest = max(0.0, slots - float(jobs.deadline.min(initial=0.0)))

@@ -65,10 +65,13 @@ def proven_bound(
     InputError
         If it is no such certificate.
     """
-    kind, objective = certificate.get("kind"), instance.objective
+    kind = certificate.get("kind")
+    objective = instance.objective
     if kind not in ("lagrangian", "rejections"):
         raise InputError(Fault("certificate.kind", "must be 'lagrangian' or 'rejections'", shown(kind)))
-    price = objective.rejection_price if isinstance(objective, CarbonObjective) else 0.0
+    price: float | None = 0.0
+    if isinstance(objective, CarbonObjective):
+        price = objective.rejection_price
     absence = np.full(len(instance.jobs), _INF if price is None else price)
     if kind == "lagrangian":
         lower = _lower(instance, _prices(instance, certificate), absence, info)
@@ -132,7 +135,8 @@ def _least_of_tree(
         if not isinstance(node, dict):
             raise InputError(Fault("certificate.tree", "each node must be an object"))
         if "prices" not in node:
-            chosen, whole = node.get("set"), node.get("most")
+            chosen = node.get("set")
+            whole = node.get("most")
             if type(chosen) is not int or not 0 <= chosen < len(sets) or type(whole) is not int:
                 words = "must hold prices and charges, or a set (its row) and most (a whole number)"
                 raise InputError(Fault("certificate.tree", words))
@@ -141,7 +145,8 @@ def _least_of_tree(
             continue
         if any(low > high for low, high in zip(least, most, strict=True)):
             continue  # no schedule is there
-        charges, counted = _charges(node, len(sets)), absence.copy()
+        charges = _charges(node, len(sets))
+        counted = absence.copy()
         for members, charge in zip(sets, charges, strict=True):
             counted[members] = _finite_down(counted[members] + charge)
         owed = up(charges * np.where(charges > 0, most, least))
@@ -200,7 +205,8 @@ def _numbers(node: dict[str, Any], field: str, shape: tuple[int, ...], size: str
 def _unit_cost(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
     """Return a lower bound on what a used unit costs in each slot, shape (M, R, T)."""
     intensity = np.array([instance.carbon.g_per_kwh[instance.carbon.index(z)] for z in instance.clusters.zone])
-    watts, objective = instance.clusters.watts_per_unit[:, :, None], instance.objective
+    watts = instance.clusters.watts_per_unit[:, :, None]
+    objective = instance.objective
     if isinstance(objective, CarbonObjective):
         kwh = down(down(watts / 1000) * instance.time.slot_hours)
         return down(down(down(kwh * intensity[:, None, :]) / 1000) * objective.carbon_kg)
@@ -221,7 +227,8 @@ def _least_costs(
 
     What depends on the place alone is computed once for all jobs of equal duration, demand and eligibility.
     """
-    jobs, best = instance.jobs, absence.copy()
+    jobs = instance.jobs
+    best = absence.copy()
     kind = np.column_stack([jobs.duration, jobs.demand] + ([] if jobs.eligible is None else [jobs.eligible]))
     _, first, kind_of = np.unique(kind, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(kind_of.ravel(), kind="stable")
@@ -238,10 +245,13 @@ def _least_costs(
 
 def _by_start(instance: MospInstance, unit_cost: FloatArray, start_prices: FloatArray, i: int) -> FloatArray:
     """Return a lower bound on what a run of job i costs by start on the best cluster that may take it."""
-    jobs, limit = instance.jobs, instance.clusters.limit
-    length, demand = int(jobs.duration[i]), jobs.demand[i]
+    jobs = instance.jobs
+    limit = instance.clusters.limit
+    length = int(jobs.duration[i])
+    demand = jobs.demand[i]
     starts = np.arange(max(0, instance.time.slots - length + 1))
-    run, room = np.zeros((*unit_cost.shape[:2], len(starts))), np.full((*unit_cost.shape[:2], len(starts)), _INF)
+    run = np.zeros((*unit_cost.shape[:2], len(starts)))
+    room = np.full((*unit_cost.shape[:2], len(starts)), _INF)
     for offset in range(length if len(starts) else 0):
         run = down(run + unit_cost[:, :, starts + offset])
         room = np.minimum(room, limit[:, :, starts + offset])
@@ -256,7 +266,8 @@ def _by_start(instance: MospInstance, unit_cost: FloatArray, start_prices: Float
 
 def _time_costs(instance: MospInstance, alike: npt.NDArray[np.int64], info: dict[str, Any]) -> FloatArray:
     """Return a lower bound on what completion costs jobs of equal duration, a row a job, by start."""
-    jobs, objective = instance.jobs, instance.objective
+    jobs = instance.jobs
+    objective = instance.objective
     length = int(jobs.duration[alike[0]])
     completion = np.arange(length, instance.time.slots + 1)
     late = np.maximum(0.0, down(completion - jobs.deadline[alike][:, None]))

@@ -122,7 +122,8 @@ def _parse(instance: MospInstance, schedule: Mapping[str, Any]) -> tuple[list[Vi
 
 def _as_jobs(instance: MospInstance, pieces: _Pieces) -> MospInstance:
     """Return the instance whose jobs are the pieces."""
-    jobs, seen = instance.jobs, dict.fromkeys(instance.jobs.name, 0)
+    jobs = instance.jobs
+    seen = dict.fromkeys(instance.jobs.name, 0)
     names = []
     for i in pieces.job.tolist():
         seen[jobs.name[i]] += 1
@@ -144,25 +145,30 @@ def _clusters(instance: MospInstance, pieces: _Pieces) -> list[str]:
 
 def _run_faults(instance: MospInstance, pieces: _Pieces, rule: str) -> Iterator[Violation]:
     """Yield what keeps the pieces of a job from being a run of it."""
-    jobs, follows = instance.jobs, pieces.follows
+    jobs = instance.jobs
+    follows = pieces.follows
     for row in np.flatnonzero(follows & (pieces.start[1:] < pieces.end[:-1])):
-        name, slot = jobs.name[pieces.job[row]], int(pieces.start[row + 1])
+        name = jobs.name[pieces.job[row]]
+        slot = int(pieces.start[row + 1])
         yield Violation("overlap", f"job {name!r} runs in two pieces at once in slot {slot}", job=name, slot=slot)
     for row in np.flatnonzero(follows if rule == "none" else np.zeros_like(follows)):
         name = jobs.name[pieces.job[row]]
         yield Violation("pieces", f"job {name!r} stops at {pieces.end[row]}: must run in one piece", job=name)
     moved = follows & (pieces.cluster[1:] != pieces.cluster[:-1])
     for row in np.flatnonzero(moved if rule != "migrate" else np.zeros_like(moved)):
-        name, cluster = jobs.name[pieces.job[row]], instance.clusters.name[pieces.cluster[row + 1]]
+        name = jobs.name[pieces.job[row]]
+        cluster = instance.clusters.name[pieces.cluster[row + 1]]
         yield Violation("migration", f"job {name!r} goes on on {cluster!r}: must stay", job=name, cluster=cluster)
     yield from _work_faults(instance, pieces)
 
 
 def _work_faults(instance: MospInstance, pieces: _Pieces) -> Iterator[Violation]:
     """(6): a job runs for its duration; not at all only where it may be rejected."""
-    jobs, objective = instance.jobs, instance.objective
+    jobs = instance.jobs
+    objective = instance.objective
     must_run = isinstance(objective, CarbonObjective) and objective.rejection_price is None
-    done, present = _done(instance, pieces), np.bincount(pieces.job, minlength=len(jobs)) > 0
+    done = _done(instance, pieces)
+    present = np.bincount(pieces.job, minlength=len(jobs)) > 0
     for i in np.flatnonzero(~present if must_run else np.zeros_like(present)):
         words = f"job {jobs.name[i]!r} does not run, and no rejection price is set"
         yield Violation("placement", words, job=jobs.name[i])
@@ -180,16 +186,19 @@ def _done(instance: MospInstance, pieces: _Pieces) -> IntArray:
 
 def _metrics(instance: MospInstance, pieces: _Pieces) -> dict[str, Any]:
     """Return what is measured once a job, from its last slot, and the churn."""
-    jobs, count = instance.jobs, len(instance.jobs)
+    jobs = instance.jobs
+    count = len(instance.jobs)
     run = np.unique(pieces.job)
     last = np.zeros(count, dtype=np.int64)
     np.maximum.at(last, pieces.job, pieces.end)
     completion: FloatArray = last[run].astype(np.float64)
-    deadline, arrival = jobs.deadline[run], jobs.arrival[run]
+    deadline = jobs.deadline[run]
+    arrival = jobs.arrival[run]
     tardiness = np.maximum(0.0, completion - deadline)
     allowed = deadline - arrival
     ratio = (completion - arrival)[allowed > 0] / allowed[allowed > 0]
-    follows, on_time = pieces.follows, int((tardiness == 0).sum())
+    follows = pieces.follows
+    on_time = int((tardiness == 0).sum())
     suspensions = int((follows & (pieces.start[1:] > pieces.end[:-1])).sum())
     migrations = int((follows & (pieces.cluster[1:] != pieces.cluster[:-1])).sum())
     return {

@@ -96,11 +96,14 @@ def is_slot(start: Any) -> bool:
 
 def _window(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
     """Release, horizon and eligibility a_ij."""
-    jobs, slots = instance.jobs, instance.time.slots
+    jobs = instance.jobs
+    slots = instance.time.slots
     for i, j, start in zip(runs.job, runs.cluster, runs.start, strict=True):
-        name, cluster = jobs.name[i], instance.clusters.name[j]
+        name = jobs.name[i]
+        cluster = instance.clusters.name[j]
         where = {"job": name, "cluster": cluster, "slot": int(start)}
-        release, end = int(jobs.arrival[i]), int(start + jobs.duration[i])
+        release = int(jobs.arrival[i])
+        end = int(start + jobs.duration[i])
         if start < release:
             text = f"job {name!r} starts in slot {start}, before its arrival in slot {release}"
             yield Violation("release", text, amount=float(release - start), **where)
@@ -126,8 +129,10 @@ def _placement(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
 
 def _load(instance: MospInstance, runs: _Runs) -> FloatArray:
     """Return the used units of each cluster, resource and slot, shape (M, R, T); runs are cut at the horizon."""
-    jobs, slots = instance.jobs, instance.time.slots
-    start, end = np.clip(runs.start, 0, slots), np.clip(runs.start + jobs.duration[runs.job], 0, slots)
+    jobs = instance.jobs
+    slots = instance.time.slots
+    start = np.clip(runs.start, 0, slots)
+    end = np.clip(runs.start + jobs.duration[runs.job], 0, slots)
     length = np.maximum(0, end - start)
     row = np.repeat(np.arange(len(start)), length)  # one entry for each slot of each run
     slot = np.arange(len(row)) - np.repeat(np.cumsum(length) - length - start, length)
@@ -145,7 +150,8 @@ def _capacity(instance: MospInstance, runs: _Runs, load: FloatArray) -> Iterator
         running = runs.job[(runs.cluster == j) & (runs.start <= t) & (t < ends)]
         users = [instance.jobs.name[i] for i in running if instance.jobs.demand[i, r] > 0]
         named = ", ".join(users[:5]) + (f" and {len(users) - 5} more" if len(users) > 5 else "")
-        cluster, resource = instance.clusters.name[j], instance.resources[r]
+        cluster = instance.clusters.name[j]
+        resource = instance.resources[r]
         yield Violation(
             "capacity",
             f"jobs {named} use {load[j, r, t]:g} {resource} in slot {t} of cluster {cluster!r}, "
@@ -172,7 +178,8 @@ def _starts(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
 
 def _metrics(instance: MospInstance, runs: _Runs, load: FloatArray) -> dict[str, Any]:
     """Evaluate a schedule; sums and shares are over jobs, with jobs that do not run counted as late."""
-    jobs, count = instance.jobs, len(instance.jobs)
+    jobs = instance.jobs
+    count = len(instance.jobs)
     kwh = load * instance.clusters.watts_per_unit[:, :, None] / 1000 * instance.time.slot_hours
     intensity = np.array([instance.carbon.g_per_kwh[instance.carbon.index(z)] for z in instance.clusters.zone])
     completion = (runs.start + jobs.duration[runs.job]).astype(float)

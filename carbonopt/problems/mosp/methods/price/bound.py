@@ -39,10 +39,12 @@ class Bound:
     """
 
     def __init__(self, instance: MospInstance, dual: Dual, params: PriceParameters) -> None:
-        self.dual, self.params = dual, params
+        self.dual = dual
+        self.params = params
         self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
         priced = dual.safe(self.prices)
-        self.priced, self.tree = np.inf if priced is None else priced, -np.inf
+        self.priced = np.inf if priced is None else priced
+        self.tree = -np.inf
         self.typical = dual.typical_cost(self.prices) or 1.0
         self.work = float((instance.jobs.demand.sum(axis=1) * instance.jobs.duration).mean()) or 1.0
         self.rejections: Rejections | None = None
@@ -75,7 +77,8 @@ class Bound:
     def _with(self, prices: FloatArray) -> float:
         priced = self.dual.safe(prices)
         if priced is not None and priced > self.priced:
-            self.prices, self.priced = prices, priced
+            self.prices = prices
+            self.priced = priced
         return self.priced
 
     def count_rejections(self, goal: float, options: Options) -> Iterator[float]:

@@ -79,14 +79,14 @@ class Dual:
         cluster_temperature: float = BoundParameters().cluster_temperature,
     ) -> None:
         self.cluster_temperature = cluster_temperature
-        sign = 1.0 if value.sense == "min" else -1.0
         self.table, self.jobs = make_table(instance, value)
-        self.base: FloatArray = sign * np.diff(value.unit_prefix, axis=2)
+        self.base: FloatArray = value.sign * np.diff(value.unit_prefix, axis=2)
         self.limit: FloatArray = instance.clusters.limit
         self.shape = self.limit.shape
         self._prefix_size = np.abs(value.unit_prefix)
         self._demand = instance.jobs.demand
-        groups, slots = len(self.table.length), self.shape[2]
+        groups = len(self.table.length)
+        slots = self.shape[2]
         self._units = np.zeros((groups, slots))
         self._least = np.zeros((groups, slots))
         self._soft = np.zeros((groups, slots))
@@ -110,7 +110,8 @@ class Dual:
         mu = prices.reshape(self.shape)
         kernels.least_over_clusters(prefix_sums(self.base + mu), self.table, self._least, self._best)
         self._units[:] = 0.0
-        absent, cost = np.zeros(len(self.table.group)), np.zeros(len(self.table.jobs))
+        absent = np.zeros(len(self.table.group))
+        cost = np.zeros(len(self.table.jobs))
         kernels.hard_classes(self._least, absence, self.table, self._units, absent, cost)
         load = np.zeros((*self.shape[:2], self.shape[2] + 1))
         kernels.hard_loads(self._units, self._best, self.table, load)
@@ -120,7 +121,8 @@ class Dual:
     def softened(self, prices: FloatArray, temperature: float, absence: FloatArray | None = None) -> Softened:
         """Return the relaxation with soft minima at flat `prices`; see `relaxed`."""
         absence = self.absence if absence is None else absence
-        mu, inner = prices.reshape(self.shape), temperature * self.cluster_temperature
+        mu = prices.reshape(self.shape)
+        inner = temperature * self.cluster_temperature
         prefix = prefix_sums(self.base + mu)
         kernels.least_over_clusters(prefix, self.table, self._least, self._best)
         kernels.soft_over_clusters(prefix, inner, self.table, self._least, self._soft)
@@ -144,11 +146,12 @@ class Dual:
         relaxed = self.relaxed(prices, absence)
         if not np.isfinite(relaxed.value):
             return None
-        wrong = self.rounding(prices)
         size = float(self.table.jobs @ np.abs(relaxed.member_cost)) + float((prices * self.limit.ravel()).sum())
         slots = self.shape[2]
         times = self.table.late * len(self._demand) * (slots + float(self.table.deadline.max(initial=0.0)))
-        return relaxed.value - wrong - FLOAT_ERROR * (size + (0.0 if self.table.inverse else times))
+        if not self.table.inverse:
+            size += times
+        return relaxed.value - self.rounding(prices) - FLOAT_ERROR * size
 
     def typical_cost(self, prices: FloatArray) -> float:
         """Return the mean least priced cost of a job, in size, at flat `prices`."""

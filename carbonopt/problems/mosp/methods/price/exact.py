@@ -51,7 +51,8 @@ class SmallProgram:
 
     def values(self, dual: Dual, place: IntArray) -> FloatArray:
         """Return the columns that stand for a schedule, given by each job's place."""
-        slots, values = dual.shape[2], np.zeros(self.program.columns)
+        slots = dual.shape[2]
+        values = np.zeros(self.program.columns)
         job = np.flatnonzero(place >= 0)
         columns = {key: k for k, key in enumerate(zip(self.shape.tolist(), self.place.tolist(), strict=True))}
         numbers = {key: k for k, key in enumerate(zip(self.member.tolist(), self.slot.tolist(), strict=True))}
@@ -76,7 +77,8 @@ class SmallProgram:
         place = np.full(len(dual.jobs.member), -1, dtype=np.int64)
         for k in np.flatnonzero(values[self.n.slice] > 0.5):
             for _ in range(round(values[self.n.start + k])):
-                free, jobs = None, jobs_of[int(self.member[k])]
+                free = None
+                jobs = jobs_of[int(self.member[k])]
                 if jobs:
                     free = waiting.get((int(dual.jobs.shape[jobs[0]]), int(self.slot[k])))
                 if free:
@@ -171,7 +173,8 @@ def close_gap(
 
 def small_program(dual: Dual, places: Places, most_excess: float) -> SmallProgram | None:
     """Return the program over the places whose excess is at most `most_excess`; None if not all of these are known."""
-    table, (clusters, _, slots) = dual.table, dual.shape
+    table = dual.table
+    clusters, _, slots = dual.shape
     most_excess *= 1 + ROUNDING
     full = (places.size == places.entry.shape[1]) & (places.entry.shape[1] < clusters * slots)
     if (full & (places.excess[:, -1] <= most_excess)).any():
@@ -181,9 +184,11 @@ def small_program(dual: Dual, places: Places, most_excess: float) -> SmallProgra
     member, k = np.nonzero((np.arange(places.entry.shape[1]) < places.size[:, None]) & (places.excess <= most_excess))
     place = places.place[member, k].astype(np.int64)
     key = np.unique(shape_of[member] * (clusters * slots) + place)
-    shape, where = key // (clusters * slots), key % (clusters * slots)
+    shape = key // (clusters * slots)
+    where = key % (clusters * slots)
     key = np.unique(member * slots + place % slots)
-    of, slot = key // slots, key % slots
+    of = key // slots
+    slot = key % slots
     jobs = np.bincount(shape_of, weights=table.jobs, minlength=len(table.group)).astype(np.float64)
     program = Program("small")
     u = _add_units(program, dual, shape, where, jobs)
@@ -205,13 +210,18 @@ def small_program(dual: Dual, places: Places, most_excess: float) -> SmallProgra
 
 def _add_units(program: Program, dual: Dual, shape: IntArray, where: IntArray, most: FloatArray) -> Block:
     """Add u: what depends on the cluster, and the capacity that it takes."""
-    table, (_, resources, slots) = dual.table, dual.shape
-    group, j, t = table.group[shape], where // slots, where % slots
-    length, base = table.length[group], prefix_sums(dual.base)
+    table = dual.table
+    _, resources, slots = dual.shape
+    group = table.group[shape]
+    j = where // slots
+    t = where % slots
+    length = table.length[group]
+    base = prefix_sums(dual.base)
     unit_cost = ((base[j, :, t + length] - base[j, :, t]) * table.mix[group]).sum(axis=1)
     u = program.add_variables("u", len(shape), upper=most[shape], cost=table.scale[shape] * unit_cost, integer=True)
     rows = program.add_rows("capacity", dual.shape, upper=dual.limit)
-    first, column = np.cumsum(length) - length, np.repeat(u.index, length)
+    first = np.cumsum(length) - length
+    column = np.repeat(u.index, length)
     for r in range(resources):
         row = rows.start + (j * resources + r) * slots + t
         running = np.repeat(row - first, length) + np.arange(len(column))

@@ -26,9 +26,13 @@ def filled_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place:
 @kernel
 def listed_cost(i: int, entry: np.record, places: Places, st: State) -> float:
     """Return what job i costs at a place of its list."""
-    job, demand, price = st.jobs[i], st.demand[i], places.price
-    slots, cost = price.shape[2] - 1, job.lowest + entry.excess
-    j, t = entry.place // slots, entry.place % slots
+    job = st.jobs[i]
+    demand = st.demand[i]
+    price = places.price
+    slots = price.shape[2] - 1
+    cost = job.lowest + entry.excess
+    j = entry.place // slots
+    t = entry.place % slots
     for r in range(len(demand)):
         cost -= demand[r] * (price[j, r, t + job.length] - price[j, r, t])
     return float(cost)
@@ -42,17 +46,22 @@ def insert(
 
     Places of more than `most_excess` are not looked at, and some are passed over. Returns whether one was found.
     """
-    job, demand, free, room, least = st.jobs[i], st.demand[i], st.free, st.room, st.least_demand
-    level, length, is_level, entries, full_slot_bonus = (
-        job.level,
-        job.length,
-        job.is_level,
-        places.entry[job.member],
-        st.now[0].full_slot_bonus,
-    )
-    found, best, paid = -1, np.inf, 0.0
+    job = st.jobs[i]
+    demand = st.demand[i]
+    free = st.free
+    room = st.room
+    least = st.least_demand
+    level = job.level
+    length = job.length
+    is_level = job.is_level
+    entries = places.entry[job.member]
+    full_slot_bonus = st.now[0].full_slot_bonus
+    found = -1
+    best = np.inf
+    paid = 0.0
     for k in range(places.size[job.member]):
-        place, excess = entries[k].place, entries[k].excess
+        place = entries[k].place
+        excess = entries[k].excess
         if excess > most_excess or excess - full_slot_bonus * length >= best:
             break
         if is_open(room, level, place, length) and (is_level or has_room(free, demand, place, length)):
@@ -60,9 +69,12 @@ def insert(
             if score < best and (skipped <= 0.0 or rng.random() >= skipped):
                 cost = listed_cost(i, entries[k], places, st)
                 if cost <= most:
-                    found, best, paid = k, score, cost
+                    found = k
+                    best = score
+                    paid = cost
     if found >= 0:
-        place, excess = np.int64(entries[found].place), np.float64(entries[found].excess)  # else `put` compiles twice
+        place = np.int64(entries[found].place)
+        excess = np.float64(entries[found].excess)  # else `put` compiles twice
         put(i, int(place), paid, float(excess), st)
     return found >= 0
 

@@ -13,14 +13,41 @@ FAR = 36.0
 
 
 @kernel
+def soft_term(least: float, cost: float, tau: float) -> float:
+    """Return the weight of a cost in a soft minimum, beside that of the least one; 0 where it is below rounding."""
+    if cost < np.inf and cost <= least + FAR * tau:
+        return float(np.exp((least - cost) / tau))
+    return 0.0
+
+
+@kernel
+def soft_least(least: float, summed: float, tau: float) -> float:
+    """Return the soft minimum of costs whose weights, see `soft_term`, add up to `summed`."""
+    if summed > 0.0:
+        return float(least - tau * np.log(summed))
+    return np.inf
+
+
+@kernel
+def start_cost(g: int, t: int, scale: float, unit_cost: FloatArray, tab: Table) -> float:
+    """Return what a start of `scale` units of a group costs, on time; infinite where there is none."""
+    if unit_cost[g, t] < np.inf:
+        return float(scale * unit_cost[g, t] + tab.on_time[t + tab.length[g]])
+    return np.inf
+
+
+@kernel
 def least_over_clusters(prefix: FloatArray, tab: Table, least: FloatArray, best: IntArray) -> None:
     """Fill the least cost of a unit of each group by start, and its cluster: shapes (G, T); infinite and -1 for none.
 
     `prefix` holds prefix sums of the priced cost of a unit, shape (M, R, T + 1).
     """
-    clusters, resources, slots = prefix.shape[0], prefix.shape[1], prefix.shape[2] - 1
+    clusters = prefix.shape[0]
+    resources = prefix.shape[1]
+    slots = prefix.shape[2] - 1
     for g in range(len(tab.length)):
-        length, allowed = tab.length[g], tab.allowed[tab.mask[g]]
+        length = tab.length[g]
+        allowed = tab.allowed[tab.mask[g]]
         least[g, :] = np.inf
         best[g, :] = -1
         for j in range(clusters):
@@ -31,16 +58,20 @@ def least_over_clusters(prefix: FloatArray, tab: Table, least: FloatArray, best:
                 for r in range(resources):
                     cost += tab.mix[g, r] * (prefix[j, r, t + length] - prefix[j, r, t])
                 if cost < least[g, t]:
-                    least[g, t], best[g, t] = cost, j
+                    least[g, t] = cost
+                    best[g, t] = j
 
 
 @kernel
 def soft_over_clusters(prefix: FloatArray, tau: float, tab: Table, least: FloatArray, soft: FloatArray) -> None:
     """Fill the soft minimum over clusters of what `least_over_clusters` takes the minimum of, shape (G, T)."""
-    clusters, resources, slots = prefix.shape[0], prefix.shape[1], prefix.shape[2] - 1
+    clusters = prefix.shape[0]
+    resources = prefix.shape[1]
+    slots = prefix.shape[2] - 1
     soft[:] = 0.0
     for g in range(len(tab.length)):
-        length, allowed = tab.length[g], tab.allowed[tab.mask[g]]
+        length = tab.length[g]
+        allowed = tab.allowed[tab.mask[g]]
         for j in range(clusters):
             for t in range(slots - length + 1):
                 if not allowed[j, t]:
@@ -51,7 +82,7 @@ def soft_over_clusters(prefix: FloatArray, tau: float, tab: Table, least: FloatA
                 if cost <= least[g, t] + FAR * tau:
                     soft[g, t] += np.exp((least[g, t] - cost) / tau)
         for t in range(slots):
-            soft[g, t] = least[g, t] - tau * np.log(soft[g, t]) if soft[g, t] > 0.0 else np.inf
+            soft[g, t] = soft_least(least[g, t], soft[g, t], tau)
 
 
 @kernel
@@ -72,9 +103,12 @@ def soft_loads(
     units: FloatArray, prefix: FloatArray, tau: float, soft: FloatArray, tab: Table, load: FloatArray
 ) -> None:
     """Do the same for a soft minimum, which spreads `units` over the clusters."""
-    clusters, resources, slots = prefix.shape[0], prefix.shape[1], prefix.shape[2] - 1
+    clusters = prefix.shape[0]
+    resources = prefix.shape[1]
+    slots = prefix.shape[2] - 1
     for g in range(len(tab.length)):
-        length, allowed = tab.length[g], tab.allowed[tab.mask[g]]
+        length = tab.length[g]
+        allowed = tab.allowed[tab.mask[g]]
         for j in range(clusters):
             for t in range(slots - length + 1):
                 if units[g, t] <= 0.0 or not allowed[j, t]:
@@ -101,39 +135,52 @@ def hard_classes(
     of a shape; not so for caspian's inverse, where each looks at all starts.
     """
     slots = unit_cost.shape[1]
-    cost, after, at = np.zeros(slots), np.zeros(slots + 1), np.zeros(slots + 1, dtype=np.int64)
+    cost = np.zeros(slots)
+    after = np.zeros(slots + 1)
+    at = np.zeros(slots + 1, dtype=np.int64)
     for h in range(len(tab.group)):
-        g, scale = tab.group[h], tab.scale[h]
+        g = tab.group[h]
+        scale = tab.scale[h]
         length = tab.length[g]
         end = slots - length + 1
         if end < 0:
             end = 0
-        absent[h], after[end], at[end] = 0.0, np.inf, -1
+        absent[h] = 0.0
+        after[end] = np.inf
+        at[end] = -1
         for t in range(end - 1, -1, -1):
-            cost[t] = scale * unit_cost[g, t] + tab.on_time[t + length] if unit_cost[g, t] < np.inf else np.inf
-            after[t], at[t] = after[t + 1], at[t + 1]
+            cost[t] = start_cost(g, t, scale, unit_cost, tab)
+            after[t] = after[t + 1]
+            at[t] = at[t + 1]
             if cost[t] + tab.late * (t + length) < after[t]:
-                after[t], at[t] = cost[t] + tab.late * (t + length), t
+                after[t] = cost[t] + tab.late * (t + length)
+                at[t] = t
         for c in range(tab.class_first[h], tab.class_first[h + 1]):
             begin = min(tab.first[c], end)
             middle = min(max(begin, tab.last[c] + 1), end)
-            head, head_at = np.inf, -1
+            head = np.inf
+            head_at = -1
             for t in range(begin, middle):
                 if cost[t] < head:
-                    head, head_at = cost[t], t
+                    head = cost[t]
+                    head_at = t
             for m in range(tab.member_first[c], tab.member_first[c + 1]):
-                best, best_at = head, head_at
+                best = head
+                best_at = head_at
                 if not tab.inverse:
                     if after[middle] - tab.late * tab.deadline[m] < best:
-                        best, best_at = after[middle] - tab.late * tab.deadline[m], at[middle]
+                        best = after[middle] - tab.late * tab.deadline[m]
+                        best_at = at[middle]
                 else:
                     for t in range(middle, end):
                         tardiness = t + length - tab.deadline[m]
                         here = cost[t] + tab.late * tardiness / (1.0 + tardiness)
                         if here < best:
-                            best, best_at = here, t
+                            best = here
+                            best_at = t
                 if best >= absence[h]:
-                    best, best_at = absence[h], -1
+                    best = absence[h]
+                    best_at = -1
                     absent[h] += tab.jobs[m]
                 least[m] = best
                 if best_at >= 0:
@@ -146,36 +193,46 @@ def soft_classes(
 ) -> float:
     """Return the sum of soft minima over starts, and add the units that they start; see `hard_classes`."""
     slots = unit_cost.shape[1]
-    cost, after, owed, here = np.zeros(slots), np.zeros(slots + 1), np.zeros(slots + 1), np.zeros(slots)
+    cost = np.zeros(slots)
+    after = np.zeros(slots + 1)
+    owed = np.zeros(slots + 1)
+    here = np.zeros(slots)
     weight = np.zeros(slots)
     total = 0.0
     for h in range(len(tab.group)):
-        g, scale = tab.group[h], tab.scale[h]
+        g = tab.group[h]
+        scale = tab.scale[h]
         length = tab.length[g]
         end = slots - length + 1
         if end < 0:
             end = 0
-        absent[h], after[end] = 0.0, np.inf
+        absent[h] = 0.0
+        after[end] = np.inf
         for t in range(end - 1, -1, -1):
-            cost[t] = scale * unit_cost[g, t] + tab.on_time[t + length] if unit_cost[g, t] < np.inf else np.inf
-            x, y = cost[t] + tab.late * (t + length), after[t + 1]
-            low, high = min(x, y), max(x, y)
-            after[t] = (
-                low - tau * np.log1p(np.exp((low - high) / tau)) if high < np.inf and high <= low + FAR * tau else low
-            )
-            here[t], owed[t] = 0.0, 0.0
+            cost[t] = start_cost(g, t, scale, unit_cost, tab)
+            x = cost[t] + tab.late * (t + length)
+            y = after[t + 1]
+            low = min(x, y)
+            high = max(x, y)
+            after[t] = low
+            if high < np.inf and high <= low + FAR * tau:
+                after[t] = low - tau * np.log1p(np.exp((low - high) / tau))
+            here[t] = 0.0
+            owed[t] = 0.0
         owed[end] = 0.0
         for c in range(tab.class_first[h], tab.class_first[h + 1]):
             begin = min(tab.first[c], end)
             middle = min(max(begin, tab.last[c] + 1), end)
-            low, summed = np.inf, 0.0
+            low = np.inf
+            summed = 0.0
             for t in range(begin, middle):
                 low = min(low, cost[t])
             for t in range(begin, middle):
-                weight[t] = np.exp((low - cost[t]) / tau) if cost[t] < np.inf and cost[t] <= low + FAR * tau else 0.0
+                weight[t] = soft_term(low, cost[t], tau)
                 summed += weight[t]
-            head = low - tau * np.log(summed) if summed > 0.0 else np.inf
-            on_time, late = 0.0, 0.0
+            head = soft_least(low, summed, tau)
+            on_time = 0.0
+            late = 0.0
             for m in range(tab.member_first[c], tab.member_first[c + 1]):
                 least = min(head, absence[h])
                 if not tab.inverse:
@@ -188,22 +245,14 @@ def soft_classes(
                         least = min(least, weight[t])
                     tail = 0.0
                     for t in range(middle, end):
-                        weight[t] = (
-                            np.exp((least - weight[t]) / tau)
-                            if weight[t] < np.inf and weight[t] <= least + FAR * tau
-                            else 0.0
-                        )
+                        weight[t] = soft_term(least, weight[t], tau)
                         tail += weight[t]
-                    tail = least - tau * np.log(tail) if tail > 0.0 else np.inf
+                    tail = soft_least(least, tail, tau)
                 if not least < np.inf:
                     continue
-                p = np.exp((least - head) / tau) if head < np.inf and head <= least + FAR * tau else 0.0
-                q = np.exp((least - tail) / tau) if tail < np.inf and tail <= least + FAR * tau else 0.0
-                z = (
-                    np.exp((least - absence[h]) / tau)
-                    if absence[h] < np.inf and absence[h] <= least + FAR * tau
-                    else 0.0
-                )
+                p = soft_term(least, head, tau)
+                q = soft_term(least, tail, tau)
+                z = soft_term(least, absence[h], tau)
                 norm = p + q + z
                 total += tab.jobs[m] * (least - tau * np.log(norm))
                 absent[h] += tab.jobs[m] * z / norm

@@ -76,12 +76,14 @@ def _without_loops(instance: MospInstance, value: PlacementValue, options: Optio
 
 def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     """Bound, then search, then close what gap is left."""
-    instance, options = solver.instance, solver.options
+    instance = solver.instance
+    options = solver.options
     if solver.proof.priced == np.inf:  # some job can run nowhere
         return Outcome(Status.INFEASIBLE, info=info)
     solver.raise_prices()
     solver.start()
-    params, jobs = solver.params, len(instance.jobs)
+    params = solver.params
+    jobs = len(instance.jobs)
     few = jobs <= params.cuts.most_jobs_of_tree
     small = is_small(instance, solver.dual, params.sweeps)
     sweeps = params.sweeps.least_jobs <= jobs <= params.sweeps.most_jobs

@@ -13,16 +13,20 @@ from carbonopt.problems.mosp.methods.price.records import State
 
 LEVELS = 24
 """Demands that have bits of their own, at most."""
-WORD, SHIFT = 32, 5
+SHIFT = 5
+"""Slots of a word, as a power of 2: a slot's word is its number shifted by this."""
+WORD = 32
 """Slots a word of 64 bits, 2^SHIFT: two of them side by side still fit into one."""
 
 
 @kernel
 def is_open(room: IntArray, level: int, place: int, length: int) -> bool:
     """Return whether a run of slots has room for a level."""
-    at, end = place, place + length
+    at = place
+    end = place + length
     while at < end:
-        word, bit = at >> SHIFT, at & (WORD - 1)
+        word = at >> SHIFT
+        bit = at & (WORD - 1)
         run = (room[level, word] >> bit) | (room[level, word + 1] << (WORD - bit))
         mask = (1 << min(end - at, WORD)) - 1
         if run & mask != mask:
@@ -56,14 +60,17 @@ def add(
 ) -> None:
     """Add a demand, times a sign, to what is free in a run of slots."""
     for s in range(place, place + length):
-        word, bit = s >> SHIFT, 1 << (s & (WORD - 1))
+        word = s >> SHIFT
+        bit = 1 << (s & (WORD - 1))
         for r in range(len(demand)):
             free[r, s] += sign * demand[r]
         for v in range(len(levels)):
             enough = True
             for r in range(len(demand)):
                 enough = enough and free[r, s] >= levels[v, r]
-            room[v, word] = room[v, word] | bit if enough else room[v, word] & ~bit
+            room[v, word] &= ~bit
+            if enough:
+                room[v, word] |= bit
 
 
 @kernel
@@ -71,8 +78,11 @@ def settle(
     i: int, place: int, cost: float, excess: float, jobs: RecordArray, high_regret: IntArray, now: RecordArray
 ) -> None:
     """Write where job i is, and whether it is one of large regret."""
-    job, one = jobs[i], now[0]
-    job.place, job.cost, job.excess = place, cost, excess
+    job = jobs[i]
+    one = now[0]
+    job.place = place
+    job.cost = cost
+    job.excess = excess
     at = job.high_regret_at
     if excess > one.high_regret_excess and at < 0:
         job.high_regret_at = one.high_regret_count
@@ -81,28 +91,38 @@ def settle(
     elif excess <= one.high_regret_excess and at >= 0:
         one.high_regret_count -= 1
         other = high_regret[one.high_regret_count]
-        high_regret[at], jobs[other].high_regret_at, job.high_regret_at = other, at, -1
+        high_regret[at] = other
+        jobs[other].high_regret_at = at
+        job.high_regret_at = -1
 
 
 @kernel
 def unlist_rejected(i: int, st: State) -> None:
     """Take job i from the list of absent jobs."""
-    jobs, absent, one = st.jobs, st.absent, st.now[0]
+    jobs = st.jobs
+    absent = st.absent
+    one = st.now[0]
     at = jobs[i].absent_at
     one.absent_count -= 1
     other = absent[one.absent_count]
-    absent[at], jobs[other].absent_at, jobs[i].absent_at = other, at, -1
+    absent[at] = other
+    jobs[other].absent_at = at
+    jobs[i].absent_at = -1
 
 
 @kernel
 def put(i: int, place: int, cost: float, excess: float, st: State) -> None:
     """Run job i there."""
-    jobs, head = st.jobs, st.head
-    job, first = jobs[i], head[place]
+    jobs = st.jobs
+    head = st.head
+    job = jobs[i]
+    first = head[place]
     add(-1.0, st.demand[i], place, job.length, st.free, st.levels, st.room)
     settle(i, place, cost, excess, jobs, st.high_regret, st.now)
     unlist_rejected(i, st)
-    job.after, job.before, head[place] = first, -1, i
+    job.after = first
+    job.before = -1
+    head[place] = i
     if first >= 0:
         jobs[first].before = i
 
@@ -110,7 +130,8 @@ def put(i: int, place: int, cost: float, excess: float, st: State) -> None:
 @kernel
 def take(i: int, st: State) -> None:
     """Take job i out of the schedule."""
-    jobs, now = st.jobs, st.now
+    jobs = st.jobs
+    now = st.now
     job = jobs[i]
     add(1.0, st.demand[i], job.place, job.length, st.free, st.levels, st.room)
     if job.before >= 0:

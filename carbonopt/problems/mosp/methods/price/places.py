@@ -70,7 +70,8 @@ def offer(priced: float, where: int, count: int, most: int, excess: FloatArray, 
     """Put a place into the heap of at most `most`; return the heap's size."""
     if count < most:
         at = count
-        excess[at], place[at] = priced, where
+        excess[at] = priced
+        place[at] = where
         while at > 0 and excess[(at - 1) // 2] < excess[at]:
             up = (at - 1) // 2
             excess[at], excess[up] = excess[up], excess[at]
@@ -78,7 +79,8 @@ def offer(priced: float, where: int, count: int, most: int, excess: FloatArray, 
             at = up
         return count + 1
     if priced < excess[0]:
-        excess[0], place[0] = priced, where
+        excess[0] = priced
+        place[0] = where
         sift_down(excess, place, 0, most)
     return count
 
@@ -89,7 +91,9 @@ def time_cost(completion: int, deadline: float, tab: Table) -> float:
     cost = tab.on_time[completion]
     if completion > deadline:
         tardiness = completion - deadline
-        cost += tab.late * (tardiness / (1.0 + tardiness) if tab.inverse else tardiness)
+        if tab.inverse:
+            tardiness /= 1.0 + tardiness
+        cost += tab.late * tardiness
     return float(cost)
 
 
@@ -105,7 +109,8 @@ def run_cost(prefix: FloatArray, j: int, t: int, g: int, tab: Table) -> float:
 @kernel
 def sort_clusters(prefix: FloatArray, g: int, tab: Table, order: IntArray, unit: FloatArray) -> None:
     """Fill the clusters of a group by start, cheapest first, and what a unit costs there, shape (T, M); -1 ends it."""
-    clusters, slots = prefix.shape[0], prefix.shape[2] - 1
+    clusters = prefix.shape[0]
+    slots = prefix.shape[2] - 1
     allowed = tab.allowed[tab.mask[g]]
     order[:] = -1
     for t in range(slots - tab.length[g] + 1):
@@ -113,11 +118,14 @@ def sort_clusters(prefix: FloatArray, g: int, tab: Table, order: IntArray, unit:
         for j in range(clusters):
             if not allowed[j, t]:
                 continue
-            cost, at = run_cost(prefix, j, t, g, tab), count
+            cost = run_cost(prefix, j, t, g, tab)
+            at = count
             while at > 0 and cost < unit[t, at - 1]:
-                unit[t, at], order[t, at] = unit[t, at - 1], order[t, at - 1]
+                unit[t, at] = unit[t, at - 1]
+                order[t, at] = order[t, at - 1]
                 at -= 1
-            unit[t, at], order[t, at] = cost, j
+            unit[t, at] = cost
+            order[t, at] = j
             count += 1
 
 
@@ -130,10 +138,15 @@ def fill_places(
     `priced` and `base` are prefix sums of the costs of a unit with and without prices, shape (M, R, T + 1); `excess`
     and `place` are work space, shape (P,).
     """
-    clusters, slots, most, group = priced.shape[0], priced.shape[2] - 1, out.entry.shape[1], -1
-    order, unit = np.zeros((slots, clusters), dtype=np.int64), np.zeros((slots, clusters))
+    clusters = priced.shape[0]
+    slots = priced.shape[2] - 1
+    most = out.entry.shape[1]
+    group = -1
+    order = np.zeros((slots, clusters), dtype=np.int64)
+    unit = np.zeros((slots, clusters))
     for h in range(len(tab.group)):
-        g, scale = tab.group[h], tab.scale[h]
+        g = tab.group[h]
+        scale = tab.scale[h]
         length = tab.length[g]
         if g != group:
             sort_clusters(priced, g, tab, order, unit)
@@ -152,19 +165,27 @@ def fill_places(
                     excess[0], excess[last] = excess[last], excess[0]
                     place[0], place[last] = place[last], place[0]
                     sift_down(excess, place, 0, last)
-                lowest, cheapest = min(excess[0], tab.absence) if count > 0 else tab.absence, np.inf
+                lowest = tab.absence
+                cheapest = np.inf
+                if count > 0:
+                    lowest = min(excess[0], tab.absence)
                 for k in range(count):
-                    j, t = place[k] // slots, place[k] % slots
-                    out.entry[m, k].place, out.entry[m, k].excess = place[k], excess[k] - lowest
+                    j = place[k] // slots
+                    t = place[k] % slots
+                    out.entry[m, k].place = place[k]
+                    out.entry[m, k].excess = excess[k] - lowest
                     cheapest = min(
                         cheapest, scale * run_cost(base, j, t, g, tab) + time_cost(t + length, tab.deadline[m], tab)
                     )
-                out.least[m], out.lowest[m], out.size[m] = cheapest, lowest, count
+                out.least[m] = cheapest
+                out.lowest[m] = lowest
+                out.size[m] = count
 
 
 def make_places(dual: Dual, prices: FloatArray, params: PlaceParameters) -> Places:
     """Return the places of each member of `dual` at flat `prices`."""
-    members, (clusters, _, slots) = len(dual.table.jobs), dual.shape
+    members = len(dual.table.jobs)
+    clusters, _, slots = dual.shape
     count = max(1, members)
     of_few = min(params.most_of_few, params.most_entries_of_few // count)
     most = max(params.least, of_few, min(params.most, params.most_entries // count))
@@ -172,6 +193,8 @@ def make_places(dual: Dual, prices: FloatArray, params: PlaceParameters) -> Plac
     entry: RecordArray = np.zeros((members, most), dtype=ENTRY).view(np.recarray)
     price = prefix_sums(prices.reshape(dual.shape))
     out = Places(np.zeros(members, dtype=np.int64), entry, np.full(members, np.inf), np.full(members, np.inf), price)
-    priced, base, work = prefix_sums(dual.base + prices.reshape(dual.shape)), prefix_sums(dual.base), np.zeros(most)
+    priced = prefix_sums(dual.base + prices.reshape(dual.shape))
+    base = prefix_sums(dual.base)
+    work = np.zeros(most)
     fill_places(priced, base, dual.table, work, np.zeros(most, dtype=np.int64), out)
     return out

@@ -100,7 +100,10 @@ class Rejections:
         params: PriceParameters,
         goal: float = np.inf,
     ) -> None:
-        self.dual, self.typical, self.work, self.goal = dual, typical, work, goal
+        self.dual = dual
+        self.typical = typical
+        self.work = work
+        self.goal = goal
         self.params = params.rejections
         self.ascent = params.bound
         table = dual.table
@@ -150,10 +153,13 @@ class Rejections:
         if smaller >= sizes and branch.least[smaller] < 1 <= branch.most[smaller]:
             return smaller, 0
         chosen = int(np.argmax(far))
-        return (chosen, int(whole[chosen])) if far[chosen] >= self.params.least_fraction else (-1, 0)
+        if far[chosen] >= self.params.least_fraction:
+            return (chosen, int(whole[chosen]))
+        return (-1, 0)
 
     def _part(self, branch: Branch, chosen: int, whole: int, is_more: bool, options: Options) -> Branch:
-        least, most = branch.least.copy(), branch.most.copy()
+        least = branch.least.copy()
+        most = branch.most.copy()
         if is_more:
             least[chosen] = max(least[chosen], whole + 1)
         else:
@@ -163,12 +169,15 @@ class Rejections:
 
     def _raised(self, branch: Branch, options: Options) -> Branch:
         """Return a branch with the best prices and charges found; its bound is no less than it was."""
-        dual, capacity = self.dual, len(branch.prices)
+        dual = self.dual
+        capacity = len(branch.prices)
         is_most = branch.most < self.root.most
         active = np.flatnonzero((branch.least > 0) | is_most)
-        sets, unit = self.sets[active].astype(np.float64), self.work
+        sets = self.sets[active].astype(np.float64)
+        unit = self.work
         largest = LARGEST * (abs(self.root.bound) + dual.table.absence)
-        low, high = np.where(branch.least > 0, -largest, 0.0)[active], np.where(is_most, largest, 0.0)[active]
+        low = np.where(branch.least > 0, -largest, 0.0)[active]
+        high = np.where(is_most, largest, 0.0)[active]
         absent = np.zeros(self.sets.shape[1])  # in the last soft evaluation
 
         def split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -211,7 +220,9 @@ class Rejections:
         all_charges[active] = charges
         value = self._safe(branch, prices, all_charges)
         if value <= branch.bound:
-            prices, all_charges, value = branch.prices, branch.charges, branch.bound
+            prices = branch.prices
+            all_charges = branch.charges
+            value = branch.bound
         return replace(branch, prices=prices, charges=all_charges, bound=value, absent=estimate)
 
     def _safe(self, branch: Branch, prices: FloatArray, charges: FloatArray) -> float:
@@ -219,7 +230,9 @@ class Rejections:
         value = self.dual.safe(prices, self.dual.absence + charges @ self.sets)
         owed = charges * np.where(charges > 0, branch.most, branch.least)
         sums = float(np.abs(owed).sum()) + float(np.abs(charges) @ self.root.most)
-        return -np.inf if value is None else value - float(owed.sum()) - FLOAT_ERROR * sums
+        if value is None:
+            return -np.inf
+        return value - float(owed.sum()) - FLOAT_ERROR * sums
 
     def certificate(self) -> dict[str, Any]:
         """Return what proves the bound."""

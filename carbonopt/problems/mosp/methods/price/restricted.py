@@ -100,10 +100,13 @@ def solve_restricted(
     None if HiGHS finds no vertex in time.
     """
     bins, bin_of = make_bins(dual, params)
-    table, (clusters, _, slots) = dual.table, dual.shape
+    table = dual.table
+    clusters, _, slots = dual.shape
     member, k = np.nonzero((np.arange(places.entry.shape[1]) < places.size[:, None]) & (places.excess <= most_excess))
     where = places.place[member, k].astype(np.int64)
-    b, t, j = bin_of[member], where % slots, where // slots
+    b = bin_of[member]
+    t = where % slots
+    j = where // slots
     n_at = _unique(b, t, slots)
     z_at = np.unravel_index(
         np.unique((table.group[bins.shape[b]] * slots + t) * clusters + j), (len(table.length), slots, clusters)
@@ -128,7 +131,8 @@ def _unique(row: IntArray, slot: IntArray, slots: int) -> tuple[IntArray, IntArr
 
 def _add_jobs(program: Program, dual: Dual, bins: Bins, at: tuple[IntArray, IntArray]) -> Block:
     """Add n: what depends on the completion alone, and every job in some slot or absent."""
-    table, (b, t) = dual.table, at
+    table = dual.table
+    b, t = at
     end = t + table.length[table.group[bins.shape[b]]]
     n = program.add_variables("n", len(b), cost=time_costs(end, bins.deadline[b], table))
     rows = program.add_rows("jobs", len(bins.shape), lower=bins.jobs, upper=bins.jobs)
@@ -143,8 +147,10 @@ def _add_units(
     program: Program, dual: Dual, excess_prices: FloatArray, prices: FloatArray, at: tuple[Any, ...]
 ) -> Block:
     """Add z: what depends on the cluster, and the capacity that it takes."""
-    table, (g, t, j) = dual.table, at
-    length, base = table.length[g], prefix_sums(dual.base)
+    table = dual.table
+    g, t, j = at
+    length = table.length[g]
+    base = prefix_sums(dual.base)
     z = program.add_variables("z", len(g), cost=((base[j, :, t + length] - base[j, :, t]) * table.mix[g]).sum(axis=1))
     mu = prices.reshape(dual.shape)
     most = (
@@ -154,7 +160,8 @@ def _add_units(
     excess = program.add_variables("excess", dual.shape, cost=most)
     rows = program.add_rows("capacity", dual.shape, upper=dual.limit)
     program.add_entries(rows.index, excess.index, -1.0)
-    first, column = np.cumsum(length) - length, np.repeat(z.index, length)
+    first = np.cumsum(length) - length
+    column = np.repeat(z.index, length)
     for r in range(dual.shape[1]):
         row = rows.start + (j * dual.shape[1] + r) * dual.shape[2] + t
         running = np.repeat(row - first, length) + np.arange(len(column))
@@ -166,8 +173,10 @@ def _link(
     program: Program, dual: Dual, bins: Bins, n: tuple[Block, tuple[Any, ...]], z: tuple[Block, tuple[Any, ...]]
 ) -> None:
     """Let the units of each group that start in a slot be those of its jobs."""
-    table, slots = dual.table, dual.shape[2]
-    (jobs, (b, t)), (units, (g, s, _)) = n, z
+    table = dual.table
+    slots = dual.shape[2]
+    (jobs, (b, t)) = n
+    (units, (g, s, _)) = z
     key, row = np.unique(np.concatenate([table.group[bins.shape[b]] * slots + t, g * slots + s]), return_inverse=True)
     rows = program.add_rows("link", len(key), lower=0.0, upper=0.0)
     program.add_entries(rows.start + row[: len(b)], jobs.index, -table.scale[bins.shape[b]])
@@ -205,8 +214,12 @@ def place_targets(
     """Place jobs on the cluster with most units left for them in the slot that they should start in, or anywhere."""
     slots = len(tab.on_time) - 1
     for i in order:
-        t, g, m = start[i], st.jobs[i].group, st.jobs[i].member
-        scale, chosen, entries = 0.0, -1, places.entry[m]
+        t = start[i]
+        g = st.jobs[i].group
+        m = st.jobs[i].member
+        scale = 0.0
+        chosen = -1
+        entries = places.entry[m]
         for r in range(st.demand.shape[1]):
             scale += st.demand[i, r]
         if t >= 0:

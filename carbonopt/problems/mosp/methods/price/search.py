@@ -77,7 +77,9 @@ def below(n: int, rng: np.random.Generator) -> int:
 @kernel
 def draw_job(rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Draw a job, often one of large excess."""
-    jobs, high_regret, count = st.jobs, st.high_regret, st.now[0].high_regret_count
+    jobs = st.jobs
+    high_regret = st.high_regret
+    count = st.now[0].high_regret_count
     if count == 0 or rng.random() >= rules.high_regret_share:
         return below(len(jobs), rng)
     i = high_regret[below(count, rng)]
@@ -91,8 +93,11 @@ def draw_job(rng: np.random.Generator, rules: Rules, st: State) -> int:
 @kernel
 def draw_place(i: int, rng: np.random.Generator, places: Places, rules: Rules, st: State) -> int:
     """Draw another place for job i, of low excess; -1 if it has none."""
-    m, was, k = st.jobs[i].member, st.jobs[i].place, 0
-    size, entries = places.size[m], places.entry[m]
+    m = st.jobs[i].member
+    was = st.jobs[i].place
+    k = 0
+    size = places.size[m]
+    entries = places.entry[m]
     if size == 0:
         return -1
     while k + 1 < size and (entries[k].place == was or rng.random() < rules.next_place_share):
@@ -103,8 +108,12 @@ def draw_place(i: int, rng: np.random.Generator, places: Places, rules: Rules, s
 @kernel
 def note(i: int, count: int, st: State) -> int:
     """Note where job i is; return how many jobs are noted."""
-    job, kept = st.jobs[i], st.moved[count]
-    kept.job, kept.place, kept.cost, kept.excess = i, job.place, job.cost, job.excess
+    job = st.jobs[i]
+    kept = st.moved[count]
+    kept.job = i
+    kept.place = job.place
+    kept.cost = job.cost
+    kept.excess = job.excess
     return count + 1
 
 
@@ -120,7 +129,10 @@ def take_out(i: int, count: int, st: State) -> int:
 @kernel
 def call_absent(i: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Note some absent jobs other than i, so that they come where others were; return how many."""
-    absent, moved, there, count = st.absent, st.moved, st.now[0].absent_count, 0
+    absent = st.absent
+    moved = st.moved
+    there = st.now[0].absent_count
+    count = 0
     if there >= 2 and rng.random() < rules.absent_share:
         for _ in range(1 + below(rules.most_absent, rng)):
             k = absent[below(there, rng)]
@@ -135,17 +147,24 @@ def call_absent(i: int, rng: np.random.Generator, rules: Rules, st: State) -> in
 @kernel
 def ruin(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Take out job i and some of those that start around a place; return how many."""
-    jobs, head = st.jobs, st.head
-    clusters, cluster, start, spread = len(head) // slots, place // slots, place % slots, below(rules.spread_slots, rng)
+    jobs = st.jobs
+    head = st.head
+    clusters = len(head) // slots
+    cluster = place // slots
+    start = place % slots
+    spread = below(rules.spread_slots, rng)
     first = max(0, start - st.now[0].longest + 1 - spread)
     last = min(slots, start + jobs[i].length + spread)
-    count, most, missed = take_out(i, call_absent(i, rng, rules, st), st), 1 + below(rules.most_moved, rng), 0
+    count = take_out(i, call_absent(i, rng, rules, st), st)
+    most = 1 + below(rules.most_moved, rng)
+    missed = 0
     most = min(rules.most_moved, most + count - 1)
     while count < most and missed < rules.most_misses:
         j = cluster
         if rng.random() < rules.elsewhere_share:
             j = below(clusters, rng)
-        k, steps = head[j * slots + first + below(last - first, rng)], below(rules.list_steps, rng)
+        k = head[j * slots + first + below(last - first, rng)]
+        steps = below(rules.list_steps, rng)
         while k >= 0 and steps > 0 and jobs[k].after >= 0:
             k = jobs[k].after
             steps -= 1
@@ -159,7 +178,10 @@ def ruin(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules,
 @kernel
 def draw_order(count: int, rng: np.random.Generator, rules: Rules, st: State) -> None:
     """Sort the jobs that were taken out by a key drawn at random."""
-    jobs, moved, order, kind = st.jobs, st.moved, st.order, rng.random()
+    jobs = st.jobs
+    moved = st.moved
+    order = st.order
+    kind = rng.random()
     for a in range(count):
         job = jobs[moved[a].job]
         if kind < rules.by_chance:
@@ -174,15 +196,19 @@ def draw_order(count: int, rng: np.random.Generator, rules: Rules, st: State) ->
         while b > 0 and key < moved[order[b - 1]].key:
             order[b] = order[b - 1]
             b -= 1
-        moved[a].key, order[b] = key, a
+        moved[a].key = key
+        order[b] = a
 
 
 @kernel
 def idle_around(place: int, length: int, places: Places, rules: Rules, st: State) -> float:
     """Return what the idle room of all clusters around a run is worth: what a move can gain beside excess."""
-    free, price = st.free, places.price
-    slots, worth = price.shape[2] - 1, 0.0
-    first, last = max(0, place % slots - rules.idle_slots), min(slots, place % slots + length + rules.idle_slots)
+    free = st.free
+    price = places.price
+    slots = price.shape[2] - 1
+    worth = 0.0
+    first = max(0, place % slots - rules.idle_slots)
+    last = min(slots, place % slots + length + rules.idle_slots)
     for j in range(price.shape[0]):
         for r in range(len(free)):
             before = price[j, r, first]
@@ -206,8 +232,11 @@ def move(
     place = draw_place(i, rng, places, rules, st)
     if place < 0:
         return 0, np.inf
-    jobs, moved, order = st.jobs, st.moved, st.order
-    budget, change = limit + idle_around(place, jobs[i].length, places, rules, st), 0.0
+    jobs = st.jobs
+    moved = st.moved
+    order = st.order
+    budget = limit + idle_around(place, jobs[i].length, places, rules, st)
+    change = 0.0
     count = ruin(i, place, len(tab.on_time) - 1, rng, rules, st)
     for a in range(count):
         budget += moved[a].excess
@@ -221,13 +250,16 @@ def move(
         insert(i, limit - change + lowest, budget, rules.skipped_share, rng, places, st)
         budget -= jobs[i].excess
         change += jobs[i].cost - lowest
-    return count, change if change <= limit else np.inf
+    if change > limit:
+        change = np.inf
+    return count, change
 
 
 @kernel
 def undo(count: int, st: State) -> None:
     """Put the jobs that moved back to where they were."""
-    jobs, moved = st.jobs, st.moved
+    jobs = st.jobs
+    moved = st.moved
     for a in range(count):
         if jobs[moved[a].job].place >= 0:
             take(moved[a].job, st)
@@ -256,7 +288,11 @@ def anneal(
     the best cost is within `goal` of the bound: a named tuple of bound, relative and absolute gap. Returns the moves
     done of the round; where it is cut between `begin` and `end` does not matter to the result.
     """
-    jobs, changed, moved, one, differs = st.jobs, st.changed, st.moved, st.now[0], 0
+    jobs = st.jobs
+    changed = st.changed
+    moved = st.moved
+    one = st.now[0]
+    differs = 0
     for i in range(len(jobs)):
         jobs[i].is_changed = jobs[i].place != jobs[i].best
         if jobs[i].is_changed:
@@ -281,6 +317,7 @@ def anneal(
             one.best_total = one.total
             for a in range(differs):
                 job = jobs[changed[a]]
-                job.best, job.is_changed = job.place, False
+                job.best = job.place
+                job.is_changed = False
             differs = 0
     return end

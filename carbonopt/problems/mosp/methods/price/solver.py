@@ -43,8 +43,11 @@ class Solver:
     """One run of the method: its bound (`proof`), places and schedule, all in the sense of a minimisation."""
 
     def __init__(self, instance: MospInstance, value: PlacementValue, dual: Dual, options: Options) -> None:
-        self.instance, self.value, self.dual, self.options = instance, value, dual, options
-        self.sign = 1.0 if value.sense == "min" else -1.0
+        self.instance = instance
+        self.value = value
+        self.dual = dual
+        self.options = options
+        self.sign = value.sign
         self.params = options.parameters(PriceParameters)
         self.proof = Bound(instance, self.dual, self.params)
         self.rng = np.random.default_rng(options.seed)
@@ -73,12 +76,14 @@ class Solver:
 
     def start(self) -> None:
         """Make a first schedule, or take the one that the options hold."""
-        instance, dual = self.instance, self.dual
+        instance = self.instance
+        dual = self.dual
         self.places: Places = make_places(dual, self.proof.prices, self.params.places)
         self.must_run = not np.isfinite(dual.table.absence)
         self.rejects = bool(dual.relaxed(self.proof.prices).absent.any())  # as far as the relaxation tells
         self.priced = dual.typical_cost(self.proof.prices) or self.proof.typical
-        search, typical = self.params.search, self.proof.typical
+        search = self.params.search
+        typical = self.proof.typical
         self.empty = new_state(
             instance,
             dual,
@@ -96,14 +101,16 @@ class Solver:
 
     def _first_states(self) -> Iterator[State]:
         """Yield schedules: what a linear program wants; else by insertion, largest jobs first and slot after slot."""
-        jobs, largest = self.instance.jobs, np.argsort(-self.empty.jobs.work, kind="stable")
+        jobs = self.instance.jobs
+        largest = np.argsort(-self.empty.jobs.work, kind="stable")
         targets = self._targets() if len(jobs) >= self.params.start.least_jobs and self.options.remaining > 0 else None
         if targets is None:
             yield self._inserted(largest)
             yield self._inserted(np.lexsort((-jobs.demand.sum(axis=1), jobs.arrival)))
             return
         for order in (largest, np.lexsort((-self.empty.jobs.work, targets.start))):
-            state, units = copy_of(self.empty), targets.units.copy()
+            state = copy_of(self.empty)
+            units = targets.units.copy()
             place_targets(order, targets.start, units, self.rng, self.dual.table, self.places, state)
             yield at_places(self.empty, state.place, self.dual, self.proof.prices, fill=True)
 
@@ -143,8 +150,11 @@ class Solver:
 
     def _round(self, moves: int, hot: float, cold: float, options: Options) -> float:
         """Anneal once; return the moves a second."""
-        begun, done, size = options.elapsed, 0, min(1000, moves)
-        kept, state = self.state, copy_of(self.first if self.rejects else self.state)
+        begun = options.elapsed
+        done = 0
+        size = min(1000, moves)
+        kept = self.state
+        state = copy_of(self.first if self.rejects else self.state)
         rules = rules_of(self.params.search.move)
         pace = (cold / hot) ** (1 / moves)
         for last, charge in self._charges(moves):
@@ -153,7 +163,9 @@ class Solver:
             known = self.proof.best if self.complete and charge == np.inf else -np.inf
             goal = Goal(known, options.mip_rel_gap, options.mip_abs_gap)
             while done < last and not self.closed and options.remaining > 0:
-                before, size, clock = self.state.best_total, min(size, last - done), options.elapsed
+                before = self.state.best_total
+                size = min(size, last - done)
+                clock = options.elapsed
                 done = anneal(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, rules, state)
                 size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
                 if charge == np.inf and state.best_total < before:
@@ -181,11 +193,13 @@ class Solver:
         improver = Improver(self.instance, self.dual, self.proof.prices, self.empty, self.params.sweeps)
         if few:
             for state, bound in improver.prove(self.state, self.options):
-                self.state, self.proof.tree = state, max(self.proof.tree, bound)
+                self.proof.tree = max(self.proof.tree, bound)
+                self.state = state
                 self.report()
             return
         for state in improver.parts(self.state, self.rng, self.options.part(self.params.sweeps.time_share)):
-            improved, self.state = state.best_total < self.state.best_total, state
+            improved = state.best_total < self.state.best_total
+            self.state = state
             if improved:
                 self.report()
             if self.closed:

@@ -38,7 +38,9 @@ def bits_of(free: FloatArray, levels: FloatArray) -> IntArray:
 
 def ceiling(instance: MospInstance, dual: Dual) -> float:
     """Return more than any complete schedule costs, where costs are not negative: what makes all jobs run."""
-    jobs, table, peak = instance.jobs, dual.table, dual.base.max(axis=(0, 2), initial=0.0)
+    jobs = instance.jobs
+    table = dual.table
+    peak = dual.base.max(axis=(0, 2), initial=0.0)
     late = table.late * np.maximum(0.0, instance.time.slots - jobs.deadline)
     each = jobs.duration * (jobs.demand @ peak) + table.on_time.max(initial=0.0) + late
     return float(2.0 * each.sum()) or 1.0
@@ -57,19 +59,30 @@ def new_state(
     It leaves half of the allowance for rounding in the capacities, since sums in another order must fit as well.
     """
     missing = dual.table.absence if np.isfinite(dual.table.absence) else ceiling(instance, dual)
-    count, demand = len(instance.jobs), np.ascontiguousarray(instance.jobs.demand)
+    count = len(instance.jobs)
+    demand = np.ascontiguousarray(instance.jobs.demand)
     capacity = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
     free = np.ascontiguousarray(capacity.transpose(1, 0, 2)).reshape(capacity.shape[1], -1)
     levels, level = levels_of(demand)
     jobs: RecordArray = np.recarray(count, dtype=JOB)
-    jobs.member, jobs.group = dual.jobs.member, dual.table.group[dual.jobs.shape]
-    jobs.length, jobs.arrival = instance.jobs.duration, instance.jobs.arrival
-    jobs.lowest, jobs.least = places.lowest[dual.jobs.member], places.least[dual.jobs.member]
+    jobs.member = dual.jobs.member
+    jobs.group = dual.table.group[dual.jobs.shape]
+    jobs.length = instance.jobs.duration
+    jobs.arrival = instance.jobs.arrival
+    jobs.lowest = places.lowest[dual.jobs.member]
+    jobs.least = places.least[dual.jobs.member]
     jobs.work = demand.sum(axis=1) * instance.jobs.duration
     jobs.rejection_regret = np.maximum(0.0, missing - jobs.lowest)
-    jobs.level, jobs.is_level = level, (demand == levels[level]).all(axis=1)
-    jobs.place, jobs.best, jobs.after, jobs.before, jobs.is_changed = -1, -1, -1, -1, False
-    jobs.cost, jobs.excess, jobs.missing = missing, jobs.rejection_regret, missing
+    jobs.level = level
+    jobs.is_level = (demand == levels[level]).all(axis=1)
+    jobs.place = -1
+    jobs.best = -1
+    jobs.after = -1
+    jobs.before = -1
+    jobs.is_changed = False
+    jobs.cost = missing
+    jobs.excess = jobs.rejection_regret
+    jobs.missing = missing
     now: RecordArray = np.recarray(1, dtype=NOW)
     now[0] = (np.inf, np.inf, missing, full_slot_bonus, high_regret_excess, 0, 0, int(instance.jobs.duration.max()))
     state = State(
@@ -93,14 +106,16 @@ def new_state(
 
 def list_jobs(state: State) -> None:
     """Write the lists of jobs of large regret and of absent jobs."""
-    jobs, now = state.jobs, state.now
+    jobs = state.jobs
+    now = state.now
     for is_in, found, at in (
         (jobs.excess > now.high_regret_excess[0], state.high_regret, "high_regret_at"),
         (jobs.place < 0, state.absent, "absent_at"),
     ):
         found[:] = np.argsort(~is_in, kind="stable")
         jobs[at] = np.where(is_in, np.cumsum(is_in) - 1, -1)
-    now.high_regret_count, now.absent_count = (jobs.high_regret_at >= 0).sum(), (jobs.place < 0).sum()
+    now.high_regret_count = (jobs.high_regret_at >= 0).sum()
+    now.absent_count = (jobs.place < 0).sum()
 
 
 @kernel
@@ -126,10 +141,15 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table,
 
     `base` and `priced` are prefix sums of costs without and with prices, `least` the members' least priced costs.
     """
-    jobs, slots = st.jobs, len(table.on_time) - 1
+    jobs = st.jobs
+    slots = len(table.on_time) - 1
     runs = np.flatnonzero(place >= 0)
-    m, at, length = jobs.member[runs], place[runs], jobs.length[runs].astype(np.int64)
-    j, t, demand = at // slots, at % slots, st.demand[runs]
+    m = jobs.member[runs]
+    at = place[runs]
+    length = jobs.length[runs].astype(np.int64)
+    j = at // slots
+    t = at % slots
+    demand = st.demand[runs]
     time = time_costs(t + length, table.deadline[m], table)
     jobs.place[runs] = at
     jobs.cost[runs] = time + (demand * (base[j, :, t + length] - base[j, :, t])).sum(axis=1)
@@ -138,9 +158,11 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table,
     np.subtract.at(st.free.T, np.repeat(at, length) + within, np.repeat(demand, length, axis=0))
     st.room[:] = bits_of(st.free, st.levels)
     runs = runs[np.argsort(at, kind="stable")]
-    later, earlier = runs[1:], runs[:-1]
+    later = runs[1:]
+    earlier = runs[:-1]
     is_same = place[later] == place[earlier]
-    jobs.after[later[is_same]], jobs.before[earlier[is_same]] = earlier[is_same], later[is_same]
+    jobs.after[later[is_same]] = earlier[is_same]
+    jobs.before[earlier[is_same]] = later[is_same]
     st.head[place[runs]] = runs  # the last one of a place is its first
     list_jobs(st)
 
@@ -153,7 +175,12 @@ def put_left(base: FloatArray, priced: FloatArray, tab: Table, least: FloatArray
     for i in range(len(st.jobs)):
         if st.jobs[i].place >= 0:
             continue
-        m, g, scale, best, chosen, paid = st.jobs[i].member, st.jobs[i].group, 0.0, np.inf, -1, st.jobs[i].missing
+        m = st.jobs[i].member
+        g = st.jobs[i].group
+        scale = 0.0
+        best = np.inf
+        chosen = -1
+        paid = st.jobs[i].missing
         for r in range(st.demand.shape[1]):
             scale += st.demand[i, r]
         for t in range(st.jobs[i].arrival, slots - tab.length[g] + 1):
@@ -163,7 +190,9 @@ def put_left(base: FloatArray, priced: FloatArray, tab: Table, least: FloatArray
                     cost = scale * run_cost(priced, j, t, g, tab) + time
                     true = scale * run_cost(base, j, t, g, tab) + time
                     if cost < best and true < st.jobs[i].missing:
-                        best, chosen, paid = cost, j * slots + t, true
+                        best = cost
+                        chosen = j * slots + t
+                        paid = true
         if chosen >= 0:
             put(i, chosen, paid, best - least[m], st)
 

@@ -89,7 +89,8 @@ def time_costs(completion: IntArray, deadline: FloatArray, table: Table) -> Floa
 
 def make_table(instance: MospInstance, value: PlacementValue) -> tuple[Table, Jobs]:
     """Return the table of an instance and the place of each of its jobs in it."""
-    jobs, slots = instance.jobs, instance.time.slots
+    jobs = instance.jobs
+    slots = instance.time.slots
     scale = jobs.demand.sum(axis=1)
     mix = np.divide(jobs.demand, scale[:, None], out=np.zeros_like(jobs.demand), where=scale[:, None] > 0)
     mask, allowed = _places(instance)
@@ -133,9 +134,12 @@ def _firsts(label: FloatArray, count: int) -> IntArray:
 
 def _places(instance: MospInstance) -> tuple[IntArray, BoolArray]:
     """Return each job's row among the different sets of allowed (cluster, start), and these, shape (masks, M, T)."""
-    jobs, limit = instance.jobs, instance.clusters.limit
-    least, most = limit.min(axis=2, initial=np.inf), limit.max(axis=2, initial=0.0)
-    always, ever = instance.eligible.copy(), instance.eligible.copy()
+    jobs = instance.jobs
+    limit = instance.clusters.limit
+    least = limit.min(axis=2, initial=np.inf)
+    most = limit.max(axis=2, initial=0.0)
+    always = instance.eligible.copy()
+    ever = instance.eligible.copy()
     for r in range(len(instance.resources)):
         always &= jobs.demand[:, r, None] <= least[:, r]
         ever &= jobs.demand[:, r, None] <= most[:, r]
@@ -159,7 +163,8 @@ def _places(instance: MospInstance) -> tuple[IntArray, BoolArray]:
 
 def _fits(instance: MospInstance, job: int, clusters: BoolArray) -> BoolArray:
     """Return where one job fits on its own by start, shape (M, T); starts that end too late are left out."""
-    limit, length = instance.clusters.limit, int(instance.jobs.duration[job])
+    limit = instance.clusters.limit
+    length = int(instance.jobs.duration[job])
     lacking = (limit < instance.jobs.demand[job][:, None]).any(axis=1)
     blocked = np.zeros((len(lacking), lacking.shape[1] + 1), dtype=np.int64)
     np.cumsum(lacking, axis=1, out=blocked[:, 1:])

@@ -26,13 +26,15 @@ def choose(
     cluster = np.sort(rng.choice(clusters, min(params.most_clusters, clusters), replace=False))
     span = min(slots, int(rng.choice(size.spans)))
     begin = int(rng.integers(0, slots - span + 1))
-    start, at = jobs.place % slots, jobs.place // slots
+    start = jobs.place % slots
+    at = jobs.place // slots
     target = _draw_high_regret(state, span, params, rng)
     if target >= 0:
         if at[target] not in cluster:
             cluster[int(rng.integers(len(cluster)))] = at[target]
             cluster = np.sort(cluster)
-        first, last = max(0, int(start[target] + jobs.length[target]) - span), min(int(start[target]), slots - span)
+        first = max(0, int(start[target] + jobs.length[target]) - span)
+        last = min(int(start[target]), slots - span)
         begin = int(rng.integers(first, last + 1))
     end = begin + span
     short = jobs.length <= params.longest_slots
@@ -46,7 +48,8 @@ def choose(
     order = rng.permutation(np.flatnonzero(runs))
     if target >= 0:
         order = np.concatenate([[target], order[order != target]])
-    row, held = {int(j): k for k, j in enumerate(cluster)}, np.zeros((len(cluster), span), dtype=np.int64)
+    row = {int(j): k for k, j in enumerate(cluster)}
+    held = np.zeros((len(cluster), span), dtype=np.int64)
     for i in order:
         if len(chosen) == params.most_jobs_of_part:
             break

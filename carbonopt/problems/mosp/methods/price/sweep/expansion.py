@@ -18,7 +18,9 @@ from carbonopt.problems.mosp.methods.price.sweep.states import copy_state, keep_
 @kernel
 def find_candidates(j: int, t: int, a: int, price: FloatArray, part: Program, paths: Paths, candidate: IntArray) -> int:
     """List the waiting jobs of a type in the order in which they start: by deadline, else cheapest first."""
-    cost, reduced, some = part.cost[j, t], paths.reduced, 0
+    cost = part.cost[j, t]
+    reduced = paths.reduced
+    some = 0
     for i in range(part.first[a], part.first[a + 1]):
         if not paths.waits[i] or part.arrival[i] > t:
             continue
@@ -26,7 +28,8 @@ def find_candidates(j: int, t: int, a: int, price: FloatArray, part: Program, pa
         if not part.is_ordered:
             gain = cost[i] - price[i]
             while to > 0 and reduced[to - 1] > gain:
-                reduced[to], candidate[to] = reduced[to - 1], candidate[to - 1]
+                reduced[to] = reduced[to - 1]
+                candidate[to] = candidate[to - 1]
                 to -= 1
             reduced[to] = gain
         candidate[to] = i
@@ -61,7 +64,11 @@ def start_type(
 
     Bounds are those before the starts of the type on entry, and after them on return.
     """
-    cost, stage, step, opened, dropped = part.cost[j, t], paths.stage, part.step[a], part.open[j, t], np.inf
+    cost = part.cost[j, t]
+    stage = paths.stage
+    step = part.step[a]
+    opened = part.open[j, t]
+    dropped = np.inf
     candidate = np.zeros(part.first[a + 1] - part.first[a], np.int64)
     some = find_candidates(j, t, a, price, part, paths, candidate)
     for s in range(count):
@@ -69,7 +76,9 @@ def start_type(
     s = 0
     while s < count and some > 0:
         profile = st.profile[s, j]
-        to, begin, skipped = step[profile], st.next[s], 0.0
+        to = step[profile]
+        begin = st.next[s]
+        skipped = 0.0
         for x in range(begin, some):
             i = candidate[x]
             if to < 0 or not opened[to]:
@@ -83,10 +92,12 @@ def start_type(
                     for y in range(begin, x):
                         if st.start[s, candidate[y]] < 0:
                             pass_over(count, candidate[y], t, price, part, marks, st)
-                st.least[count], st.cost[count] = least, st.cost[count] + cost[i]
+                st.least[count] = least
+                st.cost[count] = st.cost[count] + cost[i]
                 st.heuristic_to_go[count] -= part.heuristic_to_go[i, t]
                 st.tag[count] ^= marks[i]
-                st.profile[count, j], st.next[count] = to, x + 1
+                st.profile[count, j] = to
+                st.next[count] = x + 1
                 st.start[count, i] = j * part.cost.shape[1] + t
                 count += 1
             else:

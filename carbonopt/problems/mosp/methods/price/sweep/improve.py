@@ -28,8 +28,10 @@ def is_small(instance: MospInstance, dual: Dual, params: SweepParameters) -> boo
     whole = whole_units(instance.jobs.demand)
     if whole is None or dual.limit.size > np.iinfo(np.int16).max:
         return False
-    (units, unit), (clusters, _, slots) = whole, dual.shape
-    most, longest = int(whole_room(dual.limit, unit, int(units.sum())).max()), int(instance.jobs.duration.max())
+    units, unit = whole
+    clusters, _, slots = dual.shape
+    most = int(whole_room(dual.limit, unit, int(units.sum())).max())
+    longest = int(instance.jobs.duration.max())
     if not are_few(most, longest, params.most_profiles):
         return False
     values = clusters * slots * comb(most + longest, longest)
@@ -55,12 +57,16 @@ class Improver:
         self, instance: MospInstance, dual: Dual, prices: FloatArray, empty: State, params: SweepParameters
     ) -> None:
         self.params = params
-        self.instance, self.dual, self.prices, self.empty = instance, dual, prices, empty
+        self.instance = instance
+        self.dual = dual
+        self.prices = prices
+        self.empty = empty
         self.prefix = prefix_sums(dual.base), prefix_sums(dual.base + prices.reshape(dual.shape))
         whole = whole_units(instance.jobs.demand)
         assert whole is not None, "demands have no common unit"
         self.units, self.unit = whole
-        self.rounding, bound = dual.rounding(prices), dual.safe(prices)
+        self.rounding = dual.rounding(prices)
+        bound = dual.safe(prices)
         self.bound = -np.inf if bound is None else bound
 
     def prove(self, state: State, options: Options) -> Iterator[tuple[State, float]]:
@@ -76,7 +82,8 @@ class Improver:
             sweep = Sweep(self._all(total - self.bound), total - 0.9 * slack, params, options)
             bound = max(bound, sweep.root(params.root_rounds) - self.rounding)
             swept = sweep.go(width, rounds, batch or None)
-            state, bound = self._better(state, sweep.part, swept), max(bound, swept.bound - self.rounding)
+            state = self._better(state, sweep.part, swept)
+            bound = max(bound, swept.bound - self.rounding)
             bound = min(bound, float(state.best_total))
             yield state, bound
 
@@ -116,4 +123,6 @@ class Improver:
         place = np.array(state.best)
         place[part.job] = part.places(swept.start, self.dual.shape[2])
         found = at_places(self.empty, place, self.dual, self.prices)
-        return found if fits_capacity(found, self.empty) and found.best_total <= state.best_total else state
+        if fits_capacity(found, self.empty) and found.best_total <= state.best_total:
+            return found
+        return state

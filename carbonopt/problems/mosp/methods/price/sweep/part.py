@@ -14,8 +14,10 @@ from carbonopt.problems.mosp.methods.price.sweep.profiles import make_profiles
 from carbonopt.problems.mosp.methods.price.sweep.records import Program
 from carbonopt.problems.mosp.methods.price.table import Table
 
-WHOLE, LARGEST = 1e-12, 1000
-"""Relative tolerance with which demands are whole numbers of units, below the second number."""
+WHOLE = 1e-12
+"""Relative tolerance with which demands are whole numbers of units."""
+LARGEST = 1000
+"""Demands are below this number of units."""
 ROOM_WHOLE = 1e-9
 """Tolerance, in units, with which room is rounded down."""
 
@@ -100,11 +102,15 @@ def fill_costs(
 
     `where` holds clusters and first slot, `prefix` prefix sums of the cost of a unit without and with prices.
     """
-    (cluster, begin), (base, priced), (cost, excess) = where, prefix, out
+    cluster, begin = where
+    base, priced = prefix
+    cost, excess = out
     end = begin + cost.shape[1]
     for n in range(len(job)):
         one = st.jobs[job[n]]
-        g, scale, length = one.group, st.demand[job[n], 0], one.length
+        g = one.group
+        scale = st.demand[job[n], 0]
+        length = one.length
         for t in range(max(begin, one.arrival), end - length + 1):
             time = time_cost(t + length, tab.deadline[one.member], tab)
             for c in range(len(cluster)):
@@ -114,7 +120,8 @@ def fill_costs(
                 more = scale * run_cost(priced, j, t, g, tab) + time - one.lowest
                 true = scale * run_cost(base, j, t, g, tab) + time
                 if more <= most and true < tab.absence:
-                    cost[c, t - begin, n], excess[c, t - begin, n] = true, max(0.0, more)
+                    cost[c, t - begin, n] = true
+                    excess[c, t - begin, n] = max(0.0, more)
 
 
 def make_part(
@@ -140,12 +147,17 @@ def make_part(
     table, state
         The dual's table, and any schedule.
     """
-    (begin, end), room, cluster, jobs, job = choice.slots, choice.room, choice.cluster, state.jobs, choice.job
+    begin, end = choice.slots
+    room = choice.room
+    cluster = choice.cluster
+    jobs = state.jobs
+    job = choice.job
     deadline = table.deadline[jobs.member[job]]
     job = job[np.lexsort((jobs.member[job], deadline, jobs.group[job], -units[job], -jobs.length[job]))]
     kind = np.column_stack([jobs.length[job], units[job], jobs.group[job]])
     first = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]).any(axis=1), [True]]))
-    longest, most = int(jobs.length[job].max()), int(room.max(initial=0))
+    longest = int(jobs.length[job].max())
+    most = int(room.max(initial=0))
     profiles = make_profiles(most, longest)
     steps = [profiles.after_start(int(kind[a, 0]), int(kind[a, 1])) for a in first[:-1]]
     opened = np.ones((*room.shape, len(profiles.later)), dtype=np.bool_)

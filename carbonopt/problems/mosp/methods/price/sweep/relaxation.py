@@ -23,7 +23,9 @@ from carbonopt.problems.mosp.methods.price.sweep.records import Paths, Program, 
 
 def make_paths(program: Program) -> Paths:
     """Return empty paths of a part's program."""
-    (clusters, slots, jobs), types, profiles = program.cost.shape, len(program.first) - 1, len(program.later)
+    clusters, slots, jobs = program.cost.shape
+    types = len(program.first) - 1
+    profiles = len(program.later)
     return Paths(
         waits=np.ones(jobs, dtype=np.bool_),
         value=np.zeros((clusters, slots + 1, profiles)),
@@ -38,7 +40,9 @@ def make_paths(program: Program) -> Paths:
 @kernel
 def rank(j: int, t: int, price: FloatArray, part: Program, paths: Paths) -> None:
     """Sort the waiting jobs of each type that are worth starting by reduced cost."""
-    reduced, ranked, cost = paths.reduced, paths.ranked[j, t], part.cost[j, t]
+    reduced = paths.reduced
+    ranked = paths.ranked[j, t]
+    cost = part.cost[j, t]
     for a in range(len(part.first) - 1):
         begin = part.first[a]
         end = begin
@@ -47,9 +51,11 @@ def rank(j: int, t: int, price: FloatArray, part: Program, paths: Paths) -> None
             if gain < 0.0 and paths.waits[i]:
                 at = end
                 while at > begin and reduced[at - 1] > gain:
-                    reduced[at], ranked[at] = reduced[at - 1], ranked[at - 1]
+                    reduced[at] = reduced[at - 1]
+                    ranked[at] = ranked[at - 1]
                     at -= 1
-                reduced[at], ranked[at] = gain, i
+                reduced[at] = gain
+                ranked[at] = i
                 end += 1
         paths.ready[j, t, a] = end - begin
 
@@ -57,41 +63,58 @@ def rank(j: int, t: int, price: FloatArray, part: Program, paths: Paths) -> None
 @kernel
 def find_paths(begin: int, price: FloatArray, part: Program, paths: Paths) -> None:
     """Fill the shortest paths from each slot from `begin` on."""
-    step, later, reduced = part.step, part.later, paths.reduced
+    step = part.step
+    later = part.later
+    reduced = paths.reduced
     for j in range(len(part.cost)):
         for t in range(part.cost.shape[1] - 1, begin - 1, -1):
             rank(j, t, price, part, paths)
-            value, opened = paths.value[j, t], part.open[j, t]
+            value = paths.value[j, t]
+            opened = part.open[j, t]
             for k in range(len(later)):
                 value[k] = paths.value[j, t + 1, later[k]]
             for a in range(len(step) - 1, -1, -1):
-                ready, first, best = paths.ready[j, t, a], part.first[a], paths.best[j, t, a]
+                ready = paths.ready[j, t, a]
+                first = part.first[a]
+                best = paths.best[j, t, a]
                 if ready == 0:
                     continue
                 for k in range(len(later)):
-                    after, paid, least, count = k, 0.0, value[k], 0
+                    after = k
+                    paid = 0.0
+                    least = value[k]
+                    count = 0
                     for x in range(ready):
                         after = step[a, after]
                         if after < 0 or not opened[after]:
                             break
                         paid += reduced[first + x]
                         if paid + value[after] < least:
-                            least, count = paid + value[after], x + 1
-                    value[k], best[k] = least, count
+                            least = paid + value[after]
+                            count = x + 1
+                    value[k] = least
+                    best[k] = count
 
 
 @kernel
 def find_stages(j: int, t: int, price: FloatArray, part: Program, paths: Paths) -> None:
     """Fill the values within a slot: before the starts of each type."""
-    step, reduced, opened, stage = part.step, paths.reduced, part.open[j, t], paths.stage
+    step = part.step
+    reduced = paths.reduced
+    opened = part.open[j, t]
+    stage = paths.stage
     rank(j, t, price, part, paths)
     types = len(step)
     for k in range(len(part.later)):
         stage[types, k] = paths.value[j, t + 1, part.later[k]]
     for a in range(types - 1, -1, -1):
-        ready, first, done = paths.ready[j, t, a], part.first[a], stage[a + 1]
+        ready = paths.ready[j, t, a]
+        first = part.first[a]
+        done = stage[a + 1]
         for k in range(len(part.later)):
-            after, paid, least = k, 0.0, done[k]
+            after = k
+            paid = 0.0
+            least = done[k]
             for x in range(ready):
                 after = step[a, after]
                 if after < 0 or not opened[after]:
@@ -132,9 +155,11 @@ def evaluate(
                 else:
                     value += part.absence
         for j in range(len(part.cost)):
-            begin, profile = t, st.profile[s, j]
+            begin = t
+            profile = st.profile[s, j]
             if j < passed:
-                begin, profile = t + 1, part.later[profile]
+                begin = t + 1
+                profile = part.later[profile]
             value += paths.value[j, begin, profile]
             follow(j, begin, profile, part, paths, slope)
     slope /= len(sample)

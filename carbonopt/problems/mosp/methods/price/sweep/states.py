@@ -21,12 +21,10 @@ def make_states(width: int, program: Program) -> States:
 @kernel
 def copy_state(to: int, s: int, st: States) -> None:
     """Overwrite one state by another."""
-    st.least[to], st.cost[to], st.heuristic_to_go[to], st.tag[to] = (
-        st.least[s],
-        st.cost[s],
-        st.heuristic_to_go[s],
-        st.tag[s],
-    )
+    st.least[to] = st.least[s]
+    st.cost[to] = st.cost[s]
+    st.heuristic_to_go[to] = st.heuristic_to_go[s]
+    st.tag[to] = st.tag[s]
     for j in range(st.profile.shape[1]):
         st.profile[to, j] = st.profile[s, j]
     for i in range(st.start.shape[1]):
@@ -36,7 +34,8 @@ def copy_state(to: int, s: int, st: States) -> None:
 @kernel
 def keep(keeps: BoolArray, st: States) -> tuple[int, float]:
     """Keep some of the first states; return how many, and the least bound of the others."""
-    kept, dropped = 0, np.inf
+    kept = 0
+    dropped = np.inf
     for s in range(len(keeps)):
         if not keeps[s]:
             dropped = min(dropped, st.least[s])
@@ -59,9 +58,12 @@ def keep_below(count: int, most: float, st: States) -> tuple[int, float]:
 @kernel
 def nth_least(values: FloatArray, n: int) -> float:
     """Return the n-th least value, from 0, of an array whose order may change; faster to compile than numpy's."""
-    low, high = 0, len(values) - 1
+    low = 0
+    high = len(values) - 1
     while low < high:
-        pivot, i, j = values[(low + high) // 2], low, high
+        pivot = values[(low + high) // 2]
+        i = low
+        j = high
         while i <= j:
             while values[i] < pivot:
                 i += 1
@@ -85,10 +87,12 @@ def keep_best(count: int, width: int, st: States) -> tuple[int, float]:
     """Keep `width` states of least bound plus heuristic_to_go; return as `keep`."""
     if count <= width:
         return count, np.inf
-    rank, keeps = np.empty(count), np.empty(count, np.bool_)
+    rank = np.empty(count)
+    keeps = np.empty(count, np.bool_)
     for s in range(count):
         rank[s] = st.least[s] + st.heuristic_to_go[s]
-    cut, left = nth_least(rank, width - 1), width
+    cut = nth_least(rank, width - 1)
+    left = width
     for s in range(count):
         keeps[s] = left > 0 and st.least[s] + st.heuristic_to_go[s] <= cut
         left -= keeps[s]
@@ -100,7 +104,8 @@ def is_dominated(s: int, by: int, part: Program, st: States) -> bool:
     """Return whether another state has the same jobs started and holds no more units anywhere in the slots to come."""
     units = part.units
     for j in range(st.profile.shape[1]):
-        here, there = st.profile[s, j], st.profile[by, j]
+        here = st.profile[s, j]
+        there = st.profile[by, j]
         if here != there:
             for k in range(units.shape[1]):
                 if units[there, k] > units[here, k]:
@@ -114,8 +119,11 @@ def is_dominated(s: int, by: int, part: Program, st: States) -> bool:
 @kernel
 def keep_undominated(order: IntArray, most_compared: int, part: Program, st: States) -> int:
     """Drop states that another one dominates at no more cost; `order` is by tag and cost. Return how many stay."""
-    count, begin, end = len(order), 0, 0
-    keeps, kept = np.ones(count, np.bool_), np.zeros(count, np.int64)
+    count = len(order)
+    begin = 0
+    end = 0
+    keeps = np.ones(count, np.bool_)
+    kept = np.zeros(count, np.int64)
     for x in range(count):
         s = order[x]
         if x == 0 or st.tag[s] != st.tag[order[x - 1]]:
@@ -144,7 +152,8 @@ def wait_anywhere(count: int, waits: BoolArray, st: States) -> None:
 def value_states(t: int, passed: int, count: int, price: FloatArray, part: Program, paths: Paths, st: States) -> None:
     """Fill bounds and hopes in a slot in which some of the clusters have started what they will."""
     for s in range(count):
-        least, heuristic_to_go = st.cost[s], 0.0
+        least = st.cost[s]
+        heuristic_to_go = 0.0
         for j in range(st.profile.shape[1]):
             if j < passed:
                 least += paths.value[j, t + 1, part.later[st.profile[s, j]]]
@@ -157,7 +166,8 @@ def value_states(t: int, passed: int, count: int, price: FloatArray, part: Progr
                     heuristic_to_go += part.heuristic_to_go[i, t]
                 else:
                     least += part.absence
-        st.least[s], st.heuristic_to_go[s] = least, heuristic_to_go
+        st.least[s] = least
+        st.heuristic_to_go[s] = heuristic_to_go
 
 
 @kernel

@@ -69,9 +69,13 @@ class Sweep:
     """
 
     def __init__(self, part: Part, most: float, params: SweepParameters, options: Options) -> None:
-        self.part, self.most, self.params, self.options = part, most, params, options
+        self.part = part
+        self.most = most
+        self.params = params
+        self.options = options
         self.rng = np.random.default_rng(options.seed)
-        self.program, self.paths = part.program, make_paths(part.program)
+        self.program = part.program
+        self.paths = make_paths(part.program)
         self.price = part.price
         self.states: States = make_states(1, self.program)
 
@@ -84,7 +88,8 @@ class Sweep:
 
         def mean_bound(price: FloatArray) -> tuple[float, FloatArray]:
             nonlocal latest
-            slope, latest = np.zeros(len(price)), price
+            slope = np.zeros(len(price))
+            latest = price
             value = evaluate(t, passed, price, sample, self.program, self.paths, self.states, slope)
             return float(value), slope
 
@@ -111,7 +116,9 @@ class Sweep:
         return float(self.states.least[0]) - self._error()
 
     def _error(self) -> float:
-        finite = self.program.absence if np.isfinite(self.program.absence) else 0.0
+        finite = 0.0
+        if np.isfinite(self.program.absence):
+            finite = self.program.absence
         return FLOAT_ERROR * float(np.abs(self.price).sum() + abs(self.most) + len(self.price) * abs(finite))
 
     def go(self, width: int, rounds: int = 0, batch: int | None = None) -> Swept:
@@ -126,13 +133,17 @@ class Sweep:
         batch
             Number of states that have prices of their own, at most; all together if None.
         """
-        program, root, self.error = self.program, self.price, self._error()
+        program = self.program
+        root = self.price
+        self.error = self._error()
         clusters, slots, jobs = program.cost.shape
         self.states = make_states(self.params.batch_growth * batch if batch else self.params.growth * width, program)
         width = min(width, self.params.most_bytes // (2 * self.params.growth * (2 * jobs + 8 * (clusters + 5))))
         now, then = (make_states(self.params.growth * width, program) for _ in range(2))
         now.least[0] = -np.inf
-        self.marks, count, least = np.asarray(self.rng.integers(0, 1 << 62, jobs)), 1, np.inf
+        self.marks = np.asarray(self.rng.integers(0, 1 << 62, jobs))
+        count = 1
+        least = np.inf
         for t in range(slots):
             for j in range(clusters):
                 filled = 0
@@ -165,7 +176,9 @@ class Sweep:
 
     def _expand(self, t: int, j: int, now: States, rows: IntArray, rounds: int) -> tuple[int, float]:
         """Fill the states that come of a batch on a cluster; return how many, and the least bound of those dropped."""
-        given, count, least = (self.program, self.paths, self.states), len(rows), np.inf
+        given = (self.program, self.paths, self.states)
+        count = len(rows)
+        least = np.inf
         _copy(now, rows, self.states, slice(count))
         if rounds:
             wait_anywhere(count, self.paths.waits, self.states)
