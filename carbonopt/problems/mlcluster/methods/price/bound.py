@@ -95,7 +95,7 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
     instance
         N jobs, at least one.
     options
-        Hold the parameters; it ends when the time is out, with what it has.
+        Hold the parameters; it takes a share of the time that is left, and ends with what it has.
     start
         Prices of an instance that differs in its objective alone.
     """
@@ -103,13 +103,14 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
     cells = cells_of(instance, params) if start is None else start.program.cells
     program = CellCoefficients(instance, cells)
     dual = Dual(program)
+    part = options.part(params.time_share)
     first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
     ascent = Ascent(
         dual.hard,
         dual.soft,
         first,
         scale=dual.typical,
-        remaining=lambda: options.remaining,
+        remaining=lambda: part.remaining,
         report=lambda value: options.report(bound=value),
         goal=ceiling(instance),
     )

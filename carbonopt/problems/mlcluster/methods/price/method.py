@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Self
 
+import numpy as np
+
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
@@ -17,10 +19,12 @@ from carbonopt.core.status import Status
 from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits
+from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling, cells_of
+from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
 from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
-from carbonopt.problems.mlcluster.methods.price.rounding import rounded
+from carbonopt.problems.mlcluster.methods.price.rounding import PricePolicy, rounded
 from carbonopt.problems.mlcluster.online.run import schedule_in_time
 from carbonopt.problems.mlcluster.verify.check import check
 from carbonopt.simulation import make_policy
@@ -62,11 +66,23 @@ def _price(instance: MlClusterInstance, options: Options) -> Outcome:
         empty: Schedule = {"job": [], "start_minutes": [], "end_minutes": [], "gpus": []}
         return Outcome(Status.OPTIMAL, empty, 0.0)
     incumbent = Incumbent.early(instance, options)
-    priced = ascend(instance, options.part(options.parameters(PriceParameters).bound.time_share))
+    _prepare_loops(instance, options)
+    priced = ascend(instance, options)
     if priced.bound > ceiling(instance):
         return Outcome(Status.INFEASIBLE, certificate=priced.certificate(), info=priced.info)
     options.report(bound=priced.bound)
     return follow(instance, options, priced, incumbent)
+
+
+def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
+    """Call each loop once for nothing: the share of the time that prices take leaves out to compile them."""
+    params = options.parameters(PriceParameters)
+    program = CellCoefficients(instance, cells_of(instance, params.bound))
+    dual = Dual(program)
+    dual.soft(dual.start(), 1.0)
+    dual.hard(dual.start())
+    policy = PricePolicy(Priced(program, np.zeros(program.count), 0.0, dual.mu, 0.0, {}), 1.0, 1.0, 0)
+    policy.raise_break_prices(np.zeros(0, dtype=np.int64), np.zeros(0), 0, 0.0)
 
 
 def follow(
@@ -118,8 +134,7 @@ def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, be
             return
         budget *= limit / best.mean_jct
         best.mean_jct = None
-        part = options.part(params.bound.time_share)
-        silent = replace(part, callback=None)  # bounds for a smaller budget are none for the true one
+        silent = replace(options, callback=None)  # bounds for a smaller budget are none for the true one
         priced = ascend(instance.with_objective(limits=Limits(budget)), silent, priced)
         yield priced
 

@@ -132,9 +132,13 @@ class PricePolicy(ClusterPolicy):
         """Raise the break prices of jobs whose remaining work does not fit below them."""
         for job in state.running:
             self.left[job] = state.remaining(job)
-        cell, needed = self._cell(state), self.haste * self.left[jobs] + self.began[jobs] * self.restart[jobs]
+        needed = self.haste * self.left[jobs] + self.began[jobs] * self.restart[jobs]
+        self.raise_break_prices(jobs, needed, self._cell(state), state.now)
+
+    def raise_break_prices(self, jobs: IntArray, needed: FloatArray, cell: int, now: float) -> None:
+        """Raise break prices until the cells from `cell` on, at the moment `now` [min], hold the work `needed`."""
         _raise(
-            jobs, needed, self.program.kind, self.slope, cell, state.now, self.program.minutes,
+            jobs, needed, self.program.kind, self.slope, cell, now, self.program.minutes,
             self.ratio, self.gain, self.steps, self.mu, self.highest,
         )  # fmt: skip
 
