@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import tiny_ecas
 import tiny_elastic
 import tiny_mlcluster
 import tiny_mosp
@@ -52,11 +53,13 @@ PURCHASING_BENCH = [  # jobs, hours in which they arrive, reserved CPUs over mea
     (300, 72, 0.8, {"max_cpus": 32}, "large"),
     (300, 72, 0.8, {"max_cpus": 32, "model": "no-split"}, "largenosplit"),
 ]
+ECAS_BENCH = (0.45, 0.7)
+"""Loads of 200 jobs on ten machines."""
 
 
 def tiny() -> Iterator[co.Instance]:
     """Yield the instances that are written by hand."""
-    for module in (tiny_mosp, tiny_elastic, tiny_purchasing, tiny_mlcluster):
+    for module in (tiny_mosp, tiny_elastic, tiny_purchasing, tiny_mlcluster, tiny_ecas):
         for raw in module.tiny_instances():
             yield problem_of(raw["problem"]).role("read")(raw)
 
@@ -84,6 +87,8 @@ def bench() -> Iterator[co.Instance]:
         made = co.generate("purchasing", jobs=jobs, arrival_hours=hours, reserved_share=share, seed=1, **terms)
         yield _named(made, "bench" + ("" if share is None else f"{100 * share:03.0f}") + name)
     yield _named(co.generate("mlcluster", jobs=80, gpus=8, arrival_hours=20, seed=1), "bench")
+    for load_ in ECAS_BENCH:
+        yield co.generate("ecas", jobs=200, machines=10, resources=2, load=load_, seed=1)
 
 
 def _named(instance: co.Instance, source: str) -> co.Instance:

@@ -24,7 +24,7 @@ BAD = {
     "binary.json": ["is not UTF-8 text (byte 0): a binary file, or text in another encoding"],
     "empty.json": ["is empty"],
     "folder.json": ["cannot be read: Is a directory"],
-    "elastik.json": ["problem = 'elastik': is unknown: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'"],
+    "elastik.json": ["problem = 'elastik': is unknown: must be 'ecas', 'elastic', 'mlcluster', 'mosp' or 'purchasing'"],
     "solution.json": ["is a solution file, must be an instance file"],
     "zero.json": [
         "jobs.duration[0] = 0: must be at least 1",

@@ -16,7 +16,7 @@ from carbonopt.core.registry import problem_of
 SHIPPED = sorted(path for kind in ("tiny", "paper", "bench") for path in (ROOT / "instances" / kind).glob("*.json"))
 SPOT = 1.2 * -expm1(-1)
 """An hour on spot CPUs at a hazard of 1 and a fifth of the price, and the hour on demand that may follow."""
-OPTIMA = {  # mosp in kg, elastic in g, purchasing in units of its weights, mlcluster in kg
+OPTIMA = {  # mosp in kg, elastic in g, purchasing in units of its weights, mlcluster in kg, ecas in money
     "shift": 0.1, "crowd": 0.7, "tradeoff": 0.45, "reject": 0.8, "resources": 0.3, "caspian": 2.25,
     "rerouting_5_3": 3, "falseinfeasible_none_4": 4, "lastunit_5_4": 4, "lastunit_fluid_3p5_3p5": 3.5,
     "window_5p9_3": 3, "window_fluid_2p975_2p975": 2.975, "gains_10p2_9p24": 9.24, "printed_none_1": 1,
@@ -31,8 +31,12 @@ OPTIMA = {  # mosp in kg, elastic in g, purchasing in units of its weights, mlcl
     "gpurestart": 0.2,
     "idlegpus": 0.06,
     "jctweight": 0.5,
+    "stayson": 6.5,
+    "switchesoff": 7,
+    "negativeprice": 2.5,
+    "onemachine": 4.5,
 }  # fmt: skip
-INFEASIBLE = {"infeasible", "overload", "halves", "limitnone"}
+INFEASIBLE = {"infeasible", "overload", "halves", "limitnone", "fullslot"}
 GREEDY = {  # what Algorithm 1 ends with [g]: the variant that the name of the instance is about
     "rerouting_5_3": ("carbonflex-greedy", 5),
     "falseinfeasible_none_4": ("carbonflex-greedy", None),

@@ -141,8 +141,15 @@ class InstanceReading(Faults):
         self.raw, self.model = raw, model
         self._top_level_faults()
         self.time = self.section(TimeSection, raw, "time")
-        self.carbon = self.section(CarbonSection, raw, "carbon")
+        self.carbon: CarbonSection | None = self.section(self._carbon_section(), raw, "carbon")
         self.found += carbon_faults(raw, self.slots)
+
+    def _carbon_section(self) -> type[CarbonSection]:
+        """Return the class of field ``carbon``: a problem may allow that there is no zone."""
+        section = self.model.model_fields["carbon"].annotation
+        assert isinstance(section, type)
+        assert issubclass(section, CarbonSection)
+        return section
 
     @property
     def slots(self) -> int | None:

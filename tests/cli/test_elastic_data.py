@@ -48,7 +48,9 @@ class TestProblems:
     @pytest.mark.parametrize("command", ["generate", "convert"])
     def test_an_unknown_one(self, command: str) -> None:
         [line] = errors(command, "elastik", "--jobs", "3")
-        assert line.startswith("unknown problem 'elastik': must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'")
+        assert line.startswith(
+            "unknown problem 'elastik': must be 'ecas', 'elastic', 'mlcluster', 'mosp' or 'purchasing'"
+        )
         assert line.endswith(f"{command} --help`)")
 
     def test_each_takes_its_own_options_only(self) -> None:

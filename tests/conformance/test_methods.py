@@ -15,6 +15,7 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.core.registry import Method, problem_names, problem_of
 from carbonopt.milp import highs
+from carbonopt.problems.ecas.data.file import from_dict as ecas_from_dict
 from carbonopt.problems.elastic.data.file import from_dict as elastic_from_dict
 from carbonopt.problems.mlcluster.data.file import from_dict as mlcluster_from_dict
 from carbonopt.problems.mosp.data.file import from_dict as mosp_from_dict
@@ -24,6 +25,7 @@ mosp_reference = load_module(ROOT / "tests/reference/brute_force.py")
 elastic_reference = load_module(ROOT / "tests/reference/brute_force_elastic.py")
 purchasing_reference = load_module(ROOT / "tests/reference/brute_force_purchasing.py")
 mlcluster_reference = load_module(ROOT / "tests/reference/brute_force_mlcluster.py")
+ecas_reference = load_module(ROOT / "tests/reference/brute_force_ecas.py")
 
 ALL = [(problem, method) for problem in problem_names() for method in problem_of(problem).methods]
 HEURISTICS = [(problem, method) for problem, method in ALL if not problem_of(problem).methods[method].exact]
@@ -32,14 +34,16 @@ KINDS = {
     "elastic": ("unit", "decreasing", "general", "switching", "fluid"),
     "purchasing": purchasing_reference.KINDS,
     "mlcluster": ("unit", "scaling"),
+    "ecas": ecas_reference.KINDS,
 }
-SEEDS = {"mosp": 6, "elastic": 4, "purchasing": 2, "mlcluster": 6}
+SEEDS = {"mosp": 6, "elastic": 4, "purchasing": 2, "mlcluster": 6, "ecas": 5}
 """Instances of each kind."""
 HARD = {
     "mosp": {"preset": "bench", "jobs": 200, "clusters": 3, "slots": 48, "seed": 1},
     "elastic": {"jobs": 60, "capacity": 8, "seed": 1},
     "purchasing": {"jobs": 200, "arrival_hours": 72, "seed": 1},
     "mlcluster": {"jobs": 200, "gpus": 16, "arrival_hours": 24, "seed": 1},
+    "ecas": {"jobs": 100, "machines": 5, "slots": 96, "seed": 1},
 }
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -47,6 +51,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "elastic": {"jobs": 8, "capacity": 6, "arrival_hours": 12, "seed": 3},
     "purchasing": {"jobs": 15, "arrival_hours": 12, "seed": 3},
     "mlcluster": {"jobs": 30, "gpus": 6, "arrival_hours": 6, "seed": 3},
+    "ecas": {"jobs": 15, "machines": 2, "slots": 24, "load": 0.4, "seed": 3},
 }
 
 
@@ -80,7 +85,12 @@ def mlcluster(kind: str, seed: int) -> tuple[co.Instance, float | None]:
     return instance, program.objective
 
 
-MAKERS = {"mosp": mosp, "elastic": elastic, "purchasing": purchasing, "mlcluster": mlcluster}
+def ecas(kind: str, seed: int) -> tuple[co.Instance, float | None]:
+    raw = ecas_reference.random_instance(seed, kind)
+    return ecas_from_dict(raw), ecas_reference.brute_force(raw)[0]
+
+
+MAKERS = {"mosp": mosp, "elastic": elastic, "purchasing": purchasing, "mlcluster": mlcluster, "ecas": ecas}
 
 
 def may_refuse(problem: str, name: str, instance: co.Instance) -> bool:

@@ -294,7 +294,7 @@ def test_a_horizon_without_end_is_told_by_the_rows_that_are_too_short() -> None:
 def test_another_problem_and_no_file(tmp_path: Path) -> None:
     content = json.dumps(change({("problem",): "elastik"})).encode()
     assert told(tmp_path / "a.json", content) == [
-        "problem = 'elastik': is unknown: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'"
+        "problem = 'elastik': is unknown: must be 'ecas', 'elastic', 'mlcluster', 'mosp' or 'purchasing'"
     ]
     content = json.dumps(change({("jobs", "length", 0): 0})).encode()
     assert told(tmp_path / "b.json", content) == ["jobs.length[0] = 0: must be above 0"]

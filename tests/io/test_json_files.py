@@ -71,15 +71,18 @@ class TestFile:
     @pytest.mark.parametrize(
         ("raw", "line"),
         [
-            ({}, "problem: is missing: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'"),
+            ({}, "problem: is missing: must be 'ecas', 'elastic', 'mlcluster', 'mosp' or 'purchasing'"),
             (
                 {"problem": "elastik"},
-                "problem = 'elastik': is unknown: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'",
+                "problem = 'elastik': is unknown: must be 'ecas', 'elastic', 'mlcluster', 'mosp' or 'purchasing'",
             ),
-            ({"problem": None}, "problem = null: is unknown: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'"),
+            (
+                {"problem": None},
+                "problem = null: is unknown: must be 'ecas', 'elastic', 'mlcluster', 'mosp' or 'purchasing'",
+            ),
             (
                 {"problem": ["mosp"]},
-                "problem = ['mosp']: is unknown: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'",
+                "problem = ['mosp']: is unknown: must be 'ecas', 'elastic', 'mlcluster', 'mosp' or 'purchasing'",
             ),
             ({"problem": "mosp", "schedule": {}}, "is a solution file, must be an instance file"),
         ],

@@ -230,7 +230,7 @@ class TestSeveral:
         assert len(told(tmp_path / "a.json", content)) == 2
         other = json.dumps(change({("problem",): "buying"})).encode()
         [line] = told(tmp_path / "a.json", other)
-        assert line.startswith("problem = 'buying': is unknown: must be 'elastic'")
+        assert line.startswith("problem = 'buying': is unknown: must be 'ecas'")
         assert all(repr(name) in line for name in problem_names())
 
 

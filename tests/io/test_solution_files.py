@@ -93,8 +93,11 @@ class TestDamage:
             (b"\x1f\x8b\x08\x00", "is not a whole gzip file ("),
             (b"[]", "[]: must hold one JSON object {...}"),
             (b'{"problem": "mosp", "jobs": {}}', "is an instance file, must be a solution file"),
-            (b"{}", "problem: is missing: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'"),
-            (b'{"problem": {}}', "problem = {}: is unknown: must be 'elastic', 'mlcluster', 'mosp' or 'purchasing'"),
+            (b"{}", "problem: is missing: must be 'ecas', 'elastic', 'mlcluster', 'mosp' or 'purchasing'"),
+            (
+                b'{"problem": {}}',
+                "problem = {}: is unknown: must be 'ecas', 'elastic', 'mlcluster', 'mosp' or 'purchasing'",
+            ),
         ],
     )
     def test_what_is_no_solution_file_is_one_line(self, tmp_path: Path, content: bytes, words: str) -> None:

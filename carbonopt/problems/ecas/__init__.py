@@ -1,0 +1,43 @@
+"""Energy-cost aware scheduling (ICON challenge 2014): when machines are on, and where and when each job runs."""
+
+from carbonopt.core.registry import Method, Problem, Warmup
+
+_PARAMETERS = ".methods.price.parameters:PriceParameters"
+
+PROBLEM = Problem(
+    name="ecas",
+    package=__name__,
+    title="jobs on machines that are switched on and off, at prices of energy (ICON challenge 2014)",
+    roles={
+        "read": ".data.file:from_dict",
+        "schema": ".data.file:EcasFile",
+        "generate": ".data.generate:generate",
+        "convert": ".data.convert:convert",
+        "check": ".verify.check:check",
+        "proven_bound": ".verify.certificate:proven_bound",
+        "choose": ".methods.milp:choose",
+        "formulate": ".formulation.program:formulate",
+        "diagnose": ".methods.diagnose:diagnose",
+        "inspect": ".methods.diagnose:inspect",
+    },
+    methods={
+        "price": Method(
+            ".methods.price.method:price",
+            "prices of capacity: a certified bound, and schedules by ruin and recreation",
+            parameters=_PARAMETERS,
+            takes_start=True,
+        ),
+        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True),
+        "lp": Method(".methods.milp:lp", "the LP relaxation: a bound and its certificate", bound_only=True),
+        "lp-rounding": Method(".methods.milp:lp_rounding", "jobs go where most of them is in the LP relaxation"),
+        "greedy": Method(
+            ".methods.price.method:greedy",
+            "largest jobs first, each at its least marginal cost",
+            parameters=_PARAMETERS,
+        ),
+    },
+    compared=("price", "greedy"),
+    shown={"energy_cost": "energy cost", "switching_cost": "switching", "carbon_kg": "carbon kg", "starts": "starts"},
+    quick="greedy",
+    warmups=(Warmup({"jobs": 100, "machines": 8, "load": 0.3}, params={"search": {"moves_per_job": 5}}),),
+)

@@ -1,0 +1,1 @@
+"""The ecas instance, its file, its generator and its converter."""

@@ -1,0 +1,136 @@
+"""Instances of the ICON challenge 2014 (CSPLib problem 059) as ecas instances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
+from carbonopt.core.files import read_bytes
+from carbonopt.core.ranges import require_one_of
+from carbonopt.core.time import TimeGrid
+from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines
+
+READINGS = {"literal": 1.0, "watts": 1000.0}
+"""What the challenge's powers are divided by: it multiplies them by a price per kWh, yet they look like watts."""
+
+
+def convert(icon: Path, prices: str = "forecast", reading: str = "literal", name: str | None = None) -> EcasInstance:
+    """Read an instance of the ICON challenge 2014: a folder with instance.txt and prices.
+
+    Parameters
+    ----------
+    icon
+        The folder.
+    prices
+        Which to plan with: forecast or actual.
+    reading
+        Unit of powers: literal takes them times the price per kWh, as the challenge's formula does, so that its
+        costs are reproduced; watts divides them by 1000.
+    name
+        Of the instance.
+    """
+    require_one_of("prices", prices, ("forecast", "actual"))
+    require_one_of("reading", reading, tuple(READINGS))
+    if not icon.is_dir():
+        raise UnsupportedError(f"--icon {icon}: must be a folder with instance.txt and {prices}.txt")
+    minutes, machines, jobs = _instance(_Numbers(icon / "instance.txt"), READINGS[reading])
+    price = _prices(_Numbers(icon / f"{prices}.txt"))
+    slots = len(price)
+    made = f"ecas-icon{icon.name}{prices}{reading}-j{len(jobs):04d}-t{slots:03d}-none-s00"
+    return EcasInstance(
+        name=made if name is None else name,
+        carbon=CarbonSignal((), np.zeros((0, slots)), TimeGrid(slots, minutes / 60)),
+        price_per_kwh=price,
+        resources=tuple(f"r{r}" for r in range(jobs.use.shape[1])),
+        machines=machines,
+        jobs=jobs,
+        provenance={
+            "source": "ICON challenge 2014, CSPLib problem 059",
+            "folder": icon.name,
+            "prices": prices,
+            "power_reading": reading,
+        },
+    )
+
+
+class _Numbers:
+    """The numbers of a text file, one after the other; line ends mean nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._words = read_bytes(path).decode("utf-8", "replace").split()
+        self._next = 0
+
+    def real(self, what: str) -> float:
+        """Return the next number."""
+        if self._next >= len(self._words):
+            raise self.error(f"ends where {what} is expected", None)
+        word = self._words[self._next]
+        self._next += 1
+        try:
+            return float(word)
+        except ValueError:
+            raise self.error(f"must be a number: {what}", shown(word)) from None
+
+    def whole(self, what: str, least: int = 0) -> int:
+        """Return the next number, which must be whole and at least `least`."""
+        value = self.real(what)
+        if not value.is_integer() or value < least:
+            raise self.error(f"must be a whole number, at least {least}: {what}", shown(value))
+        return int(value)
+
+    def end(self) -> None:
+        """Refuse numbers that are left over."""
+        if self._next < len(self._words):
+            raise self.error("stands behind the last expected number", shown(self._words[self._next]))
+
+    def error(self, words: str, value: str | None) -> InputError:
+        """Return an error that names the file and the number that was read last."""
+        return InputError(Fault(f"number {self._next}", words, value)).in_file(self.path)
+
+
+def _instance(numbers: _Numbers, divisor: float) -> tuple[int, Machines, EcasJobs]:
+    minutes, resources = numbers.whole("minutes of a slot", 1), numbers.whole("number of resources", 1)
+    machine: list[list[float]] = []
+    capacity: list[list[int]] = []
+    for _ in range(numbers.whole("number of machines", 1)):
+        machine.append([numbers.real(f"{what} of a machine") for what in ("id", "idle power", "up cost", "down cost")])
+        capacity.append([numbers.whole("capacity of a machine") for _ in range(resources)])
+    window: list[list[int]] = []
+    power: list[float] = []
+    use: list[list[int]] = []
+    for _ in range(numbers.whole("number of tasks")):
+        window.append(
+            [numbers.whole(f"{what} of a task") for what in ("id", "duration", "earliest start", "latest end")]
+        )
+        power.append(numbers.real("power of a task"))
+        use.append([numbers.whole("use of a task") for _ in range(resources)])
+    numbers.end()
+    columns, table = np.array(machine), np.array(window, dtype=np.int64).reshape(-1, 4)
+    machines = Machines(
+        tuple(f"{row[0]:.0f}" for row in machine), np.array(capacity), columns[:, 1] / divisor, *columns[:, 2:].T
+    )
+    jobs = EcasJobs(
+        tuple(str(row[0]) for row in window),
+        table[:, 2],
+        table[:, 1],
+        table[:, 3],
+        np.array(power) / divisor,
+        np.array(use, dtype=np.int64).reshape(-1, resources),
+    )
+    return minutes, machines, jobs
+
+
+def _prices(numbers: _Numbers) -> FloatArray:
+    count = numbers.whole("number of periods", 1)
+    price = []
+    for period in range(count):
+        if numbers.whole("period") != period:
+            raise numbers.error(f"must be {period}: the periods follow each other", None)
+        price.append(numbers.real("price"))
+    numbers.end()
+    return np.array(price)

@@ -1,0 +1,1 @@
+"""What solves ecas instances, or bounds them."""

@@ -1,0 +1,62 @@
+"""Whether an ecas instance has a schedule, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray
+from carbonopt.core.options import Options
+from carbonopt.core.report import Diagnosis, Finding
+from carbonopt.core.status import Status
+from carbonopt.problems.ecas import PROBLEM
+from carbonopt.problems.ecas.data.instance import EcasInstance
+from carbonopt.problems.ecas.formulation.program import estimate_size
+from carbonopt.problems.ecas.methods.milp import choose
+
+
+def diagnose(instance: EcasInstance, options: Options) -> Diagnosis:
+    """Name jobs that fit no machine and slots with too much work, else look for a schedule."""
+    findings = (*_too_large(instance), *_crowded(instance))
+    if findings:
+        return Diagnosis(False, "jobs that can only run in some slots, and the room there", findings)
+    outcome = PROBLEM.run("greedy", instance, options)
+    if outcome.schedule is None:
+        outcome = PROBLEM.run(choose(instance), instance, options)
+    if outcome.schedule is not None:
+        return Diagnosis(True, "a schedule in which every job runs")
+    if outcome.status is Status.INFEASIBLE:
+        text = "the jobs cannot be packed: HiGHS finds no schedule, though each slot has room for their sum"
+        return Diagnosis(False, "the whole program has no solution", (Finding(text),))
+    return Diagnosis(None, "the time ran out" if options.remaining <= 0 else "no schedule was found, and no proof")
+
+
+def inspect(instance: EcasInstance) -> dict[str, Any]:
+    """Return the size of the program, and what stands in the way of a schedule."""
+    columns, nonzeros = estimate_size(instance)
+    warnings = [str(finding) for finding in (*_too_large(instance), *_crowded(instance))]
+    return {"program_columns": columns, "program_nonzeros": nonzeros, "warnings": warnings}
+
+
+def _too_large(instance: EcasInstance) -> Iterator[Finding]:
+    """Yield the jobs that no machine has room for."""
+    for j in np.flatnonzero(~np.any(instance.fits, axis=1)):
+        name = instance.jobs.name[j]
+        yield Finding(f"job {name!r} fits no machine, even alone", (name,))
+
+
+def _crowded(instance: EcasInstance) -> Iterator[Finding]:
+    """Yield the resources of which the jobs that cannot avoid a slot need more than all machines have."""
+    jobs, slots = instance.jobs, np.arange(instance.time.slots)
+    forced: BoolArray = (jobs.last_start[:, None] <= slots) & (slots < (jobs.arrival + jobs.duration)[:, None])
+    need, room = jobs.use.T @ forced.astype(np.int64), instance.machines.capacity.sum(axis=0)
+    for r, resource in enumerate(instance.resources):
+        t = int(np.argmax(need[r]))
+        if need[r, t] > room[r]:
+            names = tuple(instance.jobs.name[j] for j in np.flatnonzero(forced[:, t] & (jobs.use[:, r] > 0)))
+            text = (
+                f"{len(names)} jobs that must run in slot {t} need {need[r, t]} {resource}, the machines have {room[r]}"
+            )
+            yield Finding(text, names, (), ((t, t),), resource, float(need[r, t]), float(room[r]))

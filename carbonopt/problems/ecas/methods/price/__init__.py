@@ -1,0 +1,1 @@
+"""Method `price` of ecas."""

@@ -1,0 +1,365 @@
+"""Compiled loops: on/off patterns, places of jobs, and the moves of the search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.algorithms.kernel import kernel
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.ecas.methods.price.tables import State, Tables
+
+NOISE_LEAST = 1e-12
+"""Least number whose logarithm is taken."""
+
+
+@kernel
+def best_pattern(cost: FloatArray, must: IntArray, up: float, down: float, came: IntArray, on: IntArray) -> float:
+    """Return the least cost of a machine that is on at least where `must` is above 0, and write where it is on.
+
+    A dynamic program with two states in each slot: off and on.
+
+    Parameters
+    ----------
+    cost
+        Of being on, by slot, shape (T,); may be negative.
+    must, on
+        Shape (T,).
+    came
+        Work space, shape (T, 2).
+    """
+    slots = len(cost)
+    off_value, on_value = 0.0, np.inf
+    for t in range(slots):
+        stopped, started = on_value + down, off_value + up
+        came[t, 0] = 1 if stopped < off_value else 0
+        came[t, 1] = 1 if on_value <= started else 0
+        next_off = min(off_value, stopped)
+        on_value = min(on_value, started) + cost[t]
+        off_value = np.inf if must[t] > 0 else next_off
+    state = 1 if on_value + down < off_value else 0
+    for t in range(slots - 1, -1, -1):
+        on[t] = state
+        state = came[t, state]
+    return min(off_value, on_value + down)
+
+
+@kernel
+def least_patterns(
+    cost: FloatArray, up: FloatArray, down: FloatArray, none: IntArray, came: IntArray, on: IntArray
+) -> float:
+    """Return the sum of the least pattern costs of all machines, and write the patterns, shape (M, T)."""
+    total = 0.0
+    for m in range(len(up)):
+        total += best_pattern(cost[m], none, up[m], down[m], came, on[m])
+    return total
+
+
+@kernel
+def least_starts(tables: Tables, prices: FloatArray, start: IntArray, used: FloatArray) -> float:
+    """Return the sum of what jobs cost at shared prices, and write their best starts and the units they use.
+
+    Parameters
+    ----------
+    prices
+        Sums over the first t slots, shape (R, T + 1).
+    start
+        Shape (N,).
+    used
+        Differences of used units by slot, shape (R, T + 1): sums along the slots are the units.
+    """
+    total = 0.0
+    resources = len(prices)
+    used[:] = 0.0
+    for j in range(len(start)):
+        length, best = tables.duration[j], np.inf
+        for s in range(tables.arrival[j], tables.last_start[j] + 1):
+            cost = tables.kwh[j] * (tables.value[s + length] - tables.value[s])
+            for r in range(resources):
+                cost += tables.use[j, r] * (prices[r, s + length] - prices[r, s])
+            if cost < best:
+                best = cost
+                start[j] = s
+        for r in range(resources):
+            used[r, start[j]] += tables.use[j, r]
+            used[r, start[j] + length] -= tables.use[j, r]
+        total += best
+    return total
+
+
+@kernel
+def settle(tables: Tables, state: State, m: int) -> None:
+    """Make the cheapest on/off pattern of a machine for the jobs that run on it."""
+    state.cost[m] = best_pattern(
+        tables.idle[m], state.running[m], tables.up[m], tables.down[m], state.came, state.on[m]
+    )
+
+
+@kernel
+def change(tables: Tables, state: State, j: int, m: int, s: int, sign: int) -> None:
+    """Put a job onto a machine (sign 1) or take it away (sign -1), without a new pattern."""
+    for t in range(s, s + tables.duration[j]):
+        state.running[m, t] += sign
+        for r in range(tables.use.shape[1]):
+            state.load[m, t, r] += sign * tables.use[j, r]
+
+
+@kernel
+def best_start(tables: Tables, state: State, prices: FloatArray, guide: float, j: int, m: int) -> tuple[float, int]:
+    """Return score and start of a job's best place on a machine: infinite where there is no room.
+
+    The score is the job's energy, the price of the room that it takes with weight `guide`, and with weight
+    ``1 - guide`` what it adds to the idle energy, starts and stops.
+    """
+    best, where = np.inf, -1
+    length, resources, slots = tables.duration[j], tables.use.shape[1], len(tables.value) - 1
+    for r in range(resources):
+        if tables.use[j, r] > tables.capacity[m, r]:
+            return best, where
+    first, blocked = tables.arrival[j], -1
+    added, busy = 0.0, 0  # over the last `length` slots: idle energy where the machine is off, slots where it is on
+    for t in range(first, tables.last_start[j] + length):
+        for r in range(resources):
+            if state.load[m, t, r] + tables.use[j, r] > tables.capacity[m, r]:
+                blocked = t
+        if state.on[m, t] > 0:
+            busy += 1
+        else:
+            added += tables.idle[m, t]
+        s = t - length + 1
+        if s < first:
+            continue
+        if s > first:
+            if state.on[m, s - 1] > 0:
+                busy -= 1
+            else:
+                added -= tables.idle[m, s - 1]
+        if blocked >= s:
+            continue
+        new = added
+        if busy == 0 and not (s > 0 and state.on[m, s - 1] > 0) and not (t + 1 < slots and state.on[m, t + 1] > 0):
+            new += tables.up[m] + tables.down[m]
+        score = tables.kwh[j] * (tables.value[s + length] - tables.value[s]) + (1 - guide) * new
+        for r in range(resources):
+            score += guide * tables.use[j, r] * (prices[r, s + length] - prices[r, s])
+        if score < best:
+            best, where = score, s
+    return best, where
+
+
+@kernel
+def place(tables: Tables, state: State, j: int, m: int, s: int) -> None:
+    """Give a job its place, and the machine its pattern."""
+    state.machine[j], state.start[j] = m, s
+    change(tables, state, j, m, s, 1)
+    settle(tables, state, m)
+
+
+@kernel
+def place_anywhere(tables: Tables, state: State, prices: FloatArray, guide: float, j: int) -> bool:
+    """Give a job its best place of all machines; return whether there is one."""
+    best, machine, where = np.inf, -1, -1
+    for m in range(len(tables.up)):
+        score, s = best_start(tables, state, prices, guide, j, m)
+        if score < best:
+            best, machine, where = score, m, s
+    if machine >= 0:
+        place(tables, state, j, machine, where)
+    return machine >= 0
+
+
+@kernel
+def fill(tables: Tables, state: State, prices: FloatArray, guide: float, order: IntArray) -> int:
+    """Give jobs their best places one after the other; return how many have none."""
+    missing = 0
+    for j in order:
+        if not place_anywhere(tables, state, prices, guide, j):
+            missing += 1
+    return missing
+
+
+@kernel
+def energy_of(tables: Tables, state: State, j: int) -> float:
+    """Return what a job adds to the objective by itself."""
+    s = state.start[j]
+    value: float = tables.kwh[j] * (tables.value[s + tables.duration[j]] - tables.value[s])
+    if state.machine[j] < 0:
+        value = tables.penalty[j]
+    return value
+
+
+@kernel
+def value_of(tables: Tables, state: State) -> float:
+    """Return the objective, with the penalty of each job that has no place."""
+    total = 0.0
+    for m in range(len(state.cost)):
+        total += state.cost[m]
+    for j in range(len(state.machine)):
+        total += energy_of(tables, state, j)
+    return total
+
+
+@kernel
+def choose_jobs(tables: Tables, state: State, random: FloatArray, reach: int, taken: IntArray) -> int:
+    """Write jobs to take out around a random one, in `taken`, and return how many.
+
+    They run beside it within `reach` slots: on its machine, on its machine and another one, or anywhere.
+    Jobs without a place come first.
+    """
+    jobs, machines = len(state.machine), len(tables.up)
+    j = min(int(random[0] * jobs), jobs - 1)
+    count = 1
+    taken[0] = j
+    most = 2 + int(random[1] * (len(taken) - 1))
+    most = min(most, len(taken))
+    middle = state.start[j] + tables.duration[j] // 2
+    half = 1 + int(random[2] * reach)
+    m1, m2 = state.machine[j], state.machine[j]
+    anywhere = random[3] < 1 / 3
+    if random[3] > 2 / 3:
+        m2 = min(int(random[4] * machines), machines - 1)
+    offset = int(random[5] * jobs)
+    for k in range(jobs):
+        if count >= most:
+            break
+        i = offset + k
+        if i >= jobs:
+            i -= jobs
+        if i == j:
+            continue
+        if state.machine[i] < 0:
+            taken[count] = i
+            count += 1
+            continue
+        if not anywhere and state.machine[i] != m1 and state.machine[i] != m2:
+            continue
+        if state.start[i] >= middle + half or state.start[i] + tables.duration[i] <= middle - half:
+            continue
+        taken[count] = i
+        count += 1
+    return count
+
+
+@kernel
+def sort_by_size(tables: Tables, taken: IntArray, count: int, random: FloatArray, key: FloatArray) -> None:
+    """Sort the jobs by size with noise, largest first."""
+    for k in range(count):
+        key[k] = tables.size[taken[k]] * (0.3 + random[k])
+    for k in range(1, count):
+        j, value, i = taken[k], key[k], k
+        while i > 0 and key[i - 1] < value:
+            taken[i], key[i] = taken[i - 1], key[i - 1]
+            i -= 1
+        taken[i], key[i] = j, value
+
+
+@kernel
+def refill(
+    tables: Tables,
+    state: State,
+    prices: FloatArray,
+    guide: float,
+    noise: float,
+    offered: int,
+    j: int,
+    old: int,
+    random: FloatArray,
+) -> None:
+    """Give a job the best place of a few random machines and of the one where it was; of all if these have none."""
+    machines = len(tables.up)
+    best, machine, where = np.inf, -1, -1
+    for k in range(offered + 1):
+        m = old if k == offered else min(int(random[2 * k] * machines), machines - 1)
+        if m < 0:
+            continue
+        score, s = best_start(tables, state, prices, guide, j, m)
+        if s < 0:
+            continue
+        score += abs(score) * noise * random[2 * k + 1]
+        if score < best:
+            best, machine, where = score, m, s
+    if machine < 0:
+        place_anywhere(tables, state, prices, guide, j)
+    else:
+        place(tables, state, j, machine, where)
+
+
+@kernel
+def search(
+    tables: Tables,
+    state: State,
+    prices: FloatArray,
+    guide: float,
+    noise: float,
+    offered: int,
+    reach: int,
+    temperature: float,
+    random: FloatArray,
+    taken: IntArray,
+    value: float,
+    best: float,
+    best_machine: IntArray,
+    best_start_of: IntArray,
+) -> tuple[float, float, int]:
+    """Ruin and recreate until the random numbers are used up.
+
+    Returns value, best value, and the number of moves; the best schedule is written.
+    """
+    most = len(taken)
+    old_machine, old_start = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
+    key = np.zeros(most)
+    touched = np.zeros(len(tables.up), dtype=np.int64)
+    at, moves = 0, 0
+    needed = 8 + most + most * (2 * offered + 2)
+    while at + needed <= len(random):
+        count = choose_jobs(tables, state, random[at:], reach, taken)
+        at += 7
+        sort_by_size(tables, taken, count, random[at:], key)
+        at += count
+        before = 0.0
+        touched[:] = 0
+        for k in range(count):
+            j = taken[k]
+            m = state.machine[j]
+            old_machine[k], old_start[k] = m, state.start[j]
+            before += energy_of(tables, state, j)
+            if m >= 0:
+                change(tables, state, j, m, state.start[j], -1)
+                touched[m] = 1
+                state.machine[j] = -1
+        fixed = state.cost.sum()
+        for m in range(len(touched)):
+            if touched[m] > 0:
+                settle(tables, state, m)
+        for k in range(count):
+            refill(tables, state, prices, guide, noise, offered, taken[k], old_machine[k], random[at:])
+            at += 2 * offered + 2
+        after = 0.0
+        for k in range(count):
+            j = taken[k]
+            after += energy_of(tables, state, j)
+            if state.machine[j] >= 0:
+                touched[state.machine[j]] = 1
+        change_of_value = after - before + state.cost.sum() - fixed
+        moves += 1
+        if change_of_value <= -temperature * np.log(max(random[at], NOISE_LEAST)):
+            at += 1
+            value += change_of_value
+            if value < best - 1e-12 * abs(best):
+                best = value
+                best_machine[:] = state.machine
+                best_start_of[:] = state.start
+            continue
+        at += 1
+        for k in range(count):
+            j = taken[k]
+            if state.machine[j] >= 0:
+                change(tables, state, j, state.machine[j], state.start[j], -1)
+        for k in range(count):
+            j = taken[k]
+            state.machine[j], state.start[j] = old_machine[k], old_start[k]
+            if old_machine[k] >= 0:
+                change(tables, state, j, old_machine[k], old_start[k], 1)
+        for m in range(len(touched)):
+            if touched[m] > 0:
+                settle(tables, state, m)
+    return value, best, moves

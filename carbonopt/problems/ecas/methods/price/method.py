@@ -1,0 +1,127 @@
+"""Method `price`: a certified bound by prices of capacity, and schedules by ruin and recreation that they guide."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+import numpy as np
+
+from carbonopt.algorithms.kernel import loops
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.options import Options, Schedule
+from carbonopt.core.solution import Outcome, relative_gap
+from carbonopt.core.status import Status
+from carbonopt.problems.ecas.data.instance import EcasInstance
+from carbonopt.problems.ecas.data.schedule import from_schedule
+from carbonopt.problems.ecas.methods.price.bound import best_prices, certificate, prefix
+from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts, search, value_of
+from carbonopt.problems.ecas.methods.price.parameters import PriceParameters
+from carbonopt.problems.ecas.methods.price.search import filled, improved, restored
+from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, schedule_of, tables_of
+from carbonopt.problems.ecas.verify.certificate import proven_bound
+
+PRICE_KERNELS = (search, fill, least_starts)
+"""Kernels that take long to compile."""
+COMPILE_SECONDS = 12.0
+"""How long numba takes to compile all kernels of the method (measured) [s]."""
+
+
+def compiled(steps: float, options: Options) -> AbstractContextManager[bool]:
+    """Decide whether the kernels are compiled, for about so many loop steps and the time that is left."""
+    return loops(steps, PRICE_KERNELS, COMPILE_SECONDS, remaining=options.remaining, problem="ecas")
+
+
+def greedy_steps(instance: EcasInstance) -> float:
+    """Return about how many loop steps a greedy schedule takes."""
+    jobs = instance.jobs
+    window = float((jobs.deadline - jobs.arrival).sum()) * (len(instance.resources) + 1)
+    return window * len(instance.machines) + 10.0 * len(jobs) * instance.time.slots
+
+
+def greedy(instance: EcasInstance, options: Options) -> Outcome:
+    """Give jobs the place of the least marginal cost one after the other, largest first.
+
+    The marginal cost is the job's energy, and what the machine adds: idle energy, a start and a stop.
+    """
+    if not len(instance.machines):
+        return _without_machines(instance)
+    with compiled(greedy_steps(instance), options) as ready:
+        if not ready:
+            return Outcome(Status.TIME_LIMIT)
+        params = options.parameters(PriceParameters).search
+        tables = tables_of(instance, params.penalty)
+        free = np.zeros((len(instance.resources), instance.time.slots + 1))
+        state, missing = filled(instance, tables, free, 0.0, options, params.greedy_rounds)
+    if missing:
+        return Outcome(Status.UNKNOWN, info={"jobs_without_place": missing})
+    return Outcome(Status.FEASIBLE, schedule_of(instance, state))
+
+
+def price(instance: EcasInstance, options: Options) -> Outcome:
+    """Bound an instance by prices, and search for a schedule that is close to the bound."""
+    if not len(instance.machines):
+        return _without_machines(instance)
+    params = options.parameters(PriceParameters)
+    steps = params.bound.steps * 0.1 * greedy_steps(instance)
+    steps += params.search.moves(len(instance.jobs)) / max(1, len(instance.jobs)) * greedy_steps(instance)
+    with compiled(steps, options) as ready:
+        if not ready:
+            return Outcome(Status.TIME_LIMIT, options.start)
+        return _price(instance, options, params)
+
+
+def _price(instance: EcasInstance, options: Options, params: PriceParameters) -> Outcome:
+    tables = tables_of(instance, params.search.penalty)
+    prices = best_prices(instance, tables, options.part(params.bound.time_share), params.bound)
+    proof = certificate(prices, 0.0)
+    bound, _ = proven_bound(instance, proof, {})
+    if bound is None or bound == np.inf:
+        return Outcome(Status.INFEASIBLE, certificate=proof)
+    proof["bound"] = bound
+    options.report(bound=bound)
+    state, moves = search_from(instance, tables, prices, options, params, bound)
+    info = {"moves": moves, "jobs_without_place": int(np.count_nonzero(state.machine == NOWHERE))}
+    schedule = None if info["jobs_without_place"] else schedule_of(instance, state)
+    status = Status.UNKNOWN if schedule is None else Status.FEASIBLE
+    if options.remaining <= 0:
+        status = Status.TIME_LIMIT
+    return Outcome(status, schedule, bound, proof, info)
+
+
+def search_from(
+    instance: EcasInstance,
+    tables: Tables,
+    prices: FloatArray,
+    options: Options,
+    params: PriceParameters,
+    bound: float,
+) -> tuple[State, int]:
+    """Return the best state of greedy insertion, of the user's start, and of the search from the better one."""
+    sums = prefix(prices)
+    state, _ = filled(instance, tables, sums, params.search.guide, options)
+    plain, _ = filled(instance, tables, sums, 0.0, options)
+    candidates = [state, plain]
+    if options.start is not None:
+        candidates.append(restored(instance, tables, *from_schedule(instance, options.start)))
+    state = min(candidates, key=lambda found: value_of(tables, found))
+
+    def enough(value: float, found: State) -> bool:
+        if (found.machine == NOWHERE).any():
+            return False
+        machine, start = found.machine.copy(), found.start.copy()
+
+        def incumbent() -> Schedule:
+            return schedule_of(instance, restored(instance, tables, machine, start))
+
+        options.report(objective=value, bound=bound, incumbent=incumbent)
+        gap = relative_gap(value, bound)
+        return (gap is not None and gap <= options.mip_rel_gap) or abs(value - bound) <= options.mip_abs_gap
+
+    return improved(instance, tables, state, sums, options, params.search, enough)
+
+
+def _without_machines(instance: EcasInstance) -> Outcome:
+    """Answer where there is no machine: only an instance without jobs has a schedule."""
+    if len(instance.jobs):
+        return Outcome(Status.INFEASIBLE)
+    return Outcome(Status.OPTIMAL, {"job": [], "machine": [], "start": [], "end": []}, 0.0)

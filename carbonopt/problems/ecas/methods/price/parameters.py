@@ -1,0 +1,85 @@
+"""Parameters of `price`, and of the methods that use a part of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from carbonopt.core.parameters import Parameters, number
+
+
+@dataclass(frozen=True)
+class BoundParameters(Parameters):
+    """Prices of capacity.
+
+    Parameters
+    ----------
+    steps
+        Subgradient steps at most.
+    first_gap
+        Distance to the best bound that the first steps assume, relative.
+    time_share
+        Of the time limit, at most for the bound.
+    """
+
+    steps: int = number(1500, least=1)
+    first_gap: float = number(0.1, above=0, below=1)
+    time_share: float = number(0.15, above=0, most=1)
+
+
+@dataclass(frozen=True)
+class SearchParameters(Parameters):
+    """Ruin and recreation.
+
+    Parameters
+    ----------
+    moves_per_job
+        Moves at most, for each job.
+    moves_per_pair
+        Moves at most, for each job and each job beside it: small instances need few.
+    removed
+        Jobs that a move takes out at most.
+    reach_hours
+        Hours around a job within which others are taken out with it, at most.
+    offered
+        Random machines that a job is offered.
+    noise
+        Of the comparison of machines, relative.
+    guide
+        Weight of the prices in the choice of a place, over the idle energy that the machine adds.
+    start_temperature, end_temperature
+        Of the annealing, in mean costs of a job.
+    penalty
+        What a job without a place counts, over what its energy and its room cost at most.
+    greedy_rounds
+        Of `greedy`: how often it begins anew at most, with the jobs that found no place at the front.
+    """
+
+    moves_per_job: int = number(2000, least=0)
+    moves_per_pair: int = number(20, least=0)
+    removed: int = number(50, least=1)
+    reach_hours: float = number(3.0, above=0)
+    offered: int = number(6, least=0)
+    noise: float = number(0.02, least=0)
+    guide: float = number(0.2, least=0, most=1)
+    start_temperature: float = number(0.15, above=0)
+    end_temperature: float = number(0.002, above=0)
+    penalty: float = number(3.0, above=0)
+    greedy_rounds: int = number(50, least=1)
+
+    def moves(self, jobs: int) -> int:
+        """Return the moves for so many jobs."""
+        return min(self.moves_per_job, self.moves_per_pair * jobs) * jobs
+
+
+@dataclass(frozen=True)
+class PriceParameters(Parameters):
+    """Parameters of `price`.
+
+    Parameters
+    ----------
+    bound, search
+        See their classes.
+    """
+
+    bound: BoundParameters = field(default_factory=BoundParameters)
+    search: SearchParameters = field(default_factory=SearchParameters)

@@ -1,0 +1,112 @@
+"""Schedules by ruin and recreation: jobs are taken out together and put back, machines switched exactly.
+
+A move is accepted by simulated annealing. Its temperature falls with the moves, or with the time if that runs out
+first.
+
+References
+----------
+Schrimpf, Schneider, Stamm-Wilbrandt, Dueck (2000), "Record breaking optimization results using the ruin and recreate
+principle", Journal of Computational Physics 159, 139-171.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.problems.ecas.data.instance import EcasInstance
+from carbonopt.problems.ecas.methods.price.kernels import change, fill, search, settle, value_of
+from carbonopt.problems.ecas.methods.price.parameters import SearchParameters
+from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, empty_state
+
+CHUNK = 60_000
+"""Random numbers that are drawn at once: after them the time is asked for, and the incumbent is told."""
+SMALL_CHUNK = 4_000
+"""The same where kernels run as plain Python."""
+
+
+def filled(
+    instance: EcasInstance, tables: Tables, prices: FloatArray, guide: float, options: Options, rounds: int = 1
+) -> tuple[State, int]:
+    """Return a schedule by greedy insertion, largest jobs first, and how many jobs have no place.
+
+    Where some have none, it begins anew with those at the front, `rounds` times at most.
+    """
+    order = np.argsort(-tables.size, kind="stable")
+    for _ in range(rounds):
+        state = empty_state(instance)
+        for m in range(len(instance.machines)):
+            settle(tables, state, m)
+        missing = fill(tables, state, prices, guide, order)
+        if not missing or options.remaining <= 0:
+            break
+        has_none = state.machine[order] == NOWHERE
+        order = np.concatenate([order[has_none], order[~has_none]])
+    return state, missing
+
+
+def restored(instance: EcasInstance, tables: Tables, machine: IntArray, start: IntArray) -> State:
+    """Return the state in which jobs have given places."""
+    state = empty_state(instance)
+    for j in map(int, np.flatnonzero(machine != NOWHERE)):
+        state.machine[j], state.start[j] = machine[j], start[j]
+        change(tables, state, j, state.machine[j], state.start[j], 1)
+    for m in range(len(instance.machines)):
+        settle(tables, state, m)
+    return state
+
+
+def improved(
+    instance: EcasInstance,
+    tables: Tables,
+    state: State,
+    prices: FloatArray,
+    options: Options,
+    params: SearchParameters,
+    enough: Callable[[float, State], bool],
+) -> tuple[State, int]:
+    """Return the best schedule of the search, and the number of its moves.
+
+    Parameters
+    ----------
+    enough
+        Called with the best value and a state that holds its places now and then; True ends the search.
+    """
+    jobs = len(instance.jobs)
+    value = best = value_of(tables, state)
+    machine, start = state.machine.copy(), state.start.copy()
+    rng, limit, moves = np.random.default_rng(options.seed), params.moves(jobs), 0
+    taken = np.zeros(min(params.removed, jobs), dtype=np.int64)
+    reach = max(1, round(params.reach_hours / instance.time.slot_hours))
+    scale, begun = abs(value) / max(1, jobs), options.elapsed
+    chunk = CHUNK if limit * 50 > CHUNK else SMALL_CHUNK
+    while moves < limit and options.remaining > 0:
+        span = options.elapsed + options.remaining - begun
+        passed = (options.elapsed - begun) / span if np.isfinite(span) else 0.0
+        share = max(moves / limit, passed)
+        ratio = params.end_temperature / params.start_temperature
+        temperature = scale * params.start_temperature * ratio**share
+        known = best
+        value, best, made = search(
+            tables,
+            state,
+            prices,
+            params.guide,
+            params.noise,
+            params.offered,
+            reach,
+            temperature,
+            rng.random(chunk),
+            taken,
+            value,
+            best,
+            machine,
+            start,
+        )
+        moves += made
+        if best < known and enough(best, state._replace(machine=machine, start=start)):
+            break
+    return restored(instance, tables, machine, start), moves

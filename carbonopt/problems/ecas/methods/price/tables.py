@@ -1,0 +1,125 @@
+"""The arrays that kernels read and change: an instance as numbers, and an incomplete schedule."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.options import Schedule
+from carbonopt.problems.ecas.data.instance import EcasInstance
+from carbonopt.problems.ecas.data.schedule import as_schedule
+
+NOWHERE = -1
+"""Machine of a job that has no place."""
+
+
+class Tables(NamedTuple):
+    """An instance as arrays.
+
+    Parameters
+    ----------
+    arrival, last_start, duration
+        Of the N jobs [slot], shape (N,).
+    kwh
+        Energy of a job in a slot [kWh], shape (N,).
+    use, capacity
+        Units of each resource, shapes (N, R) and (M, R).
+    value
+        Sums of the objective of a kilowatt hour over the first t slots, shape (T + 1,).
+    idle
+        Objective of a machine that is on, by slot, shape (M, T).
+    up, down
+        Objective of a start and a stop, shape (M,).
+    penalty
+        What a job without a place counts [objective], shape (N,).
+    size
+        Share of a machine's scarcest resource times slots, by which jobs are sorted, shape (N,).
+    """
+
+    arrival: IntArray
+    last_start: IntArray
+    duration: IntArray
+    kwh: FloatArray
+    use: IntArray
+    capacity: IntArray
+    value: FloatArray
+    idle: FloatArray
+    up: FloatArray
+    down: FloatArray
+    penalty: FloatArray
+    size: FloatArray
+
+
+class State(NamedTuple):
+    """A schedule that jobs are taken from and put into.
+
+    Parameters
+    ----------
+    machine, start
+        Of each job; machine `NOWHERE` where it has no place, shape (N,).
+    load
+        Units in use, shape (M, T, R).
+    running
+        Jobs that run, shape (M, T).
+    on
+        1 where the machine is on: the cheapest pattern for the jobs that run, shape (M, T).
+    cost
+        Of that pattern: idle energy, starts and stops, shape (M,).
+    came
+        Work space of the pattern: whether the machine was on before, by slot and by whether it is on, shape (T, 2).
+    """
+
+    machine: IntArray
+    start: IntArray
+    load: IntArray
+    running: IntArray
+    on: IntArray
+    cost: FloatArray
+    came: IntArray
+
+
+def tables_of(instance: EcasInstance, penalty: float) -> Tables:
+    """Return an instance as arrays; a job without a place counts `penalty` times what its room may cost."""
+    jobs, machines = instance.jobs, instance.machines
+    mean = np.maximum(machines.capacity.mean(axis=0), 1e-9) if len(machines) else np.ones(len(instance.resources))
+    share = (jobs.use / mean).max(axis=1, initial=1e-3)
+    size = share * jobs.duration
+    idle = np.abs(instance.idle_cost).mean() if instance.idle_cost.size else 0.0
+    energy = instance.job_kwh * jobs.duration * np.abs(instance.value_per_kwh).max()
+    change = float(np.mean(machines.up_cost + machines.down_cost)) if len(machines) else 0.0
+    return Tables(
+        np.array(jobs.arrival),
+        np.array(jobs.last_start),
+        np.array(jobs.duration),
+        np.array(instance.job_kwh),
+        np.array(jobs.use),
+        np.array(machines.capacity),
+        np.array(prefix_sums(instance.value_per_kwh)),
+        np.array(instance.idle_cost),
+        np.array(machines.up_cost),
+        np.array(machines.down_cost),
+        penalty * (energy + idle * size + change + 1e-9),
+        size,
+    )
+
+
+def empty_state(instance: EcasInstance) -> State:
+    """Return a schedule without jobs; patterns are yet to be made."""
+    jobs, machines, slots = len(instance.jobs), len(instance.machines), instance.time.slots
+    return State(
+        np.full(jobs, NOWHERE, dtype=np.int64),
+        np.zeros(jobs, dtype=np.int64),
+        np.zeros((machines, slots, len(instance.resources)), dtype=np.int64),
+        np.zeros((machines, slots), dtype=np.int64),
+        np.zeros((machines, slots), dtype=np.int64),
+        np.zeros(machines),
+        np.zeros((slots, 2), dtype=np.int64),
+    )
+
+
+def schedule_of(instance: EcasInstance, state: State) -> Schedule:
+    """Return a state in which every job has a place as a schedule."""
+    jobs = range(len(instance.jobs))
+    return as_schedule(instance, jobs, state.machine.tolist(), state.start.tolist(), state.on > 0)

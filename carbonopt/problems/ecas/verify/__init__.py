@@ -1,0 +1,1 @@
+"""The checkers of ecas: of schedules and of certificates."""

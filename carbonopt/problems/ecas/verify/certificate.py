@@ -1,0 +1,145 @@
+"""Recheck a bound from the instance and the prices of capacity alone, in safe arithmetic.
+
+For any prices lambda >= 0 of a unit of capacity for a slot, weak duality bounds every schedule from below:
+
+    sum_j min_mt ( kWh_j sum_t' s_t' + sum_r u_jr sum_t' lambda_mrt' )                     over the slots t' of the run
+    + sum_m min over on/off patterns of ( starts and stops + sum_t on_mt (idle_mt - sum_r c_mr lambda_mrt) )
+
+Prices are shared by all machines, [resource][slot], or one for each, [machine][resource][slot].
+
+This shares no code with the methods that find prices. Every operation is rounded towards the safe side
+(`numpy.nextafter` after each), so the result is a bound in real arithmetic, not only in doubles.
+"""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.certificate import LARGEST_PRICE
+from carbonopt.core.directed import down, up
+from carbonopt.core.errors import Fault, InputError, shown
+from carbonopt.problems.ecas.data.instance import EcasInstance
+
+_INF = np.inf
+
+
+def proven_bound(
+    instance: EcasInstance,
+    certificate: dict[str, Any],
+    info: dict[str, Any],  # noqa: ARG001
+) -> tuple[float | None, tuple[str, ...]]:
+    """Return the bound that a certificate proves.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    certificate
+        ``{"kind": "lagrangian", "prices": ...}`` [objective a unit and slot].
+    info
+        Not used.
+
+    Returns
+    -------
+    bound : float or None
+        A lower bound on the objective of every schedule; infinite if some job fits no machine.
+    assumes : tuple of str
+        Nothing.
+
+    Raises
+    ------
+    InputError
+        If it is no such certificate.
+    """
+    if certificate.get("kind") != "lagrangian":
+        raise InputError(Fault("certificate.kind", "must be 'lagrangian'", shown(certificate.get("kind"))))
+    prices, value = _prices(instance, certificate.get("prices")), _value_per_kwh(instance)
+    jobs = _least_of_jobs(instance, prices, value)
+    if np.isinf(jobs).any():
+        return _INF, ()
+    patterns = _least_of_machines(instance, prices, value)
+    return float(down(fsum([*jobs.tolist(), *patterns.tolist()]))), ()
+
+
+def _prices(instance: EcasInstance, given: Any) -> FloatArray:
+    """Return the prices by machine, shape (M, R, T), or (1, R, T) where all machines share them."""
+    shared = (len(instance.resources), instance.time.slots)
+    own = (len(instance.machines), *shared)
+    try:
+        array = np.array(given)
+    except ValueError:  # ragged
+        array = np.zeros(0)
+    numbers = array.astype(np.float64) if array.dtype.kind in "iuf" else np.zeros(0)
+    if 0 in shared and array.size == 0:
+        return np.zeros((1, *shared))
+    if numbers.shape not in (shared, own) or not ((numbers >= 0) & (numbers <= LARGEST_PRICE)).all():
+        words = f"must be numbers from 0 to {LARGEST_PRICE:g} for {shared[0]} resources x {shared[1]} slots"
+        raise InputError(Fault("certificate.prices", f"{words}, of all machines or of each"))
+    return numbers.reshape(-1, *shared)
+
+
+def _value_per_kwh(instance: EcasInstance) -> FloatArray:
+    """Return at most what a kilowatt hour adds to the objective by slot, shape (T,)."""
+    value = down(instance.weights.cost * instance.price_per_kwh)
+    if instance.carbon.zones:
+        value = down(value + down(instance.weights.carbon_kg * down(instance.carbon.g_per_kwh[0] / 1000)))
+    return value
+
+
+def _energy_value(kw: FloatArray, hours: float, value: FloatArray) -> FloatArray:
+    """Return at most what a power is worth over an hour-sum of values, which may be negative; broadcasts."""
+    return np.minimum(down(down(kw * hours) * value), down(up(kw * hours) * value))
+
+
+def _least_of_jobs(instance: EcasInstance, prices: FloatArray, value: FloatArray) -> FloatArray:
+    """Return a lower bound on what each job costs at the prices, shape (N,); infinite where it fits no machine."""
+    jobs, slots = instance.jobs, instance.time.slots
+    best = np.full(len(jobs), _INF)
+    energy, units = np.zeros(slots + 1), np.zeros((*prices.shape[:2], slots + 1))
+    by_duration = np.argsort(jobs.duration, kind="stable")
+    done = 0
+    for length in range(1, int(jobs.duration.max(initial=0)) + 1):
+        count = slots - length + 1  # sums over `length` slots from each start
+        last = np.arange(length - 1, slots)
+        energy = down(energy[:count] + value[last])
+        units = down(units[:, :, :count] + prices[:, :, last])
+        while done < len(jobs) and jobs.duration[by_duration[done]] == length:
+            best[by_duration[done]] = _least_of_job(instance, int(by_duration[done]), energy, units)
+            done += 1
+    return best
+
+
+def _least_of_job(instance: EcasInstance, j: int, energy: FloatArray, units: FloatArray) -> float:
+    """Return the least over machines and starts; `energy` and `units` are sums over the run by start."""
+    jobs = instance.jobs
+    fits = (jobs.use[j] <= instance.machines.capacity).all(axis=1)
+    if not fits.any():
+        return _INF
+    if len(units) > 1:
+        units = units[fits]
+    window = slice(int(jobs.arrival[j]), int(jobs.last_start[j]) + 1)
+    cost = np.broadcast_to(
+        _energy_value(jobs.power_kw[j], instance.time.slot_hours, energy[window]), (len(units), len(energy[window]))
+    )
+    for r in range(len(instance.resources)):
+        cost = down(cost + down(float(jobs.use[j, r]) * units[:, r, window]))
+    return float(cost.min())
+
+
+def _least_of_machines(instance: EcasInstance, prices: FloatArray, value: FloatArray) -> FloatArray:
+    """Return a lower bound on what the best on/off pattern of each machine costs, shape (M,)."""
+    machines, slots = instance.machines, instance.time.slots
+    sold = np.zeros((len(machines), slots))
+    for r in range(len(instance.resources)):
+        sold = up(sold + up(machines.capacity[:, r, None].astype(np.float64) * prices[:, r]))
+    on_cost = down(_energy_value(machines.idle_kw[:, None], instance.time.slot_hours, value) - sold)
+    off, on = np.zeros(len(machines)), np.full(len(machines), _INF)
+    for t in range(slots):  # least cost up to the end of slot t, by whether the machine is on in it
+        started = np.minimum(on, down(off + machines.up_cost))
+        off = np.minimum(off, down(on + machines.down_cost))
+        on = down(started + on_cost[:, t])
+    return np.minimum(off, down(on + machines.down_cost))
