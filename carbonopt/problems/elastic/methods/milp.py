@@ -20,7 +20,7 @@ from carbonopt.problems.elastic.methods.price.fluid.method import least_shortage
 from carbonopt.problems.elastic.verify.check import check
 
 MILP_COLUMNS = 4_000
-"""`auto` solves integer programs up to this size with HiGHS alone."""
+"""`auto` solves integer programs up to this size with HiGHS alone. Whoever wants another method names it."""
 
 
 def choose(instance: ElasticInstance) -> str:

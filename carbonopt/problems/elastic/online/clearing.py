@@ -18,11 +18,13 @@ from carbonopt.problems.elastic.online.response import respond
 SMOOTHING, LEAST_SMOOTHING = 0.04, 1e-3
 """delta over the standard deviation of a base unit's cost from slot to slot, and least over its mean."""
 ITERATIONS = 60
+"""Newton steps of one plan at most; from the prices of the hour before, a few are enough."""
 TOLERANCE = 0.005
 """Excess load, over the largest capacity, that ends the iterations."""
 LONGEST_STEP = 2.0
 """Change of a price in one step, over the mean cost of a base unit, at most."""
 SHORTEST_STEP = 1e-4
+"""The same at least: shorter ones no longer change the plan."""
 LEAST_GAIN = 1e-4
 """Share of the gain that the gradient promises which a step must bring."""
 SHORTAGE_FACTOR = 4.0

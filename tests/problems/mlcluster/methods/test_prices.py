@@ -29,8 +29,8 @@ from carbonopt.problems.mlcluster.methods.milp import lp
 from carbonopt.problems.mlcluster.methods.price import method
 from carbonopt.problems.mlcluster.methods.price.bound import ascend
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
+from carbonopt.problems.mlcluster.methods.price.follow import rounded
 from carbonopt.problems.mlcluster.methods.price.method import price
-from carbonopt.problems.mlcluster.methods.price.rounding import rounded
 from carbonopt.problems.mlcluster.online.base import FirstCome
 from carbonopt.problems.mlcluster.online.run import schedule_in_time, simulate
 from carbonopt.problems.mlcluster.verify.certificate import proven_bound

@@ -48,13 +48,14 @@ class Dual:
     def __init__(self, program: CellCoefficients) -> None:
         instance = program.instance
         self.program, self.instance = program, instance
-        jobs, shape = len(instance.jobs), (program.speed.shape[0], program.count, program.speed.shape[1])
+        jobs, (kinds, most) = len(instance.jobs), program.speed.shape
         self.budget = instance.limits.mean_jct_hours
         self.mu = np.zeros(jobs)
         self.evaluations = 0
-        self._ratio, self._gain, self._gpus = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        self._steps, self._least = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape[:2])
-        self._items = Items.of_length(shape[1] * shape[2])
+        arrival = instance.jobs.arrival_minutes
+        self._jobs = kernels.CellJobs(program.first_cell, arrival, program.kind, program.required, program.minutes)
+        self._ladder = kernels.Ladder.of_shape(kinds, program.count, most)
+        self._items = Items.of_length(program.count * most)
         work, span = program.required, max(float(program.required.sum()) / instance.cluster.gpus, 60.0)
         carbon = float(program.carbon.mean()) * float(np.median(program.watts[:, 0]))
         late = instance.weights.jct_hours / 60 * 0.1 * span / float(work.mean())
@@ -95,13 +96,9 @@ class Dual:
         program, instance = self.program, self.instance
         cell_prices, mu = self.split(np.asarray(prices))
         weight = (instance.weights.jct_hours + mu) / 60
-        ladder = (self._ratio, self._gain, self._gpus, self._steps, self._least)
-        kernels.ladders(program.carbon, np.ascontiguousarray(cell_prices), program.speed, program.watts, *ladder)
+        kernels.ladders(program.carbon, np.ascontiguousarray(cell_prices), program.speed, program.watts, self._ladder)
         load = np.zeros(program.count)
-        cost, moments = kernel(
-            program.first_cell, instance.jobs.arrival_minutes, program.kind, program.required, weight,
-            self.shortage_price, program.minutes, *ladder, self.mu, load, *own,
-        )  # fmt: skip
+        cost, moments = kernel(self._jobs, weight, self.shortage_price, self._ladder, self.mu, load, *own)
         delay = float(program.least_delay.sum())
         paid = program.capacity * float(cell_prices.sum())
         late = 0.0 if self.budget is None else mu * len(instance.jobs) * self.budget

@@ -7,11 +7,65 @@ this ratio, plus what a later moment costs, until its work is done: at its break
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from carbonopt.algorithms.fractional_knapsack import BELOW_ALL, Items, fill, move_bracket
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
+
+
+class CellJobs(NamedTuple):
+    """N jobs on a grid of cells.
+
+    Attributes
+    ----------
+    first
+        Cell of each arrival, shape (N,).
+    arrival
+        [min], shape (N,).
+    kind
+        Row of each job in the ladder, shape (N,).
+    required
+        Work [1-GPU min], shape (N,).
+    minutes
+        Length of a cell.
+    """
+
+    first: IntArray
+    arrival: FloatArray
+    kind: IntArray
+    required: FloatArray
+    minutes: float
+
+
+class Ladder(NamedTuple):
+    """Steps of K kinds in T cells, up to M each.
+
+    Attributes
+    ----------
+    ratio
+        Cost per work of each step, rising [objective a 1-GPU min], shape (K, T, M).
+    gain, gpus
+        Work a minute [1-GPU min] and GPUs that each step adds, shape (K, T, M).
+    steps
+        Number of steps, shape (K, T).
+    least
+        Least first ratio from each cell on, shape (K, T).
+    """
+
+    ratio: FloatArray
+    gain: FloatArray
+    gpus: FloatArray
+    steps: IntArray
+    least: FloatArray
+
+    @classmethod
+    def of_shape(cls, kinds: int, cells: int, gpus: int) -> Ladder:
+        """Return a ladder without steps."""
+        ratio, gain, added = np.zeros((3, kinds, cells, gpus))
+        return cls(ratio, gain, added, np.zeros((kinds, cells), dtype=np.int64), np.zeros((kinds, cells)))
 
 
 @kernel
@@ -20,13 +74,10 @@ def ladders(
     prices: FloatArray,
     speed: FloatArray,
     watts: FloatArray,
-    ratio: FloatArray,
-    gain: FloatArray,
-    gpus: FloatArray,
-    steps: IntArray,
-    least: FloatArray,
+    ladder: Ladder,
 ) -> None:
     """Fill the steps of each kind and cell, and the least first ratio from each cell on."""
+    ratio, gain, gpus, steps, least = ladder
     for k in range(speed.shape[0]):
         by_work = np.argsort(speed[k])  # more GPUs may do less: steps go by what is done, not by what is held
         for t in range(len(prices)):
@@ -56,18 +107,10 @@ def ladders(
 
 @kernel
 def cover(
-    first: IntArray,
-    arrival: FloatArray,
-    kind: IntArray,
-    required: FloatArray,
+    jobs: CellJobs,
     delay_price: float,
     shortage_price: float,
-    minutes: float,
-    ratio: FloatArray,
-    gain: FloatArray,
-    gpus: FloatArray,
-    steps: IntArray,
-    least: FloatArray,
+    ladder: Ladder,
     mu: FloatArray,
     load: FloatArray,
     least_bracket: float,
@@ -78,6 +121,8 @@ def cover(
     A pass over the cells adds up the steps below a bracket around the last break price and collects those
     inside; the bracket moves until the break is inside, which mostly it is at once.
     """
+    ratio, gain, gpus, steps, least = ladder
+    first, arrival, kind, required, minutes = jobs
     total, moments = 0.0, 0.0
     cells = ratio.shape[1]
     for j in range(len(first)):
@@ -139,18 +184,10 @@ def cover(
 
 @kernel
 def soft_cover(
-    first: IntArray,
-    arrival: FloatArray,
-    kind: IntArray,
-    required: FloatArray,
+    jobs: CellJobs,
     delay_price: float,
     shortage_price: float,
-    minutes: float,
-    ratio: FloatArray,
-    gain: FloatArray,
-    gpus: FloatArray,
-    steps: IntArray,
-    least: FloatArray,
+    ladder: Ladder,
     mu: FloatArray,
     load: FloatArray,
     temperature: float,
@@ -161,6 +198,8 @@ def soft_cover(
     A step whose ratio is d below the break price is taken to the share d / temperature + 1/2, cut to 0..1
     (the soft minimum with a quadratic penalty). The break price is found by Newton's method in a bracket.
     """
+    ratio, gain, gpus, steps, least = ladder
+    first, arrival, kind, required, minutes = jobs
     total, moments = 0.0, 0.0
     cells = ratio.shape[1]
     for j in range(len(first)):

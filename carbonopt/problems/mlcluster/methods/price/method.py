@@ -22,9 +22,9 @@ from carbonopt.problems.mlcluster.data.settings import Limits
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling, cells_of
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
+from carbonopt.problems.mlcluster.methods.price.follow import PricePolicy, rounded
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
 from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
-from carbonopt.problems.mlcluster.methods.price.rounding import PricePolicy, rounded
 from carbonopt.problems.mlcluster.online.run import schedule_in_time
 from carbonopt.problems.mlcluster.verify.check import check
 from carbonopt.simulation import make_policy

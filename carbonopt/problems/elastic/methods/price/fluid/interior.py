@@ -28,15 +28,15 @@ from carbonopt.problems.elastic.methods.price.fluid.band import Band, FluidProgr
 from carbonopt.problems.elastic.methods.price.parameters import PriceParameters
 
 START = 0.05
-"""Least convexity dual and reduced cost at the start, over the size of the duals."""
+"""Least convexity dual and reduced cost at the start, over the size of the duals. The optimum does not depend on it."""
 LEAST_SHARE = 0.1
 """Share of its usual size below which an objective counts as 0."""
 NEARLY = 1e-6
 """Merit up to which a stalled iterate is good enough not to start again."""
 STALLED = 15
-"""Iterations without progress after which the method ends: the rest is lost to rounding."""
+"""Iterations without progress after which the method ends: the rest is lost to rounding, whatever the instance."""
 CLOSEST = 0.9995
-"""Share of the way to the boundary that a step may go, at the most."""
+"""Share of the way to the boundary that a step may go, at the most: on it, no further step would be possible."""
 
 
 @dataclass(frozen=True, eq=False)

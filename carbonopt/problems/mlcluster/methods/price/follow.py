@@ -66,13 +66,9 @@ class PricePolicy(ClusterPolicy):
         self.most_passed = most_passed
         self.program, self.premium, self.haste = program, premium, haste
         self.epoch = program.minutes
-        shape = (program.speed.shape[0], program.count, program.speed.shape[1])
-        self.ratio, self.gain, self.gpus = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        self.steps, self.first = np.zeros(shape[:2], dtype=np.int64), np.zeros(shape[:2])
-        kernels.ladders(
-            program.carbon, priced.prices, program.speed, program.watts,
-            self.ratio, self.gain, self.gpus, self.steps, self.first,
-        )  # fmt: skip
+        kinds, most = program.speed.shape
+        self.ladder = kernels.Ladder.of_shape(kinds, program.count, most)
+        kernels.ladders(program.carbon, priced.prices, program.speed, program.watts, self.ladder)
         self.prices = priced.prices
         self.mu = priced.work_prices.copy()
         self.highest = CATCH_UP * float(max(self.mu.max(initial=0.0), 1e-9))
@@ -139,7 +135,7 @@ class PricePolicy(ClusterPolicy):
         """Raise break prices until the cells from `cell` on, at the moment `now` [min], hold the work `needed`."""
         _raise(
             jobs, needed, self.program.kind, self.slope, cell, now, self.program.minutes,
-            self.ratio, self.gain, self.steps, self.mu, self.highest,
+            self.ladder, self.mu, self.highest,
         )  # fmt: skip
 
     def _choose(self, state: State, jobs: IntArray, room: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
@@ -150,8 +146,8 @@ class PricePolicy(ClusterPolicy):
             units = np.zeros(len(self.mu))
             units[list(state.running)] = [run.units for run in state.running.values()]
             held = units[jobs]
-        ratio, gain, gpus = self.ratio[kind, cell], self.gain[kind, cell], self.gpus[kind, cell]
-        there = np.arange(ratio.shape[1]) < self.steps[kind, cell][:, None]
+        ratio, gain, gpus = (part[kind, cell] for part in (self.ladder.ratio, self.ladder.gain, self.ladder.gpus))
+        there = np.arange(ratio.shape[1]) < self.ladder.steps[kind, cell][:, None]
         price = self.mu[jobs] - self.slope[jobs] * state.now
         wanted = there & (ratio <= WORTH * price[:, None])
         top = np.cumsum(gpus, axis=1)
@@ -187,13 +183,12 @@ def _raise(
     cell: int,
     now: float,
     minutes: float,
-    ratio: FloatArray,
-    gain: FloatArray,
-    steps: IntArray,
+    ladder: kernels.Ladder,
     mu: FloatArray,
     most: float,
 ) -> None:
     """Raise `mu` of each job by steps until the cells from now on hold its work below it."""
+    ratio, gain, steps = ladder.ratio, ladder.gain, ladder.steps
     for q in range(len(jobs)):
         j = jobs[q]
         k = kind[j]
