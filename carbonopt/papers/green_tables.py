@@ -48,7 +48,7 @@ ABLATIONS: Mapping[str, tuple[str, int | None, float, float, float]] = {
     "GREEN": ("green", None, 17.56, 45.20, 15.88),
     "no scaling, 1 GPU": ("green", 1, 19.91, 48.89, 18.38),
     "no scaling, 2 GPUs": ("green", 2, 18.53, 46.57, 16.71),
-    "GPU hours for the carbon factor": ("green-gpu-hours", None, 18.30, 47.15, 18.52),
+    "GPU hours": ("green-gpu-hours", None, 18.30, 47.15, 18.52),
     "no shifting": ("green-no-shifting", None, 17.19, 44.99, 18.93),
 }
 """Table 4: policy, GPUs that each job is fixed to, and the paper's mean and tail JCT [h] and carbon [kg]."""

@@ -32,7 +32,7 @@ BYTES_PER_JOB = 600
 BYTES_PER_SLOT = 200
 """Of an instance in memory and on its way to a file, rounded up; a slot counts once a cluster."""
 LARGEST = 5
-"""r ~ U{1..5} GPUs and l ~ U{1..5} slots (Caspian, section 6)."""
+"""r ~ U{1..5} GPUs and l ~ U{1..5} slots (Caspian, section V-A)."""
 
 
 def generate(
@@ -52,7 +52,7 @@ def generate(
     Parameters
     ----------
     preset
-        ``caspian``: the paper's experiment (section 6): 32 GPUs each in CA-ON, JP-KN and DE at
+        ``caspian``: the paper's experiment (section V-A): 32 GPUs each in CA-ON, JP-KN and DE at
         200/100/200 W, Poisson arrivals over 24 h, r ~ U{1..5}, l ~ U{1..5} h, d = a + l U(2, 4).
         ``bench``: any number of clusters, arrivals over the first three quarters of the horizon,
         capacity set by `load`.
@@ -159,7 +159,7 @@ def _clusters(
 def _provenance(preset: str, seed: int, load: float, carbon: CarbonSignal | None, grid: TimeGrid) -> dict[str, Any]:
     source = "benchmark workload"
     if preset == "caspian":
-        source = "Caspian, section 6"
+        source = "Caspian, section V-A"
     signal = "read from files"
     if carbon is None:
         signal = "synthetic, calibrated to published statistics"

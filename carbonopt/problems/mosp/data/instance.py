@@ -1,4 +1,4 @@
-"""Data of the multi-objective scheduling and placement problem (Caspian, section 3)."""
+"""Data of the multi-objective scheduling and placement problem (Caspian, section II-A)."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class CarbonObjective:
 
 @dataclass(frozen=True)
 class CaspianObjective:
-    """Maximise the paper's Z = sum_k omega_k Z_k / Zbar_k (section 4.1).
+    """Maximise the paper's Z = sum_k omega_k Z_k / Zbar_k (section III).
 
     Parameters
     ----------

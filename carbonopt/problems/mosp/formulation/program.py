@@ -1,12 +1,12 @@
-"""The mathematical program of mosp (Caspian, section 4.1, equations (5)-(7)).
+"""The mathematical program of mosp (Caspian, section II-A, constraints (5)-(8)).
 
     min or max   sum_ijt value_ijt x_ijt (+ rejection_price sum_i u_i)
     placement    sum_jt x_ijt (+ u_i) = 1     each job i    (<= 1 under the caspian objective)   (6)
     capacity     sum_i r_ir sum_{t' in (t - l_i, t]} x_ijt' <= C_jr^t   each j, r, t             (5)
-                 x_ijt in {0, 1}                                                                 (7)
-    starts       sum_i x_ijt <= S_j                         each j, t, where the instance has S_j   (8)
+                 x_ijt in {0, 1}                                                                 (8)
+    starts       sum_i x_ijt <= S_j                         each j, t, where the instance has S_j   (not of the paper)
 
-x_ijt exists only where job i may start on cluster j in slot t: released, eligible, inside the
+x_ijt exists only where job i may start on cluster j in slot t: released, eligible (7), inside the
 horizon, and within the cluster's capacity on its own.
 """
 

@@ -1,7 +1,7 @@
 """The check of a schedule of whole runs: each job starts once and runs to its end.
 
 Every constraint and every quantity is evaluated from the instance and the three columns of the
-schedule alone (Caspian, section 3: equations (1)-(7)).
+schedule alone (Caspian, section II-A: (1)-(8)).
 """
 
 from __future__ import annotations
