@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.solution import Solution
+from carbonopt.core.time import TimeGrid
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars, lines
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Spot
@@ -43,6 +45,18 @@ def simulated(run: Run, instance: PurchasingInstance, policy: str) -> Solution:
     """Return the checked schedule of a policy."""
     run.say(f"{instance.name}: {policy}, {instance.reserved_cpus} reserved")
     return simulate(instance, policy, **run.settings)
+
+
+def with_signal_until(instance: PurchasingInstance, hours: float) -> PurchasingInstance:
+    """Return the instance with a signal of at least so many hours: it begins again where it ends."""
+    time = instance.time
+    slots = max(time.slots, int(np.ceil(hours / time.slot_hours)))
+    if slots == time.slots:
+        return instance
+    assert instance.zone is not None
+    signal = np.resize(instance.intensity, (1, slots))
+    grid = TimeGrid(slots, time.slot_hours, time.start)
+    return replace(instance, carbon=CarbonSignal((instance.zone,), signal, grid))
 
 
 def _row(run: Run, instance: PurchasingInstance, policy: str) -> dict[str, Any]:

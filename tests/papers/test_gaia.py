@@ -16,6 +16,8 @@ from carbonopt.problems.purchasing.data.convert import convert
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 NOTEBOOK = ROOT.parent / "shared/golden/gaia_notebook.json"
+ROWS = {"gaia-2": 3, "gaia-15": 1, "gaia-16": 1, "gaia-17": 4}
+"""Rows of figures that have one, three or four for each instance."""
 GAIA = [name for name in FIGURES if name.startswith("gaia")]
 
 
@@ -28,8 +30,8 @@ def small() -> co.Instance:
 def test_every_figure_has_a_table_a_plot_and_a_note(name: str, small: co.Instance) -> None:
     figure = figure_of(name)
     table = figure.table(Run([small], {"seed": 1}))
-    assert len(table) >= 5
-    assert not table.isna().any().any()
+    assert len(table) >= ROWS.get(name, 5)
+    assert not table[[column for column in table if not column.startswith("printed")]].isna().any().any()
     assert figure.draw(table).get_figure() is not None
     assert len(figure.note) > 100
 

@@ -32,7 +32,7 @@ def paper_policy(instance: PurchasingInstance, rule: PurchaseRule, forecast: For
     chosen = _start_times(instance, rule.start, forecast, expected)
     waits: BoolArray = chosen > instance.jobs.arrival_hours
     conserving = rule.conserving and bool(instance.reserved_cpus) and bool(waits.any())
-    return Conserving(chosen, spot) if conserving else Planned(chosen, spot)
+    return Conserving(chosen, spot) if conserving else Planned(chosen, spot, rule.conserving)
 
 
 def expected_lengths(instance: PurchasingInstance, lengths: str) -> FloatArray:

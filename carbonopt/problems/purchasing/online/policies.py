@@ -23,11 +23,15 @@ class Planned(Policy):
     starts
         Shape (N,).
     spot
-        Jobs that run on spot CPUs, shape (N,). One that is evicted restarts at once, on demand.
+        Jobs that run on spot CPUs, shape (N,). One that is evicted restarts at once.
+    restarts_on_reserved
+        Whether it restarts on reserved CPUs where they are free, as in Spot-RES, and not on demand in any case, as
+        in Spot-First (GAIA, section 4.2.4).
     """
 
-    def __init__(self, starts: FloatArray, spot: BoolArray) -> None:
+    def __init__(self, starts: FloatArray, spot: BoolArray, restarts_on_reserved: bool = False) -> None:
         self.starts = starts
+        self.restarts_on_reserved = restarts_on_reserved
         self.spot: list[bool] = spot.tolist()
 
     def plan_all(self, state: State) -> FloatArray:  # noqa: ARG002
@@ -39,8 +43,9 @@ class Planned(Policy):
         self.buy(state, job)
 
     def on_eviction(self, state: State, job: int) -> None:
-        """Restart on demand."""
-        state.start(job, ON_DEMAND)
+        """Restart at once."""
+        reserved = self.restarts_on_reserved and state.fits(job, RESERVED)
+        state.start(job, RESERVED if reserved else ON_DEMAND)
 
     def buy(self, state: State, job: int, until: float = inf) -> None:
         """Start a job on spot CPUs, on reserved ones if they are free for all of it, or on demand."""
@@ -60,7 +65,7 @@ class Conserving(Planned):
     """
 
     def __init__(self, starts: FloatArray, spot: BoolArray) -> None:
-        super().__init__(starts, spot)
+        super().__init__(starts, spot, restarts_on_reserved=True)
         self.start_of: list[float] = starts.tolist()
         self.waiting: list[tuple[float, int]] = []
         self.fresh: list[tuple[float, int]] = []

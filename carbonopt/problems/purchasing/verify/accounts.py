@@ -13,7 +13,7 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import ROUNDING_HOURS, PurchasingInstance
-from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, SHARED, SPOT
+from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, RESERVED, SHARED, SPOT
 
 ROUNDING_OF_SUMS = 4 * np.finfo(np.float64).eps
 """What adding and taking away moments may leave of nothing, relative to the last of them."""
@@ -247,14 +247,14 @@ def _counts(terms: CheckTerms, rows: Rows, expected: _Expected) -> dict[str, flo
 
 
 def evicted(terms: CheckTerms, rows: Rows) -> BoolArray:
-    """Return which jobs were evicted: a spot row that ends early, then one on demand of the whole length, at once."""
+    """Return which jobs were evicted: a spot row that ends early, then at once the whole length off spot CPUs."""
     found = np.zeros(len(terms.length), dtype=np.bool_)
     if not terms.realised:
         return found
     pair = np.flatnonzero((np.bincount(rows.job, minlength=len(found)) == 2)[rows.job] & rows.first)
     job, one, two = rows.job[pair], pair, pair + 1
     length = terms.length[job]
-    good = (rows.option[one] == SPOT) & (rows.option[two] == ON_DEMAND)
+    good = (rows.option[one] == SPOT) & np.isin(rows.option[two], (ON_DEMAND, RESERVED))
     good &= rows.end[one] - rows.start[one] <= length + ROUNDING_HOURS
     good &= np.abs(rows.start[two] - rows.end[one]) <= ROUNDING_HOURS
     good &= np.abs(rows.end[two] - rows.start[two] - length) <= ROUNDING_HOURS

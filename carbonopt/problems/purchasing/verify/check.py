@@ -187,9 +187,7 @@ def _pieces(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> Iter
     whole = on_spot & (not terms.artifact) | (terms.model != "suspend-resume")
     for j in np.flatnonzero(whole & (count > 1) & ~restarted):
         if on_spot[j]:
-            rule = (
-                "a run on spot CPUs is one piece, and after an eviction one more at once, on demand, from its beginning"
-            )
+            rule = "a run on spot CPUs is one piece, and after an eviction one more at once, off spot CPUs, as long"
         else:
             rule = f"the model {terms.model!r} runs jobs without a break"
         text = f"job {names[j]!r} runs in {count[j]} pieces: {rule}"

@@ -173,6 +173,18 @@ def test_evicted_jobs_restart_at_once_on_demand() -> None:
             assert rows["end_hours"].iloc[1] - rows["start_hours"].iloc[1] == pytest.approx(2)
 
 
+def test_spot_res_restarts_on_reserved_cpus_where_they_are_free() -> None:
+    """GAIA, section 4.2.4: an evicted job runs "on either on-demand or reserved instances based on availability"."""
+    jobs = [(float(number), 2.0, 1.0) for number in range(20)]
+    for reserved, option in ((9, "reserved"), (0, "on-demand")):
+        instance = by_hand([1.0] * 40, jobs, reserved_cpus=reserved, spot=Spot(2.0, 0.5))
+        found = co.simulate(instance, "spot-res-lowest-slot", seed=3)
+        again = found.schedule.groupby("job").filter(lambda rows: len(rows) == 2).groupby("job")
+        assert found.metrics["evictions"] == again.ngroups > 3
+        assert set(again["option"].last()) == {option}
+        assert not co.check(instance, found).violations
+
+
 def test_longer_jobs_may_be_allowed_on_spot_cpus() -> None:
     jobs = [(0.0, 1.0, 1.0), (0.0, 6.0, 1.0)]
     for longest, options in ((2.0, ["spot", "on-demand"]), (6.0, ["spot", "spot"]), (0.5, ["on-demand"] * 2)):
