@@ -12,7 +12,7 @@ from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
 from carbonopt.problems.mosp.methods.price.packing import LEVELS, add, fits, has_room, is_open, put, take
 from carbonopt.problems.mosp.methods.price.places import make_places
-from carbonopt.problems.mosp.methods.price.search import move, rules_of, undo
+from carbonopt.problems.mosp.methods.price.search import Goal, anneal, move, rules_of, undo
 from carbonopt.problems.mosp.methods.price.search_parameters import MoveParameters, PlaceParameters
 from carbonopt.problems.mosp.methods.price.state import (
     at_places,
@@ -119,6 +119,23 @@ def test_an_undone_move_leaves_no_trace(crowded):
         assert (state.free == before.free).all()
         assert (state.room == before.room).all()
     assert moved > 0
+
+
+def test_the_search_keeps_count_of_costs_and_of_the_best_schedule():
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=12, seed=3, load=1.0)
+    dual = Dual(instance, placement_value(instance))
+    prices = np.full(dual.limit.size, 0.02)
+    places = make_places(dual, prices, PlaceParameters())
+    rng = np.random.default_rng(1)
+    empty = new_state(instance, dual, places, 1e-3, 1e-3, RULES.most_moved)
+    inserted = copy_of(empty)
+    insert_all(np.arange(40), rng, places, inserted)
+    state = at_places(empty, inserted.place, dual, prices)
+    first = state.best_total
+    anneal(0, 2_000, rng, 0.1, 0.999, Goal(-np.inf, 0.0, 0.0), dual.table, places, RULES, state)
+    assert state.now.total[0] == pytest.approx(state.jobs.cost.sum())
+    assert state.best_total == pytest.approx(at_places(empty, state.best, dual, prices).best_total)
+    assert state.best_total < first
 
 
 def test_absent_jobs_count_what_they_are_charged():
