@@ -47,7 +47,12 @@ def reproduce(
         if instance.problem != found.problem:
             raise UnsupportedError(f"{instance.name}: {figure} runs on {found.problem}, not on {instance.problem}")
     settings: dict[str, Any] = {"seed": seed, "mode": mode}
-    table = found.table(Run(instances, settings, console.saying()))
+    run = Run(instances, settings, console.saying())
+    try:
+        table = found.table(run)
+    except KeyboardInterrupt:
+        _keep_finished(run.finished, output or Path(f"{figure}.csv"))
+        raise
     if output is not None:
         write_table(output, table)
     if plot is not None:
@@ -57,6 +62,16 @@ def reproduce(
         return
     console.print_frame(f"{figure}: {found.title}", table)
     print(found.note)
+
+
+def _keep_finished(rows: list[dict[str, Any]], output: Path) -> None:
+    """Write the simulations that ended before the run was stopped, one row each, beside where the table would be."""
+    import pandas as pd
+
+    if rows:
+        path = output.with_name(f"{output.name.removesuffix('.gz').removesuffix('.csv')}.partial.csv")
+        write_table(path, pd.DataFrame(rows))
+        console.say(f"{len(rows)} simulations had ended: their totals are in {path}")
 
 
 def _print_list(figures: dict[str, str], json_output: bool) -> None:

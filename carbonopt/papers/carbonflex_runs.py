@@ -23,7 +23,6 @@ from carbonopt.problems.elastic.online.hourly import HourlyPolicy
 from carbonopt.problems.elastic.online.learn import learned
 from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.verify.late_windows import extended, with_slots
-from carbonopt.simulate import simulate
 from carbonopt.simulation import make_policy
 from carbonopt.solve import solve
 
@@ -116,8 +115,7 @@ def compared(
     rows: list[dict[str, Any]] = []
     bound = _bound(week)
     for name in names:
-        run.say(f"{week.name}: {name}")
-        found = simulate(week, policies.make(name), **run.settings)
+        found = run.simulate(week, policies.make(name), name)
         if found.objective is None:
             raise UnsupportedError(f"{week.name}: {name} ended {found.status}: {found.info.get('unfinished_jobs')}")
         late = found.info["late_slots"]
@@ -129,7 +127,7 @@ def compared(
         rows.append({"policy": name, **reference_row(week, name, bound)})
     reference = next((row["carbon_kg"] for row in rows if row["policy"] == BASELINE), None)
     if reference is None:
-        found = simulate(week, policies.make(BASELINE), **run.settings)
+        found = run.simulate(week, policies.make(BASELINE), BASELINE)
         reference = found.metrics["carbon_kg"]
     for row in rows:
         row["saving"] = 1 - row["carbon_kg"] / reference if reference else 0.0

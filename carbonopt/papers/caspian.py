@@ -63,7 +63,7 @@ SOURCE = (
 
 def _simulated(run: Run, instance: MospInstance, case: Case) -> Solution:
     run.say(" ".join([f"{instance.name}:", *case.key]))
-    return simulated(instance, case, run.settings)
+    return run.keep(case.label, simulated(instance, case, run.settings))
 
 
 def _instance(run: Run) -> MospInstance:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.solution import Solution
+from carbonopt.core.status import Status
 from carbonopt.problems.mosp import PROBLEM
 from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance, Objective
 from carbonopt.problems.mosp.online.bound import pieces_bound
@@ -144,6 +145,8 @@ def simulated(instance: MospInstance, case: Case, settings: Mapping[str, Any]) -
     """
     policy = make_policy(PROBLEM, case.policy, **case.changes) if case.changes else case.policy
     found = simulate(instance.with_objective(case.objective), policy, **settings)
+    if found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
     if not found.has_solution:
         raise RuntimeError(f"{case.label} on {instance.name} ended {found.status}: {found.info}")
     return found

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.instance import Instance
+from carbonopt.core.solution import Solution
+from carbonopt.core.status import Status
+from carbonopt.simulate import simulate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +79,35 @@ class Run:
     instances: Sequence[Instance]
     settings: Mapping[str, Any] = field(default_factory=dict)
     say: Callable[[str], None] = lambda _: None
+    finished: list[dict[str, Any]] = field(default_factory=list)
+    """Instance, policy and metrics of each simulation that has ended: what is left of a run that is stopped."""
+
+    def simulate(self, instance: Instance, policy: Any, label: str, **changes: Any) -> Solution:
+        """Simulate a policy, and keep what it gives.
+
+        Parameters
+        ----------
+        instance, policy
+            See `carbonopt.simulate.simulate`.
+        label
+            What is said and kept as the policy's name.
+        **changes
+            Of the settings.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If the user asked to stop.
+        """
+        self.say(f"{instance.name}: {label}")
+        return self.keep(label, simulate(instance, policy, **{**self.settings, **changes}))
+
+    def keep(self, label: str, found: Solution) -> Solution:
+        """Keep what a simulation gives under this label; raise KeyboardInterrupt if it was stopped."""
+        if found.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self.finished.append({"instance": found.instance, "policy": label, **found.metrics})
+        return found
 
 
 @dataclass(frozen=True)

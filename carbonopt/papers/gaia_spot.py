@@ -48,7 +48,7 @@ def _mean(run: Run, instance: PurchasingInstance, policy: str) -> dict[str, floa
     first = int(run.settings.get("seed", 0))
     seeds = SEEDS if len(instance.jobs) <= MANY_JOBS else 1
     runs = [
-        simulated(Run([instance], {**run.settings, "seed": first + extra}, run.say), instance, policy).metrics
+        run.simulate(instance, policy, f"{policy}, {instance.reserved_cpus} reserved", seed=first + extra).metrics
         for extra in range(seeds)
     ]
     return {name: float(np.mean([metrics[name] for metrics in runs])) for name in (*METRICS, "evictions")}

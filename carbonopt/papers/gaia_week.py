@@ -19,7 +19,6 @@ from carbonopt.core.time import TimeGrid
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars, lines
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Spot
-from carbonopt.simulate import simulate
 
 NO_WAIT = "no-wait"
 RESERVED = 9
@@ -43,8 +42,7 @@ def _week(run: Run, reserved: int = 0, spot: float | None = None) -> PurchasingI
 
 def simulated(run: Run, instance: PurchasingInstance, policy: str) -> Solution:
     """Return the checked schedule of a policy."""
-    run.say(f"{instance.name}: {policy}, {instance.reserved_cpus} reserved")
-    return simulate(instance, policy, **run.settings)
+    return run.simulate(instance, policy, f"{policy}, {instance.reserved_cpus} reserved")
 
 
 def with_signal_until(instance: PurchasingInstance, hours: float) -> PurchasingInstance:

@@ -25,7 +25,6 @@ from carbonopt.problems.mlcluster.methods.price.bound import ascend
 from carbonopt.problems.mlcluster.verify.certificate import proven_bound
 from carbonopt.problems.mlcluster.verify.metrics import carbon_between
 from carbonopt.problems.mlcluster.verify.runs import level_after, parsed
-from carbonopt.simulate import simulate
 from carbonopt.simulation import Policy
 
 ZONES = ("GB", "US-CAL-CISO", "SE-SE3", "PL")
@@ -94,8 +93,7 @@ def simulated(run: Run, instance: MlClusterInstance, policy: str | Policy) -> So
         If not all jobs end within the signal.
     """
     name = policy if isinstance(policy, str) else "green"
-    run.say(f"{instance.name}, {instance.zone}: {name}")
-    found = simulate(instance, policy, **run.settings)
+    found = run.simulate(instance, policy, f"{name} in {instance.zone}")
     if not found.has_solution:
         text = f"{instance.name}: {name} does not end within the {instance.time.hours:g} h of the signal"
         raise UnsupportedError(text)
