@@ -85,7 +85,9 @@ def recheck_certificate(
         proven, assumes = _proven_by(instance, solution.certificate, solution.info)
     except InputError as error:
         return None, (), [Violation("certificate", line) for line in error.lines()]
-    claimed, stated, text = solution.bound, solution.certificate.get("bound"), None
+    claimed = solution.bound
+    stated = solution.certificate.get("bound")
+    text = None
     if is_of_a_tree(solution) and _finite(stated) is not None:
         claimed = _finite(stated)  # what is claimed beyond it has no certificate
     if solution.status is Status.INFEASIBLE and not _is_impossible(instance.sense, proven):
@@ -155,7 +157,9 @@ def _identity_faults(instance: Instance, solution: Solution) -> Iterator[Violati
 
 def _claim_faults(instance: Instance, solution: Solution, report: Report) -> Iterator[Violation]:
     """Compare what the file claims of its schedule with what is so."""
-    claimed, found, bound = solution.objective, report.objective, solution.bound
+    claimed = solution.objective
+    found = report.objective
+    bound = solution.bound
     if claimed is not None and found is not None and not _agree(claimed, found):
         text = f"the file claims {claimed:.9g}, the schedule's is {found:.9g}"
         yield Violation("objective", text, amount=abs(claimed - found))

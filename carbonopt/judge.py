@@ -64,7 +64,9 @@ def judged(instance: Instance, outcome: Outcome, run: Run) -> Solution:
         Its objective and metrics are the checker's. A schedule or a bound that is refuted is not in it: the status
         is then ``error``, and `info` says why.
     """
-    status, schedule, info = outcome.status, outcome.schedule, dict(outcome.info)
+    status = outcome.status
+    schedule = outcome.schedule
+    info = dict(outcome.info)
     bound, certificate = outcome.bound, outcome.certificate
     objective: float | None = None
     metrics: dict[str, Any] = {}
@@ -73,10 +75,15 @@ def judged(instance: Instance, outcome: Outcome, run: Run) -> Solution:
         objective, metrics = report.objective, report.metrics
         if report.violations or objective is None:
             info["violations"] = [str(violation) for violation in report.violations]
-            status, schedule, objective, metrics = Status.ERROR, None, None, {}
+            status = Status.ERROR
+            schedule = None
+            objective = None
+            metrics = {}
     if objective is not None and bound is not None and not on_its_side(instance.sense, bound, objective):
         info["refuted_bound"] = bound
-        status, bound, certificate = Status.ERROR, None, None
+        status = Status.ERROR
+        bound = None
+        certificate = None
     elif objective is not None and bound is not None:
         bound = _at_most(instance.sense, bound, objective)
     if schedule is not None and status in (Status.OPTIMAL, Status.FEASIBLE, Status.TIME_LIMIT):
@@ -125,7 +132,10 @@ def _proven(instance: Instance, solution: Solution, run: Run) -> Solution:
         changed = replace(solution, status=status, bound=None, certificate=None, info=told)
     else:
         certificate = {**solution.certificate, "bound": proven}
-        bound = proven if solution.objective is None else _at_most(solution.sense, proven, solution.objective)
+        if solution.objective is None:
+            bound = proven
+        else:
+            bound = _at_most(solution.sense, proven, solution.objective)
         changed = replace(solution, status=status, bound=bound, certificate=certificate, info=told)
     if changed.status is Status.OPTIMAL and not run.closes(changed.objective, changed.bound):
         changed = replace(changed, status=Status.FEASIBLE if changed.has_solution else Status.UNKNOWN)

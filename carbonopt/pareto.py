@@ -117,7 +117,8 @@ def _levels(least: Solution, free: Solution, name: str, levels: int) -> list[flo
     """Return limits on a quantity; None, no limit, stands for what the first one takes when it is free."""
     if not (least.has_solution and free.has_solution):
         return [None]
-    low, high = float(least.metrics[name]), float(free.metrics[name])
+    low = float(least.metrics[name])
+    high = float(free.metrics[name])
     if high - low <= LEAST_RANGE * abs(high):
         return [None]
     return [*np.linspace(low, high, levels)[:-1].tolist(), None]

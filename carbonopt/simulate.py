@@ -176,7 +176,8 @@ def _forecasts(instance: Instance, forecast: Any, seed: int) -> dict[str, Foreca
 def _forecast(instance: Instance, forecast: Any, zone: str, seed: int) -> Forecast:
     if isinstance(forecast, Forecast):
         return forecast
-    grid, number = instance.time, instance.carbon.index(zone)
+    grid = instance.time
+    number = instance.carbon.index(zone)
     if isinstance(forecast, CarbonSignal):
         values = forecast.g_per_kwh[forecast.index(zone)]
         if len(values) != grid.slots:

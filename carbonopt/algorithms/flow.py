@@ -55,7 +55,9 @@ class Flow(NamedTuple):
 
 def empty_flow(network: Network) -> Flow:
     """Return the flow in which no slot serves a job."""
-    slots, jobs, edges = len(network.capacity), len(network.demand), len(network.edge_job)
+    slots = len(network.capacity)
+    jobs = len(network.demand)
+    edges = len(network.edge_job)
     units, load, lacking = (np.zeros(count, dtype=np.int64) for count in (edges, slots, jobs))
     lacking += network.demand
     dead = np.zeros(slots, dtype=np.bool_), np.zeros(jobs, dtype=np.bool_)
@@ -124,7 +126,9 @@ def fill_levels(slot: int, last: int, most: int, net: Network, flow: Flow) -> in
                     if flow.lacking[j] > 0:
                         break
                 elif flow.job_level[j] == flow.slot_level[t]:
-                    f, end, level = flow.job_next[j], net.job_first[j + 1], flow.job_level[j] + 1
+                    f = flow.job_next[j]
+                    end = net.job_first[j + 1]
+                    level = flow.job_level[j] + 1
                     while f < end and (flow.units[f] == 0 or flow.slot_level[net.edge_slot[f]] != level):
                         f += 1
                     flow.job_next[j] = f

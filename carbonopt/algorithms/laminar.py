@@ -58,7 +58,8 @@ class LaminarOracle:
         for element in np.flatnonzero(~self._member.any(axis=0))[:1]:
             raise InputError(Fault("sets", f"must hold every element; element {element} is in none"))
         count = self._member.astype(np.int64)
-        shared, held = count @ count.T, count.sum(axis=1)
+        shared = count @ count.T
+        held = count.sum(axis=1)
         for a, b in np.argwhere((shared > 0) & (shared < np.minimum.outer(held, held)))[:1]:
             crossing = " and ".join(str(np.flatnonzero(self._member[k]).tolist()) for k in (a, b))
             raise InputError(Fault("sets", f"must be nested or disjoint; {crossing} cross"))

@@ -67,7 +67,9 @@ def window_network(
     InputError
         If a number is negative or not whole, a window leaves the slots, or lengths differ.
     """
-    slots, first, last = len(np.atleast_1d(capacity)), frozen_int(start, "start"), frozen_int(end, "end")
+    slots = len(np.atleast_1d(capacity))
+    first = frozen_int(start, "start")
+    last = frozen_int(end, "end")
     _same_length(demand=demand, start=first, end=last)
     for j in np.flatnonzero((first < 0) | (last < first) | (last > slots))[:1]:
         window = f"[{first[j]}, {last[j]})"
@@ -88,7 +90,8 @@ def set_network(
     The other parameters, and what is raised, are those of `window_network`.
     """
     _same_length(demand=demand, allowed=allowed)
-    slots, lists = len(np.atleast_1d(capacity)), [np.unique(frozen_int(listed, "allowed")) for listed in allowed]
+    slots = len(np.atleast_1d(capacity))
+    lists = [np.unique(frozen_int(listed, "allowed")) for listed in allowed]
     for j, listed in enumerate(lists):
         for t in listed[(listed < 0) | (listed >= slots)][:1]:
             raise InputError(Fault("allowed", f"must name slots 0 to {slots - 1}", str(t), j))
@@ -99,7 +102,8 @@ def set_network(
 def _network(
     capacity: npt.ArrayLike, demand: npt.ArrayLike, per_slot: npt.ArrayLike, edge_job: IntArray, edge_slot: IntArray
 ) -> Network:
-    room, need = _counts(np.atleast_1d(capacity), "capacity"), _counts(demand, "demand")
+    room = _counts(np.atleast_1d(capacity), "capacity")
+    need = _counts(demand, "demand")
     if np.ndim(per_slot):
         _same_length(demand=need, per_slot=per_slot)
     most = _counts(np.broadcast_to(per_slot, need.shape), "per_slot")

@@ -150,7 +150,8 @@ class Ascent:
 
     def _climb(self, prices: FloatArray, temperature: float, iterations: int) -> FloatArray:
         """Return the prices at which the quasi-Newton method ends."""
-        size, soft = abs(self.value) or 1.0, self.soft
+        size = abs(self.value) or 1.0
+        soft = self.soft
         count, latest = 0, prices
         assert soft is not None, "the smoothed form is missing"
 
@@ -163,7 +164,8 @@ class Ascent:
 
         def after_iteration(x: FloatArray) -> None:
             nonlocal count, latest
-            count, latest = count + 1, self._inside(x)
+            count += 1
+            latest = self._inside(x)
             if count % LOOK == 0:
                 self.look(latest)
             if self.done:
@@ -198,8 +200,12 @@ class Ascent:
         gap
             Distance to the maximum that the first steps assume, relative to the value.
         """
-        prices, value, subgradient = self.prices, self.value, self.subgradient
-        direction, stalled, size = np.zeros_like(prices), 0, abs(self.value) or 1.0
+        prices = self.prices
+        value = self.value
+        subgradient = self.subgradient
+        direction = np.zeros_like(prices)
+        stalled = 0
+        size = abs(self.value) or 1.0
         for _ in range(steps):
             outwards = ((prices <= self._low) & (subgradient < 0)) | ((prices >= self._high) & (subgradient > 0))
             direction = MOMENTUM * direction + np.where(outwards, 0.0, subgradient)
@@ -211,6 +217,9 @@ class Ascent:
             value, subgradient = self.look(prices)
             stalled = 0 if self.value > best + 1e-3 * gap * size else stalled + 1
             if stalled >= PATIENCE:
-                gap, stalled = gap / 2, 0
-                prices, value, subgradient = self.prices, self.value, self.subgradient
+                gap /= 2
+                stalled = 0
+                prices = self.prices
+                value = self.value
+                subgradient = self.subgradient
                 direction = np.zeros_like(prices)

@@ -167,12 +167,14 @@ class _Shortage:
 
     def parts(self) -> tuple[Violator, ...]:
         """Return one proof for each set of jobs and slots that edges connect."""
-        net, count = self.network, len(self.jobs)
+        net = self.network
+        count = len(self.jobs)
         inside = self.jobs[net.edge_job] & self.slots[net.edge_slot]
         ends = net.edge_job[inside], count + net.edge_slot[inside]
         nodes = count + len(self.slots)
         _, part = connected_components(coo_array((np.ones(len(ends[0])), ends), shape=(nodes, nodes)), directed=False)
-        of_job, of_slot = part[:count], part[count:]
+        of_job = part[:count]
+        of_slot = part[count:]
         found = (
             self.violator(self.jobs & (of_job == label), self.slots & (of_slot == label))
             for label in np.unique(of_job[self.jobs])

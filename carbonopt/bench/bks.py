@@ -94,7 +94,8 @@ def _enter(path: Path, instance: Instance, solution: Solution, value_found: floa
         if _better(value, entry[field], direction):
             entry[field] = _entry(value, solution)
             improved.append(field)
-    objective, bound = entry["objective"], entry["bound"]
+    objective = entry["objective"]
+    bound = entry["bound"]
     if objective and bound and sign * (bound["value"] - objective["value"]) > 1e-6 * max(1.0, abs(bound["value"])):
         raise CarbonoptError(f"{instance.name}: bound {bound} and objective {objective} cross: one is wrong")
     if "objective" in improved:

@@ -121,7 +121,8 @@ def count_runs(paths: Iterable[Path], methods: Sequence[str] | None, results: Pa
 
 def _runs(instance: Instance, methods: Sequence[str] | None, options: dict[str, Any]) -> list[tuple[str, Key]]:
     names = problem_of(instance.problem).compared if methods is None else methods
-    seed, limit = options.get("seed", 0), options.get("time_limit")
+    seed = options.get("seed", 0)
+    limit = options.get("time_limit")
     return [(name, (instance.sha256, name, seed, limit)) for name in names]
 
 

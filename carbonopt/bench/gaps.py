@@ -20,7 +20,8 @@ def with_best_bounds(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
     bounds: dict[str, float] = {}
     for record in records:
-        bound, key = record["bound"], record["instance_sha256"]
+        bound = record["bound"]
+        key = record["instance_sha256"]
         if bound is not None:
             better = max if record["sense"] == "min" else min
             bounds[key] = better(bounds.get(key, bound), bound)

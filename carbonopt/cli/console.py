@@ -306,7 +306,9 @@ class Meter:
 @contextmanager
 def counted(label: str, total: int) -> Iterator[Callable[[], None]]:
     """Show how many of `total` steps are done, with rate and remaining time, once it takes a while."""
-    start, done, last = time.perf_counter(), 0, time.perf_counter()
+    start = time.perf_counter()
+    done = 0
+    last = time.perf_counter()
 
     def step() -> None:
         nonlocal done, last

@@ -121,7 +121,8 @@ def mlcluster(
 
 
 def _convert(problem: str, arguments: dict[str, Any]) -> None:
-    output, json_output = arguments.pop("output"), arguments.pop("json_output")
+    output = arguments.pop("output")
+    json_output = arguments.pop("json_output")
     inputs = [arguments["jobs"], *(arguments["carbon"] or ())]
     if output is not None:
         console.require_new(output, inputs)

@@ -58,7 +58,10 @@ def compare_policies(
 
     instance = co.read(path)
     names = policies_named(instance, policies)
-    cases = [_with_reserved(instance, number) for number in listed(reserved)] if reserved else [instance]
+    if reserved:
+        cases = [_with_reserved(instance, number) for number in listed(reserved)]
+    else:
+        cases = [instance]
     say = console.saying()
     found: list[pd.DataFrame] = []
     for case in cases:

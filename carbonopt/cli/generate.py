@@ -162,7 +162,8 @@ def mlcluster(
     Profiles are modelled, and say so; without --carbon the signal is synthetic.
     """
     parameters = groups.together(locals())
-    output, json_output = parameters.pop("output"), parameters.pop("json_output")
+    output = parameters.pop("output")
+    json_output = parameters.pop("json_output")
     import carbonopt as co
 
     _write(co.generate("mlcluster", **_signal(parameters)), output, json_output)
@@ -172,7 +173,8 @@ def _generate(problem: str, parameters: dict[str, Any]) -> None:
     """Generate and write an instance of a problem whose jobs make the horizon."""
     import carbonopt as co
 
-    output, json_output = parameters.pop("output"), parameters.pop("json_output")
+    output = parameters.pop("output")
+    json_output = parameters.pop("json_output")
     parameters = _signal(_trace(parameters))
     _write(co.generate(problem, **parameters), output, json_output)
 
@@ -182,7 +184,8 @@ def _trace(parameters: dict[str, Any]) -> dict[str, Any]:
     from carbonopt.io.convert import source_of
     from carbonopt.io.trace import read_trace
 
-    path, reading = parameters.pop("trace"), [parameters.pop(key) for key in ("time_unit", "trace_format")]
+    path = parameters.pop("trace")
+    reading = [parameters.pop(key) for key in ("time_unit", "trace_format")]
     if path is not None:
         return parameters | {"trace": read_trace(path, *reading), "source": source_of(path)}
     used = dict(zip(("--time-unit", "--trace-format"), (value is not None for value in reading), strict=True))

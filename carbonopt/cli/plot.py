@@ -30,7 +30,8 @@ def plot(
     from carbonopt.plotting.figure import save
 
     console.require_target(output, [instance_file, solution_file], console.FIGURE)
-    instance, solution = co.read(instance_file), co.read_solution(solution_file)
+    instance = co.read(instance_file)
+    solution = co.read_solution(solution_file)
     if not solution.has_solution:
         raise UnsupportedError(f"{solution_file}: holds no schedule (status {solution.status})")
     for violation in console.telling(co.check(instance, solution).violations):

@@ -28,7 +28,8 @@ def command_of(problem: Problem, role: str) -> Callable[..., None]:
     helps = parameter_texts(text)
 
     def command(**given: Any) -> None:
-        output, json_output = given.pop("output"), given.pop("json_output")
+        output = given.pop("output")
+        json_output = given.pop("json_output")
         instance = function(**given)
         told = {"instance": instance.name, "sha256": instance.sha256}
         console.print_written(make.write(instance, output), json_output, **told)

@@ -59,7 +59,9 @@ class InputError(CarbonoptError, ValueError):
         """One line a fault, at most `MAX_SHOWN_FAULTS` of them."""
         shown = [str(fault) for fault in self.faults[:MAX_SHOWN_FAULTS]]
         hidden = self.faults[MAX_SHOWN_FAULTS:]
-        return [*shown, str(Fault("", f"and {len(hidden)} more faults", file=hidden[0].file))] if hidden else shown
+        if hidden:
+            return [*shown, str(Fault("", f"and {len(hidden)} more faults", file=hidden[0].file))]
+        return shown
 
     def in_file(self, file: object) -> InputError:
         """Return the same faults, told of `file` where they name no other."""
@@ -92,13 +94,18 @@ class PolicyError(CarbonoptError):
     """
 
     def __init__(self, summary: str, log: Any = None, details: str = "") -> None:
-        self.summary, self.log, self.details = summary, log, details
+        self.summary = summary
+        self.log = log
+        self.details = details
         super().__init__(f"{summary}\n{details}".rstrip())
 
 
 def shown(value: object, limit: int = 60) -> str:
     """Return `value` as JSON-like text that fits into one line."""
-    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
+    if value is None:
+        text = "null"
+    else:
+        text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 

@@ -179,7 +179,9 @@ def file_name(text: str) -> str:
     'a_b-2c2c791a'
     """
     safe = re.sub(r"[^\w.+-]", "_", text, flags=re.ASCII).lstrip("._-")[:LONGEST_NAME]
-    return text if safe == text else f"{safe}-{sha256(text.encode()).hexdigest()[:8]}".lstrip("-")
+    if safe == text:
+        return text
+    return f"{safe}-{sha256(text.encode()).hexdigest()[:8]}".lstrip("-")
 
 
 def is_device(path: PathLike) -> bool:

@@ -108,11 +108,15 @@ class Options:
         """Wall time that is left [s], at least 0; infinite without a limit, 0 once the user has asked to stop."""
         if is_asked():
             return 0.0
-        return float("inf") if self.time_limit is None else max(0.0, self.time_limit - self.elapsed)
+        if self.time_limit is None:
+            return float("inf")
+        return max(0.0, self.time_limit - self.elapsed)
 
     def part(self, share: float) -> Options:
         """Return the same options with a share of the time that is left."""
-        return self if self.time_limit is None else replace(self, time_limit=self.elapsed + share * self.remaining)
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=self.elapsed + share * self.remaining)
 
     def parameters(self, kind: type[P]) -> P:
         """Return the method's parameters: those given where they are of this kind, else the defaults."""

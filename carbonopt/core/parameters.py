@@ -80,7 +80,8 @@ class Parameters:
         InputError
             With every unknown name and every wrong value.
         """
-        known, hints = {part.name: part for part in fields(cls)}, get_type_hints(cls)
+        known = {part.name: part for part in fields(cls)}
+        hints = get_type_hints(cls)
         usual = cls() if default is None else default
         values: dict[str, Any] = {}
         faults: list[Fault] = []
@@ -108,7 +109,8 @@ class Parameters:
         default = type(self)() if default is None else default
         told: dict[str, Any] = {}
         for part in fields(self):
-            value, usual = getattr(self, part.name), getattr(default, part.name)
+            value = getattr(self, part.name)
+            usual = getattr(default, part.name)
             if isinstance(value, Parameters):
                 told[part.name] = value.changes(usual)
             elif value != usual:
@@ -143,7 +145,8 @@ def described(
     texts = _texts(kind)
     groups: list[tuple[Parameters, tuple[str, ...]]] = []
     for part in fields(kind):
-        value, name = getattr(default, part.name), (*path, part.name)
+        value = getattr(default, part.name)
+        name = (*path, part.name)
         if isinstance(value, Parameters):
             groups.append((value, name))
         else:

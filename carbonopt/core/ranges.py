@@ -55,7 +55,10 @@ def require_number(
     known = [(word, end, holds) for word, end, holds in ends if end is not None]
     if is_number and all(holds(value, end) for _, end, holds in known):
         return
-    words = ["a whole number" if whole else "a finite number"] if whole or not is_number else []
+    if whole or not is_number:
+        words = ["a whole number" if whole else "a finite number"]
+    else:
+        words = []
     words += [f"{word} {end:g}" for word, end, _ in known]
     raise UnsupportedError(f"{option} = {shown(value)}: must be {', '.join(words)}{', or none' if none else ''}")
 

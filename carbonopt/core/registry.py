@@ -227,7 +227,10 @@ class Problem:
         for constraint in instance.constraints:
             if constraint not in entries[name].respects:
                 able = tuple(other for other, entry in entries.items() if constraint in entry.respects)
-                others = f"must be {one_of(able, limit=len(able))}" if able else f"no {kind} does"
+                if able:
+                    others = f"must be {one_of(able, limit=len(able))}"
+                else:
+                    others = f"no {kind} does"
                 raise RefusedError(f"{kind} {name!r} does not respect {constraint}, which the instance has: {others}")
 
     def require_start_taken(self, name: str) -> None:

@@ -22,7 +22,9 @@ def part(raw: Any, *path: str) -> Any:
 def names_at(raw: Any, *path: str) -> list[str] | None:
     """Return the list of names at `path`; None where something else stands there."""
     names = part(raw, *path)
-    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return names
+    return None
 
 
 def column_faults(raw: Any, section: str, columns: Collection[str], tables: Collection[str]) -> Iterator[Fault]:
@@ -53,7 +55,8 @@ def row_faults(field: str, rows: Any, length: int, what: str) -> Iterator[Fault]
 
 def duplicate_faults(raw: Any, *path: str) -> Iterator[Fault]:
     """Yield a fault for each name that stands in the same column before."""
-    names, seen = part(raw, *path), dict[str, int]()
+    names = part(raw, *path)
+    seen = dict[str, int]()
     for row, name in enumerate(names if isinstance(names, list) else ()):
         if isinstance(name, str) and name and seen.setdefault(name, row) != row:
             yield Fault(".".join(path), f"is a duplicate of row {seen[name]}", shown(name), row)
@@ -73,7 +76,8 @@ def unknown_faults(
 
 def carbon_faults(raw: Any, slots: int | None) -> Iterator[Fault]:
     """Yield what is wrong with the shape and the names of the field ``carbon``; `slots` None if unknown."""
-    zones, rows = part(raw, "carbon", "zones"), part(raw, "carbon", "g_per_kwh")
+    zones = part(raw, "carbon", "zones")
+    rows = part(raw, "carbon", "g_per_kwh")
     yield from duplicate_faults(raw, "carbon", "zones")
     if isinstance(zones, list) and isinstance(rows, list) and len(zones) != len(rows):
         words = f"must have one row for each of the {len(zones)} zones"

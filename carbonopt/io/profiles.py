@@ -115,11 +115,15 @@ def _row_faults(table: Table, column: int, nodes: FloatArray) -> Iterator[Fault]
     if nodes.max() == 0:
         yield table.fault(column, order[0], "must not be the only number of nodes")
     for before, row in pairwise(order):
-        least, missing = nodes[before] + 1, nodes[row] - nodes[before] - 1
+        least = nodes[before] + 1
+        missing = nodes[row] - nodes[before] - 1
         if missing < 0:
             yield table.fault(column, row, f"is a duplicate of line {table.lines[before]}")
         elif missing > 0 and nodes[before] > 0:
-            left_out = f"{least:.0f}" if missing == 1 else f"{least:.0f} to {nodes[row] - 1:.0f}"
+            if missing == 1:
+                left_out = f"{least:.0f}"
+            else:
+                left_out = f"{least:.0f} to {nodes[row] - 1:.0f}"
             yield table.fault(column, row, f"must be {least:.0f}: there is no row for {left_out} nodes")
 
 
@@ -130,7 +134,9 @@ def _course_faults(
     empty: BoolArray = nodes == 0
     yield from table.faults(at["throughput"], empty & (throughput > 0), "must be 0: there are no nodes")
     yield from table.faults(at["power"], empty & (watts > 0), "must be 0: power is that of the job's own nodes")
-    gain_before, throughput_before, watts_before = np.inf, 0.0, 0.0
+    gain_before = np.inf
+    throughput_before = 0.0
+    watts_before = 0.0
     for row in order[nodes[order] > 0].tolist():
         gain = throughput[row] - throughput_before
         if gain <= 0:
@@ -141,7 +147,8 @@ def _course_faults(
             yield table.fault(at["throughput"], row, f"must be at most {most}: no node adds more than the one before")
             throughput_before = float(throughput[row])
         else:
-            gain_before, throughput_before = gain, float(throughput[row])
+            gain_before = gain
+            throughput_before = float(throughput[row])
         if watts[row] < watts_before:
             yield table.fault(at["power"], row, f"must be at least {shown(watts_before)}, that of one node less")
         watts_before = max(watts_before, float(watts[row]))

@@ -75,7 +75,8 @@ def read_sacct(path: str | os.PathLike[str]) -> JobTrace:
     ended = np.array([state in ENDED for state in states], dtype=np.bool_)
     hours, hours_faults = _hours(table, ended)
     ran = ended & (hours != 0)
-    submit, cpus = _moments(table, at["Submit"]), _cpus(table)
+    submit = _moments(table, at["Submit"])
+    cpus = _cpus(table)
     faults = [
         *table.faults(at["Submit"], ran & np.isnat(submit), _MOMENT_RULE),
         *hours_faults,

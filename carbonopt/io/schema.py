@@ -232,7 +232,8 @@ _WORDS = {
 def _fault(error: Any, model: type[BaseModel], field: str) -> Fault:
     """Turn one pydantic error into words: which field, which row, which value, what would be right."""
     parts = [part for part in error["loc"] if not str(part).startswith("kind:")]
-    kind, context = error["type"], error.get("ctx", {})
+    kind = error["type"]
+    context = error.get("ctx", {})
     if parts and parts[-1] == "[key]":  # the name of a field is wrong, not what it holds
         parts.pop()
     if kind == "extra_forbidden":

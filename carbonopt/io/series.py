@@ -70,7 +70,8 @@ def slot_means(series: CarbonSeries, time: TimeGrid) -> FloatArray:
     FloatArray
         [gCO2eq/kWh], shape (T,). A slot inside one value is that value, to the last bit.
     """
-    step, count = series.step_ns, len(series.times)
+    step = series.step_ns
+    count = len(series.times)
     slot = round(time.slot_hours * HOUR_NS)
     begin = (nanoseconds(time.start) - series.begin_ns) % (count * step)
     edges = begin + slot * np.arange(time.slots + 1, dtype=np.int64)
@@ -102,9 +103,13 @@ def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[Ca
     kind = _format(table, intensity)
     time, *zones_at, value = table.columns(kind.layout(intensity)).values()
     zone = zones_at[0] if zones_at else None
-    times, values = utc_times(table.cells[time]), table.numbers(value) * kind.g_per_kwh
+    times = utc_times(table.cells[time])
+    values = table.numbers(value) * kind.g_per_kwh
     stem = PurePath(path).name.removesuffix(".gz").removesuffix(".csv")
-    zones = [stem] * len(times) if zone is None else [cell.strip() for cell in table.cells[zone]]
+    if zone is None:
+        zones = [stem] * len(times)
+    else:
+        zones = [cell.strip() for cell in table.cells[zone]]
     faults = table.faults(time, np.isnat(times), TIME_RULE)
     if zone is not None:
         faults += table.faults(zone, np.array([not name for name in zones]), "must name a zone")
@@ -149,7 +154,8 @@ def _spacing_faults(table: Table, column: int, times: TimeArray, order: IntArray
     step = int(lengths[np.argmax(counts)])
     faults = []
     for place in np.flatnonzero(gaps != step):
-        hours, line = gaps[place] / HOUR_NS, table.lines[order[place]]
+        hours = gaps[place] / HOUR_NS
+        line = table.lines[order[place]]
         problem = f"must be {step / HOUR_NS:g} h after line {line}, not {hours:g} h: a zone's rows must leave no gap"
         if not gaps[place]:
             problem = f"is a duplicate of line {line}: a zone has each time once"

@@ -90,7 +90,9 @@ def _table(path: str | os.PathLike[str]) -> Table:
     """
     used = itemgetter(*(field - 1 for field in USED.values()))
     text = read_bytes(path).decode("utf-8-sig", errors="replace")  # comments come in any encoding
-    at, rows, faults = [], [], []
+    at = []
+    rows = []
+    faults = []
     for number, line in enumerate(text.splitlines(), start=1):
         cells = line.split()
         if not cells or cells[0].startswith(";"):

@@ -225,7 +225,9 @@ def _pass(highs: Any, program: Program, arrays: Arrays, scaling: Scaling) -> Non
 
 
 def _result(highs: Any, program: Program, scaling: Scaling, is_mip: bool, stopped_by_user: bool) -> Result:
-    model_status, info, solution = highs.getModelStatus(), highs.getInfo(), highs.getSolution()
+    model_status = highs.getModelStatus()
+    info = highs.getInfo()
+    solution = highs.getSolution()
     if program.columns == 0:  # HiGHS calls it empty, and does not look at the rows
         return _without_columns(program)
     factor = scaling.cost

@@ -62,7 +62,8 @@ def with_longer_jobs(instance: ElasticInstance, factor: float) -> ElasticInstanc
 
 def with_more_jobs(instance: ElasticInstance, factor: float) -> ElasticInstance:
     """Return the instance with a share of its jobs, or with some of them twice."""
-    jobs, rng = instance.jobs, np.random.default_rng(0)
+    jobs = instance.jobs
+    rng = np.random.default_rng(0)
     order = rng.permutation(len(jobs))
     extra = round((factor - 1) * len(jobs))
     rows: IntArray = (
@@ -137,7 +138,8 @@ ELASTICITY = Figure(
 
 def _shift(run: Run) -> pd.DataFrame:
     past, week = pairs(run)[0]
-    policies, rows = Policies(past), []
+    policies = Policies(past)
+    rows = []
     for what, change in (("lengths", with_longer_jobs), ("arrivals", with_more_jobs)):
         for factor in SHIFTS:
             found = compared(run, change(week, factor), policies, NAMES)

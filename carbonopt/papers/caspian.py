@@ -115,7 +115,8 @@ SIGNAL = Figure(
 
 
 def _allocation(run: Run) -> pd.DataFrame:
-    instance, parts = _instance(run), []
+    instance = _instance(run)
+    parts = []
     for policy, solution in _compared(run).items():
         load = load_of(instance, solution)[:, 0]
         for name, used in zip(instance.clusters.name, load, strict=True):
@@ -181,7 +182,8 @@ def completion_ratios(instance: MospInstance, solution: Solution) -> FloatArray:
 
 
 def _histogram(run: Run) -> pd.DataFrame:
-    instance, edges = _instance(run), np.append(np.arange(BINS + 1) / BINS, np.inf)
+    instance = _instance(run)
+    edges = np.append(np.arange(BINS + 1) / BINS, np.inf)
     table: dict[str, Any] = {"ratio": [*(f"{low:.1f}+" for low in edges[:BINS]), "late"]}
     for policy, solution in _compared(run).items():
         ratio = np.round(completion_ratios(instance, solution), 9)

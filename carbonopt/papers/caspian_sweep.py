@@ -74,7 +74,8 @@ class Case:
     @property
     def label(self) -> str:
         """Name of the policy in tables."""
-        expecting, printed = (", expecting" if self.past is not None else ""), (", as printed" if self.printed else "")
+        expecting = ", expecting" if self.past is not None else ""
+        printed = ", as printed" if self.printed else ""
         return f"{self.policy}{expecting}{printed}"
 
     @property
@@ -177,7 +178,8 @@ class Reference:
     @classmethod
     def of(cls, instance: MospInstance, settings: Mapping[str, Any]) -> Reference:
         """Return the references of an instance."""
-        seed, own = int(settings.get("seed", 0)), own_objective()
+        seed = int(settings.get("seed", 0))
+        own = own_objective()
         random, clean = BASELINES
         drawn = [simulated(instance, Case(random, own), {**settings, "seed": seed + draw}) for draw in range(DRAWS)]
         strict = CarbonObjective(tardiness_slots=STRICT_KG, completion_slots=0.0)

@@ -32,7 +32,8 @@ def plot_elastic_load(instance: ElasticInstance, solution: Solution, ax: Any = N
     from matplotlib import colormaps
 
     axis = new_axes(height=3.2)[0] if ax is None else ax
-    load, capacity = _load(instance, solution), instance.cluster.capacity
+    load = _load(instance, solution)
+    capacity = instance.cluster.capacity
     edges = np.arange(instance.time.slots + 1)
     top = np.zeros(instance.time.slots)
     colors = colormaps["viridis"](np.linspace(0.15, 0.95, len(instance.profiles)))

@@ -48,7 +48,8 @@ def plot_mlcluster_load(instance: MlClusterInstance, solution: Solution, ax: Any
     right.stairs(instance.intensity, hours, baseline=None, color="tab:red")
     right.set_ylim(0, 1.1 * max(instance.intensity.max(), LEAST_HEIGHT))
     right.set_ylabel("gCO2eq/kWh", color="tab:red")
-    added, mean = solution.metrics.get("added_carbon_kg", 0.0), solution.metrics.get("mean_jct_hours", 0.0)
+    added = solution.metrics.get("added_carbon_kg", 0.0)
+    mean = solution.metrics.get("mean_jct_hours", 0.0)
     axis.set_title(f"{instance.name}, {solution.method}: {added:.4g} kgCO2eq added, mean JCT {mean:.3g} h")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=6, fontsize="small", frameon=False)
     return axis

@@ -33,7 +33,8 @@ def bars(table: pd.DataFrame, by: str, columns: Mapping[str, str], ax: Any = Non
         Those that were drawn on.
     """
     axis = new_axes(height=3.2)[0] if ax is None else ax
-    place, width = np.arange(len(table)), 0.8 / len(columns)
+    place = np.arange(len(table))
+    width = 0.8 / len(columns)
     for number, (column, label) in enumerate(columns.items()):
         axis.bar(place + (number - (len(columns) - 1) / 2) * width, table[column], width, label=label)
     axis.set_xticks(place, [str(name).replace("-", "-\n") for name in table[by]], fontsize="small")

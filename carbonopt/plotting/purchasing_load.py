@@ -33,7 +33,10 @@ def plot_purchasing_load(instance: PurchasingInstance, solution: Solution, ax: A
     from matplotlib import colormaps
 
     axis = new_axes(height=3.2)[0] if ax is None else ax
-    reserved = int(solution.info.get("reserved_cpus", 0)) if instance.reserved_cpus is None else instance.reserved_cpus
+    if instance.reserved_cpus is None:
+        reserved = int(solution.info.get("reserved_cpus", 0))
+    else:
+        reserved = instance.reserved_cpus
     moment, load = _load(solution, dict(zip(instance.jobs.name, instance.jobs.cpus.tolist(), strict=True)), reserved)
     top = np.zeros(len(moment))
     colors = colormaps["viridis"](np.linspace(0.15, 0.95, len(KINDS)))
@@ -60,8 +63,10 @@ def plot_purchasing_load(instance: PurchasingInstance, solution: Solution, ax: A
 def _load(solution: Solution, cpus_of: dict[str, float], reserved: int) -> tuple[FloatArray, FloatArray]:
     """Return the moments at which the load changes, and the CPUs of each kind from each on, shape (3, M)."""
     rows = solution.schedule
-    start, end = rows["start_hours"].to_numpy(dtype=float), rows["end_hours"].to_numpy(dtype=float)
-    option, cpus = rows["option"].to_numpy(dtype=str), np.array([cpus_of[name] for name in rows["job"]], dtype=float)
+    start = rows["start_hours"].to_numpy(dtype=float)
+    end = rows["end_hours"].to_numpy(dtype=float)
+    option = rows["option"].to_numpy(dtype=str)
+    cpus = np.array([cpus_of[name] for name in rows["job"]], dtype=float)
     moment = np.unique(np.concatenate([start, end]))
     level = {}
     for name in ("reserved", "shared", "on-demand", "spot"):

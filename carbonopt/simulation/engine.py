@@ -109,7 +109,10 @@ class _Engine:
     """One simulation."""
 
     def __init__(self, state: State, policy: Policy, horizon: float, callback: Callback | None) -> None:
-        self.state, self.policy, self.horizon, self.callback = state, policy, horizon, callback
+        self.state = state
+        self.policy = policy
+        self.horizon = horizon
+        self.callback = callback
         self.began = self.reported = time.perf_counter()
         self.known: list[Event] = []  # arrivals, capacities and first plans: sorted once, cheaper than a heap
         self.at = self.idle = 0
@@ -120,7 +123,9 @@ class _Engine:
                 del self.hook[name]  # a call that does nothing, a million times
 
     def run(self) -> str:
-        state, rounds, before = self.state, 0, -inf
+        state = self.state
+        rounds = 0
+        before = -inf
         self._call("on_begin")
         self._prepare()
         while self.idle < IDLE_EPOCHS:
@@ -155,8 +160,10 @@ class _Engine:
 
     def _prepare(self) -> None:
         """Lay out what is known before the first event."""
-        state, arrival = self.state, self.state.workload.arrival
-        jobs, rank = range(arrival.size), state.rank
+        state = self.state
+        arrival = self.state.workload.arrival
+        jobs = range(arrival.size)
+        rank = state.rank
         self.known = [(at, ARRIVAL, rank[job], job) for job, at in zip(jobs, arrival.tolist(), strict=True)]
         plans = self.policy.plan_all(state)
         if plans is not None:
@@ -178,7 +185,9 @@ class _Engine:
 
     def _moment(self) -> list[Event] | None:
         """Take the events of the next moment; none where nothing is to come, None at the horizon."""
-        heap, known, at = self.state.events, self.known, self.at
+        heap = self.state.events
+        known = self.known
+        at = self.at
         first = min(heap[0][0] if heap else inf, known[at][0] if at < len(known) else inf)
         if first == inf:
             return []
@@ -226,7 +235,8 @@ class _Engine:
 
     def _end_runs(self, batch: list[Event]) -> bool:
         """End the runs that end at this moment, then tell the policy: all of their units are free by then."""
-        state, ended = self.state, []
+        state = self.state
+        ended = []
         for at, kind, _, ending in batch:
             if kind != END:
                 break
@@ -234,7 +244,10 @@ class _Engine:
             if current is not None and current is ending and current.end == at:  # else it was stopped before
                 ended.append((current.job, state.finish(current)))
         for job, why in ended:
-            name = "on_completion" if why == COMPLETED else "on_eviction" if why == EVICTED else "on_suspension"
+            if why == COMPLETED:
+                name = "on_completion"
+            else:
+                name = "on_eviction" if why == EVICTED else "on_suspension"
             self._call(name, job)
         return bool(ended)
 
@@ -258,7 +271,8 @@ class _Engine:
             assert self.callback is not None
             self.reported = now
             state = self.state
-            seconds, jobs = now - self.began, len(state.workload)
+            seconds = now - self.began
+            jobs = len(state.workload)
             self.callback(SimulationProgress(seconds, now=state.now, completed=state.completed, jobs=jobs))
 
 

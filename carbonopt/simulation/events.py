@@ -19,7 +19,11 @@ class Run:
     __slots__ = ("end", "ended", "job", "pool", "rate", "ready", "start", "units", "until")
 
     def __init__(self, job: int, pool: int, units: float, start: float, until: float) -> None:
-        self.job, self.pool, self.units, self.start, self.until = job, pool, units, start, until
+        self.job = job
+        self.pool = pool
+        self.units = units
+        self.start = start
+        self.until = until
         self.ready = start
         self.rate = 1.0
         self.end = inf

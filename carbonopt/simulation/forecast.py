@@ -35,7 +35,9 @@ class Forecast(ABC):
     def __init__(self, slots: int, slot_hours: float = 1.0, window_hours: float | None = None) -> None:
         if window_hours is not None and not window_hours >= slot_hours:
             raise InputError(Fault("forecast.window_hours", "must be at least one slot", shown(window_hours)))
-        self.slots, self.slot_hours, self.window_hours = slots, slot_hours, window_hours
+        self.slots = slots
+        self.slot_hours = slot_hours
+        self.window_hours = window_hours
 
     @abstractmethod
     def issued(self, slot: int) -> FloatArray:
@@ -72,7 +74,8 @@ class Forecast(ABC):
             its values the last one goes on for ever. (For start-time policies that was the better guess of
             the two: 24 h ahead, on four zones, 1 to 8 % less carbon than with the last day repeated.)
         """
-        values, begin = self.issued(slot), slot * self.slot_hours
+        values = self.issued(slot)
+        begin = slot * self.slot_hours
         missing = int(np.ceil((until - begin) / self.slot_hours - 1e-9)) - values.size
         if missing > 0:
             day = values[-max(1, round(DAY_HOURS / self.slot_hours)) :]
@@ -80,7 +83,10 @@ class Forecast(ABC):
         return StepSignal(values, self.slot_hours, begin)
 
     def _seen(self, values: FloatArray, slot: int) -> FloatArray:
-        stop = None if self.window_hours is None else slot + max(1, int(self.window_hours / self.slot_hours + 1e-9))
+        if self.window_hours is None:
+            stop = None
+        else:
+            stop = slot + max(1, int(self.window_hours / self.slot_hours + 1e-9))
         return values[slot:stop]
 
 

@@ -55,7 +55,9 @@ class ErrorForecast(Forecast):
                 raise InputError(Fault(f"forecast.{field}", "must be finite and at least 0", shown(value)))
         self.g_per_kwh = frozen_float(g_per_kwh)
         super().__init__(self.g_per_kwh.size, slot_hours, window_hours)
-        self.error, self.memory_hours, self.seed = error, memory_hours, seed
+        self.error = error
+        self.memory_hours = memory_hours
+        self.seed = seed
         self._rho = float(np.exp(-slot_hours / memory_hours)) if memory_hours else 0.0
         shocks = np.random.default_rng(seed).standard_normal(self.slots)
         self._drift = _fading_sums(shocks * error * np.sqrt(1 - self._rho**2), self._rho)
@@ -75,7 +77,8 @@ class ErrorForecast(Forecast):
 
 def _fading_sums(values: FloatArray, rho: float) -> FloatArray:
     """Return ``y[t] = rho y[t-1] + values[t]``, doubling the reach of the sums each time."""
-    sums, reach = values.copy(), 1
+    sums = values.copy()
+    reach = 1
     while reach < sums.size and rho**reach > 0:
         sums[reach:] = sums[reach:] + rho**reach * sums[:-reach]
         reach *= 2

@@ -67,7 +67,10 @@ def _policy_class(module: ModuleType, path: str, name: str) -> type[Policy]:
         if isinstance(value, type) and issubclass(value, Policy) and value.__module__ == module.__name__
     ]
     names = tuple(kind.__name__ for kind in own)
-    there = f"it has {one_of(names)}" if names else "it has no subclass of carbonopt.simulation.Policy"
+    if names:
+        there = f"it has {one_of(names)}"
+    else:
+        there = "it has no subclass of carbonopt.simulation.Policy"
     if not name and len(own) != 1:
         raise PolicyError(f"{path}: name the policy, as in {path}:MyPolicy: {there}")
     kind = getattr(module, name, None) if name else own[0]

@@ -41,7 +41,8 @@ class StepSignal:
         self.step = float(step)
         self.origin = float(origin)
         self._sum = np.concatenate(([0.0], np.cumsum(self.values)))
-        before, after = self._sum[:-1], self._sum[1:]
+        before = self._sum[:-1]
+        after = self._sum[1:]
         added = after - before
         self._error = np.concatenate(([0.0], np.cumsum((before - (after - added)) + (self.values - added))))
 
@@ -61,7 +62,8 @@ class StepSignal:
 
     def integral(self, start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
         """Return the integrals from `start` to `end`, elementwise [value x unit of time]."""
-        first, last = self.position(start), self.position(end)
+        first = self.position(start)
+        last = self.position(end)
         whole = (self._sum[last] - self._sum[first]) + (self._error[last] - self._error[first])
         head = (np.asarray(start, dtype=np.float64) - self.origin) - first * self.step
         tail = (np.asarray(end, dtype=np.float64) - self.origin) - last * self.step

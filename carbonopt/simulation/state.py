@@ -49,7 +49,9 @@ class State:
         instance: Any = None,
         forecast: Forecast | None = None,
     ) -> None:
-        self.workload, self.pools, self.policy = workload, pools, policy
+        self.workload = workload
+        self.pools = pools
+        self.policy = policy
         self.instance, self.forecast = instance, forecast
         own, evictions = np.random.SeedSequence(seed).spawn(2)
         self.rng = np.random.default_rng(own)
@@ -99,7 +101,9 @@ class State:
     def remaining(self, job: int) -> float:
         """Return the work that a job has left at this moment."""
         run = self.running.get(job)
-        return self._left[job] if run is None else max(0.0, self._left[job] - self._done(run, self.now))
+        if run is None:
+            return self._left[job]
+        return max(0.0, self._left[job] - self._done(run, self.now))
 
     def planned(self, job: int) -> float | None:
         """Return a queued job's planned start; None where it has none."""
@@ -207,7 +211,8 @@ class State:
             It names policy, pool and time.
         """
         for number, pool in enumerate(self.pools):
-            load, capacity = self._load[number], self._capacity[number]
+            load = self._load[number]
+            capacity = self._capacity[number]
             if load > capacity * (1 + ROUNDING) + ROUNDING:
                 words = f"pool {pool.name!r} has {capacity:g} units from then on, and {load:g} in use"
                 raise ActionError(f"policy {self.policy!r}, at {self.now:.9g}: {words}")
@@ -225,10 +230,13 @@ class State:
         return self._place[pool]
 
     def _begin(self, run: Run) -> None:
-        job, place, units = run.job, run.pool, run.units
+        job = run.job
+        place = run.pool
+        units = run.units
         if not (units > 0 and isfinite(units)):
             raise self.fault(job, f"cannot run on {units!r} units")
-        load, capacity = self._load[place] + units, self._capacity[place]
+        load = self._load[place] + units
+        capacity = self._capacity[place]
         if load > capacity * (1 + ROUNDING) + ROUNDING:
             free = capacity - self._load[place]
             raise self.fault(job, f"needs {units:g} units of pool {self.pools[place].name!r}; {free:g} are free")
@@ -247,10 +255,12 @@ class State:
     def _set_end(self, run: Run) -> None:
         run.end = run.ready + self._left[run.job] / run.rate if run.rate else inf
         if run.until < run.end - ROUNDING:
-            run.end, run.ended = max(run.until, self.now), SUSPENDED
+            run.end = max(run.until, self.now)
+            run.ended = SUSPENDED
         hazard = self.pools[run.pool].evictions
         if hazard and run.start + self._luck[run.job] / hazard < run.end:
-            run.end, run.ended = run.start + self._luck[run.job] / hazard, EVICTED
+            run.end = run.start + self._luck[run.job] / hazard
+            run.ended = EVICTED
         if run.end < inf:
             self.push(run.end, END, run)
 

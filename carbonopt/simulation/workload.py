@@ -72,7 +72,10 @@ class Workload:
                 found.append(Fault(column, f"must have one entry for each of the {len(self)} jobs"))
                 continue
             for row in np.flatnonzero(~(np.isfinite(values) & ((values >= 0) if floor else (values > 0)))):
-                words = "must be finite and at least 0" if floor else "must be finite and above 0"
+                if floor:
+                    words = "must be finite and at least 0"
+                else:
+                    words = "must be finite and above 0"
                 found.append(Fault(column, words, shown(float(values[row])), int(row)))
         return found
 

@@ -94,7 +94,8 @@ class _Numbers:
 
 
 def _instance(numbers: _Numbers, divisor: float) -> tuple[int, Machines, EcasJobs]:
-    minutes, resources = numbers.whole("minutes of a slot", 1), numbers.whole("number of resources", 1)
+    minutes = numbers.whole("minutes of a slot", 1)
+    resources = numbers.whole("number of resources", 1)
     machine: list[list[float]] = []
     capacity: list[list[int]] = []
     for _ in range(numbers.whole("number of machines", 1)):
@@ -110,7 +111,8 @@ def _instance(numbers: _Numbers, divisor: float) -> tuple[int, Machines, EcasJob
         power.append(numbers.real("power of a task"))
         use.append([numbers.whole("use of a task") for _ in range(resources)])
     numbers.end()
-    columns, table = np.array(machine), np.array(window, dtype=np.int64).reshape(-1, 4)
+    columns = np.array(machine)
+    table = np.array(window, dtype=np.int64).reshape(-1, 4)
     machines = Machines(
         tuple(f"{row[0]:.0f}" for row in machine), np.array(capacity), columns[:, 1] / divisor, *columns[:, 2:].T
     )

@@ -106,7 +106,10 @@ def from_dict(raw: dict[str, Any]) -> EcasInstance:
     prices = reading.fields("price_per_kwh")
     machines = reading.section(MachineSection, raw, "machines")
     jobs = reading.section(JobSection, raw, "jobs")
-    objective = reading.section(ObjectiveSection, raw, "objective") if "objective" in raw else ObjectiveSection()
+    if "objective" in raw:
+        objective = reading.section(ObjectiveSection, raw, "objective")
+    else:
+        objective = ObjectiveSection()
     reading.found += _shape_faults(raw)
     if prices is not None and reading.slots not in (None, len(prices["price_per_kwh"])):
         words = f"must have {reading.slots} prices, one a slot (time.slots)"
@@ -154,7 +157,8 @@ def _shape_faults(raw: dict[str, Any]) -> Iterator[Fault]:
     yield from column_faults(raw, "jobs", ("arrival", "duration", "deadline", "power_kw"), ("use",))
     yield from duplicate_faults(raw, "machines", "name")
     yield from duplicate_faults(raw, "jobs", "name")
-    capacity, use = part(raw, "machines", "capacity"), part(raw, "jobs", "use")
+    capacity = part(raw, "machines", "capacity")
+    use = part(raw, "jobs", "use")
     if isinstance(capacity, dict) and isinstance(use, dict) and set(capacity) != set(use):
         known = one_of(tuple(capacity)) if capacity else "nothing"
         yield Fault("jobs.use", f"must have the resources of machines.capacity: {known}", one_of(tuple(use) or ("",)))

@@ -187,6 +187,9 @@ class EcasInstance(Instance):
         """Return the size, and the load of the scarcest resource over the whole horizon."""
         room = self.machines.capacity.sum(axis=0) * float(self.time.slots)
         work = self.jobs.use.T.astype(np.float64) @ self.jobs.duration
-        load = float(np.max(work / np.maximum(room, 1e-300), initial=0.0)) if room.all() else None
+        if room.all():
+            load = float(np.max(work / np.maximum(room, 1e-300), initial=0.0))
+        else:
+            load = None
         size = {"jobs": len(self.jobs), "machines": len(self.machines), "resources": len(self.resources)}
         return {**size, "slots": self.time.slots, "load": load}

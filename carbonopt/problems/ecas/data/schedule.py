@@ -34,5 +34,6 @@ def from_schedule(instance: EcasInstance, schedule: dict[str, Any]) -> tuple[Int
     machine, first = np.zeros((2, len(numbers)), dtype=np.int64)
     for job, name, start in zip(schedule["job"], schedule["machine"], schedule["start"], strict=True):
         if job is not None:
-            machine[numbers[job]], first[numbers[job]] = machines[name], start
+            machine[numbers[job]] = machines[name]
+            first[numbers[job]] = start
     return machine, first

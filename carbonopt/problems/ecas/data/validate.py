@@ -20,7 +20,8 @@ LARGEST = 1e30
 
 def faults(instance: EcasInstance) -> Iterator[Fault]:
     """Yield everything that is wrong with an instance."""
-    slots, resources = instance.time.slots, len(instance.resources)
+    slots = instance.time.slots
+    resources = len(instance.resources)
     if instance.price_per_kwh.shape != (slots,):
         yield Fault("price_per_kwh", f"must have {slots} prices, one a slot", f"shape {instance.price_per_kwh.shape}")
     yield from _sizes("price_per_kwh", instance.price_per_kwh, least=-LARGEST)

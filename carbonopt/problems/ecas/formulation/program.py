@@ -54,7 +54,9 @@ def formulate(instance: EcasInstance, form: str = "milp") -> Program:
 
 def estimate_size(instance: EcasInstance) -> tuple[int, int]:
     """Return an upper bound on the columns and nonzeros of the program."""
-    jobs, machines, slots = instance.jobs, len(instance.machines), instance.time.slots
+    jobs = instance.jobs
+    machines = len(instance.machines)
+    slots = instance.time.slots
     starts = (jobs.last_start - jobs.arrival + 1).astype(np.float64)
     columns = float(starts.sum()) * machines
     running = float(starts @ jobs.duration) * machines
@@ -74,10 +76,12 @@ def build(instance: EcasInstance, integer: bool = True) -> EcasProgram:
     """
     columns, nonzeros = estimate_size(instance)
     require_bytes(f"the program of {instance.name}", BYTES_PER_COLUMN * columns + BYTES_PER_NONZERO * nonzeros)
-    machines, shape = instance.machines, (len(instance.machines), instance.time.slots)
+    machines = instance.machines
+    shape = (len(instance.machines), instance.time.slots)
     program = Program(instance.name)
     job, machine, start = _placements(instance)
-    kwh, length = instance.job_kwh[job], instance.jobs.duration[job]
+    kwh = instance.job_kwh[job]
+    length = instance.jobs.duration[job]
     value = np.concatenate([[0.0], np.cumsum(instance.value_per_kwh)])
     energy = kwh * (value[start + length] - value[start])
     x = program.add_variables("x", len(job), upper=1, cost=energy, integer=integer, at=(job, machine, start))
@@ -100,7 +104,8 @@ def _placements(instance: EcasInstance) -> tuple[IntArray, IntArray, IntArray]:
     jobs = instance.jobs
     pair_job, pair_machine = np.nonzero(instance.fits)
     counts = (jobs.last_start - jobs.arrival + 1)[pair_job]
-    job, machine = np.repeat(pair_job, counts), np.repeat(pair_machine, counts)
+    job = np.repeat(pair_job, counts)
+    machine = np.repeat(pair_machine, counts)
     start = np.arange(len(job)) - np.repeat(np.cumsum(counts) - counts - jobs.arrival[pair_job], counts)
     return job, machine, start
 
@@ -109,11 +114,14 @@ def _add_capacity(
     program: Program, instance: EcasInstance, x: Block, v: Block, running: tuple[IntArray, IntArray]
 ) -> Block:
     """Add ``sum_j u_jr [j runs on m in t] <= c_mr v_mt``."""
-    machines, resources, slots = v.shape[0], len(instance.resources), v.shape[1]
+    machines = v.shape[0]
+    resources = len(instance.resources)
+    slots = v.shape[1]
     rows = program.add_rows("capacity", (machines, resources, slots), upper=0)
     member, slot = running
     assert x.at is not None
-    job, machine = x.at[0][member], x.at[1][member]
+    job = x.at[0][member]
+    machine = x.at[1][member]
     for r in range(resources):
         program.add_entries(rows.index[machine, r, slot], x.start + member, instance.jobs.use[job, r])
         program.add_entries(rows.index[:, r, :], v.index, -instance.machines.capacity[:, r, None].astype(np.float64))
@@ -123,12 +131,14 @@ def _add_capacity(
 def _add_running(program: Program, x: Block, v: Block, member: IntArray, slot: IntArray) -> None:
     """Add ``[j runs on m in t] <= v_mt``."""
     assert x.at is not None
-    job, machine = x.at[0][member], x.at[1][member]
+    job = x.at[0][member]
+    machine = x.at[1][member]
     key = (job * v.shape[0] + machine) * v.shape[1] + slot
     kinds, row = np.unique(key, return_inverse=True)
     rows = program.add_rows("running", len(kinds), upper=0)
     program.add_entries(rows.start + row, x.start + member, 1.0)
-    machine_of, slot_of = kinds // v.shape[1] % v.shape[0], kinds % v.shape[1]
+    machine_of = kinds // v.shape[1] % v.shape[0]
+    slot_of = kinds % v.shape[1]
     program.add_entries(rows.index, v.index[machine_of, slot_of], -1.0)
 
 

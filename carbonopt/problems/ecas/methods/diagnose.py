@@ -49,9 +49,11 @@ def _too_large(instance: EcasInstance) -> Iterator[Finding]:
 
 def _crowded(instance: EcasInstance) -> Iterator[Finding]:
     """Yield the resources of which the jobs that cannot avoid a slot need more than all machines have."""
-    jobs, slots = instance.jobs, np.arange(instance.time.slots)
+    jobs = instance.jobs
+    slots = np.arange(instance.time.slots)
     forced: BoolArray = (jobs.last_start[:, None] <= slots) & (slots < (jobs.arrival + jobs.duration)[:, None])
-    need, room = jobs.use.T @ forced.astype(np.int64), instance.machines.capacity.sum(axis=0)
+    need = jobs.use.T @ forced.astype(np.int64)
+    room = instance.machines.capacity.sum(axis=0)
     for r, resource in enumerate(instance.resources):
         t = int(np.argmax(need[r]))
         if need[r, t] > room[r]:

@@ -70,13 +70,16 @@ def _relaxed(instance: EcasInstance, options: Options) -> tuple[Outcome, EcasPro
 
 def _rounded(instance: EcasInstance, form: EcasProgram, values: FloatArray) -> dict[str, list[object]] | None:
     """Return a schedule near the relaxation's; None where some job finds no room."""
-    tables, state = tables_of(instance, PENALTY), empty_state(instance)
+    tables = tables_of(instance, PENALTY)
+    state = empty_state(instance)
     for m in range(len(instance.machines)):
         settle(tables, state, m)
     none = np.zeros((len(instance.resources), instance.time.slots + 1))
     job, machine, start, share = _largest_parts(form, values)
     for k in np.argsort(-share, kind="stable"):
-        j, m, s = int(job[k]), int(machine[k]), int(start[k])
+        j = int(job[k])
+        m = int(machine[k])
+        s = int(start[k])
         change(tables, state, j, m, s, 1)
         fits = bool((state.load[m] <= instance.machines.capacity[m]).all())
         change(tables, state, j, m, s, -1)

@@ -57,7 +57,8 @@ def proven_bound(
     """
     if certificate.get("kind") != "lagrangian":
         raise InputError(Fault("certificate.kind", "must be 'lagrangian'", shown(certificate.get("kind"))))
-    prices, value = _prices(instance, certificate.get("prices")), _value_per_kwh(instance)
+    prices = _prices(instance, certificate.get("prices"))
+    value = _value_per_kwh(instance)
     jobs = _least_of_jobs(instance, prices, value)
     if np.isinf(jobs).any():
         return _INF, ()
@@ -97,9 +98,11 @@ def _energy_value(kw: FloatArray, hours: float, value: FloatArray) -> FloatArray
 
 def _least_of_jobs(instance: EcasInstance, prices: FloatArray, value: FloatArray) -> FloatArray:
     """Return a lower bound on what each job costs at the prices, shape (N,); infinite where it fits no machine."""
-    jobs, slots = instance.jobs, instance.time.slots
+    jobs = instance.jobs
+    slots = instance.time.slots
     best = np.full(len(jobs), _INF)
-    energy, units = np.zeros(slots + 1), np.zeros((*prices.shape[:2], slots + 1))
+    energy = np.zeros(slots + 1)
+    units = np.zeros((*prices.shape[:2], slots + 1))
     by_duration = np.argsort(jobs.duration, kind="stable")
     done = 0
     for length in range(1, int(jobs.duration.max(initial=0)) + 1):
@@ -132,12 +135,14 @@ def _least_of_job(instance: EcasInstance, j: int, energy: FloatArray, units: Flo
 
 def _least_of_machines(instance: EcasInstance, prices: FloatArray, value: FloatArray) -> FloatArray:
     """Return a lower bound on what the best on/off pattern of each machine costs, shape (M,)."""
-    machines, slots = instance.machines, instance.time.slots
+    machines = instance.machines
+    slots = instance.time.slots
     sold = np.zeros((len(machines), slots))
     for r in range(len(instance.resources)):
         sold = up(sold + up(machines.capacity[:, r, None].astype(np.float64) * prices[:, r]))
     on_cost = down(_energy_value(machines.idle_kw[:, None], instance.time.slot_hours, value) - sold)
-    off, on = np.zeros(len(machines)), np.full(len(machines), _INF)
+    off = np.zeros(len(machines))
+    on = np.full(len(machines), _INF)
     for t in range(slots):  # least cost up to the end of slot t, by whether the machine is on in it
         started = np.minimum(on, down(off + machines.up_cost))
         off = np.minimum(off, down(on + machines.down_cost))

@@ -103,7 +103,8 @@ def _windows(instance: EcasInstance, rows: list[Row]) -> Iterator[Violation]:
     for row in rows:
         if row.job is None:
             continue
-        j, name = row.job, jobs.name[row.job]
+        j = row.job
+        name = jobs.name[row.job]
         if row.end - row.start != jobs.duration[j]:
             words = f"job {name!r} runs for {row.end - row.start} slots, must run for {jobs.duration[j]}"
             yield Violation("duration", words, job=name, slot=row.start)
@@ -120,7 +121,8 @@ def _on(instance: EcasInstance, rows: list[Row]) -> tuple[BoolArray, list[Violat
             times[row.machine, row.start : row.end] += 1
     faults = []
     for m in np.flatnonzero((times > 1).any(axis=1)):
-        name, slot = instance.machines.name[m], int(np.argmax(times[m] > 1))
+        name = instance.machines.name[m]
+        slot = int(np.argmax(times[m] > 1))
         faults.append(Violation("on", f"machine {name!r} is on twice in slot {slot}", cluster=name, slot=slot))
     return times > 0, faults
 
@@ -135,14 +137,17 @@ def _loads(instance: EcasInstance, rows: list[Row], on: BoolArray) -> Iterator[V
         load[row.machine, row.start : row.end] += instance.jobs.use[row.job]
         off = ~on[row.machine, row.start : row.end]
         if off.any():
-            job, name = instance.jobs.name[row.job], machines.name[row.machine]
+            job = instance.jobs.name[row.job]
+            name = machines.name[row.machine]
             slot = row.start + int(np.argmax(off))
             words = f"job {job!r} runs on machine {name!r}, which is off in slot {slot}"
             yield Violation("on", words, job=job, cluster=name, slot=slot)
     excess = load - machines.capacity[:, None, :]
     for m, r in np.argwhere((excess > 0).any(axis=1)):
-        slot, amount = int(np.argmax(excess[m, :, r])), int(excess[m, :, r].max())
-        name, resource = machines.name[m], instance.resources[r]
+        slot = int(np.argmax(excess[m, :, r]))
+        amount = int(excess[m, :, r].max())
+        name = machines.name[m]
+        resource = instance.resources[r]
         words = f"machine {name!r} lacks {amount} {resource} in slot {slot}"
         yield Violation("capacity", words, amount=float(amount), cluster=name, slot=slot, resource=resource)
 
@@ -152,7 +157,8 @@ def _value(instance: EcasInstance, rows: list[Row]) -> tuple[float, dict[str, An
     kwh = np.zeros(instance.time.slots)
     idle = np.zeros(instance.time.slots)
     switching: list[float] = []
-    hours, machines = instance.time.slot_hours, instance.machines
+    hours = instance.time.slot_hours
+    machines = instance.machines
     for row in rows:
         if row.job is not None:
             kwh[row.start : row.end] += instance.jobs.power_kw[row.job] * hours

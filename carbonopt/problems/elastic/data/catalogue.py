@@ -145,7 +145,9 @@ def _workload_profile(name: str, watts: float | None) -> Profile:
 
 def network_price(profiles: tuple[Profile, ...]) -> float:
     """Return the power that moving data takes [W per Gbit/s]: the paper's where a profile tells its traffic, else 0."""
-    return NETWORK_WATTS_PER_GBPS if any(profile.marginal_gbps is not None for profile in profiles) else 0.0
+    if any(profile.marginal_gbps is not None for profile in profiles):
+        return NETWORK_WATTS_PER_GBPS
+    return 0.0
 
 
 def read_profile(path: str | os.PathLike[str], k_max: int | None = None) -> Profile:
@@ -253,7 +255,8 @@ def _cut(profile: Profile, k_max: int | None) -> Profile:
         return profile
     if k_max < profile.k_min:
         raise UnsupportedError(f"k_max = {k_max}: profile {profile.name!r} needs at least {profile.k_min} servers")
-    units, gbps = k_max - profile.k_min + 1, profile.marginal_gbps
+    units = k_max - profile.k_min + 1
+    gbps = profile.marginal_gbps
     return replace(
         profile,
         marginal_throughput=profile.marginal_throughput[:units],

@@ -99,9 +99,11 @@ def convert(
     assert carbon is not None
     parts, shares = profile_mix(profiles, k_max, watts)
     trace = read_trace(jobs, time_unit, trace_format)
-    arrival, length = arrival_slots(trace, slot_hours), trace.length_hours / slot_hours
+    arrival = arrival_slots(trace, slot_hours)
+    length = trace.length_hours / slot_hours
     slack = queues.slack_slots(trace.length_hours, slot_hours)
-    ends, long_enough = window_ends(arrival, length, slack), trace.length_hours >= min_length_hours
+    ends = window_ends(arrival, length, slack)
+    long_enough = trace.length_hours >= min_length_hours
     if not long_enough.any():
         raise InputError(Fault("jobs", f"no job lasts at least {min_length_hours:g} h", file=str(jobs)))
     horizon = require_horizon(float(ends[long_enough].max()) if slots is None else slots, slot_hours)
@@ -112,7 +114,10 @@ def convert(
     rows = np.flatnonzero(keep)
     profile = draw_profiles(len(trace), shares, seed)[rows]
     k_min = np.array([part.k_min for part in parts], dtype=float)[profile]
-    servers = capacity if capacity is not None else _servers(arrival[rows], length[rows], k_min, load)
+    if capacity is not None:
+        servers = capacity
+    else:
+        servers = _servers(arrival[rows], length[rows], k_min, load)
     zone_name = signal.zones[0]
     return ElasticInstance(
         name=name or f"elastic-{source_of(jobs)}-j{len(rows):04d}-t{horizon:03d}-{zone_name}-s{seed:02d}",

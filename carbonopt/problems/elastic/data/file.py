@@ -124,7 +124,10 @@ def from_dict(raw: dict[str, Any]) -> ElasticInstance:
     cluster = faults.section(ClusterSection, raw, "cluster")
     profiles = faults.fields("profiles")
     job_section = faults.section(JobSection, raw, "jobs")
-    objective = faults.section(ObjectiveSection, raw, "objective") if "objective" in raw else ObjectiveSection()
+    if "objective" in raw:
+        objective = faults.section(ObjectiveSection, raw, "objective")
+    else:
+        objective = ObjectiveSection()
     model = faults.fields("model")
     faults.found += _shape_faults(raw, faults.slots)
     if profiles is not None:
@@ -160,7 +163,8 @@ def from_dict(raw: dict[str, Any]) -> ElasticInstance:
 
 def _profile_faults(name: str, section: ProfileSection) -> Iterator[Fault]:
     """Yield what is wrong with the values and lengths of a profile whose types are right."""
-    place, count = f"profiles.{name}", len(section.marginal_throughput)
+    place = f"profiles.{name}"
+    count = len(section.marginal_throughput)
     yield from validate.throughput_faults(f"{place}.marginal_throughput", section.marginal_throughput)
     for column in ("marginal_watts", "marginal_gbps"):
         values = getattr(section, column)
@@ -173,7 +177,8 @@ def _shape_faults(raw: dict[str, Any], slots: int | None) -> Iterator[Fault]:
     """Yield every wrong length, duplicate, and unknown zone or profile; `slots` None if unknown."""
     yield from column_faults(raw, "jobs", ["arrival", "length", "slack", "profile"], [])
     yield from duplicate_faults(raw, "jobs", "name")
-    capacity, profiles = part(raw, "cluster", "capacity"), part(raw, "profiles")
+    capacity = part(raw, "cluster", "capacity")
+    profiles = part(raw, "profiles")
     if isinstance(capacity, list) and slots is not None and len(capacity) != slots:
         words = f"must have {slots} values, one a slot, or be one number"
         yield Fault("cluster.capacity", words, f"{len(capacity)} values")

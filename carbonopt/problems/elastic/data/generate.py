@@ -122,9 +122,13 @@ def generate(
     hours, profile = draw_jobs(*_lengths(trace, min_length_hours), k_min, shares, seed, jobs, target)
     count, work = len(hours), fsum(hours * k_min[profile])  # the same on every processor
     if capacity is None:
-        capacity = CAPACITY if jobs is None else float(max(np.ceil(work / (share * arrival_hours)), k_min.max()))
+        if jobs is None:
+            capacity = CAPACITY
+        else:
+            capacity = float(max(np.ceil(work / (share * arrival_hours)), k_min.max()))
     arrival = np.sort(stream(seed, ARRIVALS).integers(0, arrival_slots, count))
-    length, slack = hours / slot, queues.slack_slots(hours, slot)
+    length = hours / slot
+    slack = queues.slack_slots(hours, slot)
     slots = require_horizon(float(window_ends(arrival.astype(float), length, slack).max()), slot)
     signal = signal_over(carbon, zone, slots, slot, start, seed)
     label = "synthetic" if trace is None else source or "trace"
@@ -174,7 +178,9 @@ def _require(
 
 def _lengths(trace: JobTrace | None, min_length_hours: float) -> tuple[Lengths, float]:
     """Return what draws the lengths [h], and about what mean they have."""
-    return (synthetic_lengths, MEAN_HOURS) if trace is None else resampled_lengths(trace, min_length_hours)
+    if trace is None:
+        return (synthetic_lengths, MEAN_HOURS)
+    return resampled_lengths(trace, min_length_hours)
 
 
 def _lengths_in_words(trace: JobTrace | None, label: str, min_length_hours: float) -> str:

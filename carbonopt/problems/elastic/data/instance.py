@@ -101,7 +101,9 @@ class Cluster:
 
     def over(self, slots: int) -> Cluster:
         """Return the cluster with its capacity spelled out over `slots`."""
-        return replace(self, capacity=np.broadcast_to(self.capacity, (slots,))) if self.capacity.ndim == 0 else self
+        if self.capacity.ndim == 0:
+            return replace(self, capacity=np.broadcast_to(self.capacity, (slots,)))
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +169,8 @@ class Units:
     def regular(self) -> bool:
         """Whether precedence is implied: one server a unit, gains not rising, energies not falling."""
         inner = np.arange(1, self.gain.shape[1])[None, :] < self.count[:, None]
-        gains, energies = np.diff(self.gain, axis=1), np.diff(self.kwh, axis=1)
+        gains = np.diff(self.gain, axis=1)
+        energies = np.diff(self.kwh, axis=1)
         return bool((self.servers[:, 0] == 1).all() and (gains[inner] <= 0).all() and (energies[inner] >= 0).all())
 
 
@@ -217,7 +220,9 @@ class ElasticInstance(Instance):
     @cached_property
     def servers_to_give(self) -> FloatArray:
         """Servers that a formulation may give away in each slot, shape (T,): whole ones in the integer model."""
-        return np.floor(self.cluster.limit) if self.model == "integer" else self.cluster.capacity
+        if self.model == "integer":
+            return np.floor(self.cluster.limit)
+        return self.cluster.capacity
 
     @cached_property
     def profile_of_job(self) -> IntArray:
@@ -230,7 +235,9 @@ class ElasticInstance(Instance):
         """The units of all profiles."""
         count = np.array([len(profile) for profile in self.profiles], dtype=np.int64)
         shape = (len(count), int(count.max(initial=1)))
-        servers, gain, kwh = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        servers = np.zeros(shape)
+        gain = np.zeros(shape)
+        kwh = np.zeros(shape)
         for number, profile in enumerate(self.profiles):
             size = len(profile)
             servers[number, :size] = 1.0
@@ -252,7 +259,8 @@ class ElasticInstance(Instance):
 
     def data(self) -> dict[str, Any]:
         """Return cluster, profiles, jobs, objective and model as the file holds them."""
-        capacity, jobs = self.cluster.capacity, self.jobs
+        capacity = self.cluster.capacity
+        jobs = self.jobs
         return {
             "cluster": {
                 "capacity": capacity[0] if bool((capacity == capacity[0]).all()) else capacity,

@@ -49,7 +49,10 @@ def from_units(instance: ElasticInstance, job: IntArray, slot: IntArray, unit: I
         k_min = instance.units.servers[instance.profile_of_job[i], 0].astype(np.int64)
         return integer_schedule(instance, i, found % instance.time.slots, units + k_min - 1)
     order = np.lexsort((unit, slot, job))
-    job, slot, unit, on = job[order], slot[order], unit[order], np.clip(on[order], 0.0, 1.0)
+    job = job[order]
+    slot = slot[order]
+    unit = unit[order]
+    on = np.clip(on[order], 0.0, 1.0)
     follows = np.zeros(len(job), dtype=np.bool_)
     follows[1:] = (job[1:] == job[:-1]) & (slot[1:] == slot[:-1])
     level = on.copy()  # y_u <= y_{u-1}, which tolerances may break by a little
@@ -60,7 +63,8 @@ def from_units(instance: ElasticInstance, job: IntArray, slot: IntArray, unit: I
     above[:-1] = np.where(follows[1:], level[1:], 0.0)
     share = level - above
     kept = share > LEAST_SHARE
-    i, units = job[kept], unit[kept]
+    i = job[kept]
+    units = unit[kept]
     k_min = instance.units.servers[instance.profile_of_job[i], 0].astype(np.int64)
     names = np.array(instance.jobs.name, dtype=object)
     return {

@@ -32,7 +32,8 @@ def profile_faults(profile: Profile) -> list[Fault]:
     gain = profile.marginal_throughput
     faults += throughput_faults(f"{place}.marginal_throughput", gain.tolist())
     for column in PROFILE_COLUMNS[1:]:
-        values, field = getattr(profile, column), f"{place}.{column}"
+        values = getattr(profile, column)
+        field = f"{place}.{column}"
         if values is None:
             continue
         if len(values) != len(gain):
@@ -60,7 +61,8 @@ def throughput_faults(field: str, gain: list[float]) -> Iterator[Fault]:
 
 def cluster_faults(cluster: Cluster) -> list[Fault]:
     """Return what is wrong with the cluster alone."""
-    capacity, price = np.atleast_1d(cluster.capacity), cluster.network_watts_per_gbps
+    capacity = np.atleast_1d(cluster.capacity)
+    price = cluster.network_watts_per_gbps
     if cluster.capacity.ndim > 1:
         words = "must be one number, or one a slot"
         return [Fault("cluster.capacity", words, f"shape {cluster.capacity.shape}")]

@@ -21,6 +21,7 @@ def all_units(instance: ElasticInstance) -> tuple[IntArray, IntArray, IntArray]:
     first = np.cumsum(width) - width
     pair_slot = np.arange(len(pair_job)) - np.repeat(first - jobs.arrival, width)
     count = instance.units.count[instance.profile_of_job[pair_job]]
-    job, slot = np.repeat(pair_job, count), np.repeat(pair_slot, count)
+    job = np.repeat(pair_job, count)
+    slot = np.repeat(pair_slot, count)
     unit = np.arange(len(job)) - np.repeat(np.cumsum(count) - count, count)
     return job, slot, unit

@@ -40,7 +40,9 @@ def diagnose(instance: ElasticInstance, options: Options) -> Diagnosis:
         return Diagnosis(None, "the time ran out")
     if instance.model == "fluid":
         solved = proof.status is Status.OPTIMAL
-        return Diagnosis(True, "the LP has a solution") if solved else Diagnosis(None, "rounding leaves it open")
+        if solved:
+            return Diagnosis(True, "the LP has a solution")
+        return Diagnosis(None, "rounding leaves it open")
     from carbonopt.problems.elastic.methods.milp import milp
 
     outcome = milp(replace(instance, switching_g_per_server=0.0), options)
@@ -122,7 +124,8 @@ def _findings(instance: ElasticInstance, prices: FloatArray, mu: FloatArray) -> 
 
 def _together(instance: ElasticInstance, scarce: BoolArray, wanting: IntArray) -> Finding:
     """Tell a shortage that no stretch of slots shows alone: what takes part in the proof."""
-    names, stretches = [instance.jobs.name[j] for j in wanting], _stretches(scarce)
+    names = [instance.jobs.name[j] for j in wanting]
+    stretches = _stretches(scarce)
     listed = ", ".join(repr(name) for name in names[:SHOWN_JOBS])
     more = f" and {len(names) - SHOWN_JOBS} more" if len(names) > SHOWN_JOBS else ""
     where = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in stretches[:SHOWN_JOBS])

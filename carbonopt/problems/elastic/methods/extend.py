@@ -74,7 +74,8 @@ def extend(instance: ElasticInstance, options: Options, step_slots: int = 1, var
     while len(unfinished):
         beyond = unfinished[end_of_work[unfinished] + slack[unfinished] >= instance.time.slots]
         if len(beyond):
-            name, slots = instance.jobs.name[beyond[0]], instance.time.slots
+            name = instance.jobs.name[beyond[0]]
+            slots = instance.time.slots
             words = (
                 f"Algorithm 1 leaves job {name!r} unfinished with a window up to the horizon of {slots} slots: give "
                 "the instance more slots, or use another method"
@@ -82,7 +83,8 @@ def extend(instance: ElasticInstance, options: Options, step_slots: int = 1, var
             raise UnsupportedError(words)
         longer = slack[unfinished] + step_slots
         slack[unfinished] = np.minimum(longer, instance.time.slots - end_of_work[unfinished])
-        extended, rounds = instance.with_slack(slack), rounds + 1
+        extended = instance.with_slack(slack)
+        rounds += 1
         unfinished = allocate(extended, variant).unfinished
     changed = np.flatnonzero(slack > instance.jobs.slack)
     if not len(changed):

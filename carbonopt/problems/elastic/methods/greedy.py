@@ -127,7 +127,8 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
     variant
         One of `VARIANTS`.
     """
-    jobs, slots = instance.jobs, instance.time.slots
+    jobs = instance.jobs
+    slots = instance.time.slots
     closed = variant == "printed"
     end = np.minimum(jobs.window_end + closed, slots)
     rank = np.empty(len(jobs), dtype=np.int64)
@@ -139,7 +140,8 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
     capacity = instance.cluster.limit if variant == "corrected" else instance.cluster.capacity
     free = np.array(capacity, dtype=np.float64)
     width = end - jobs.arrival
-    level, rest = np.zeros(int(width.sum()), dtype=np.int64), np.zeros(int(width.sum()))
+    level = np.zeros(int(width.sum()), dtype=np.int64)
+    rest = np.zeros(int(width.sum()))
     offset = np.asarray(np.cumsum(width) - width - jobs.arrival, dtype=np.int64)
     with loops(STEPS_PER_UNIT * size, (_take,), COMPILE_SECONDS):
         _take(
@@ -158,7 +160,10 @@ def allocate(instance: ElasticInstance, variant: str = "corrected") -> Allocatio
         left[left <= jobs.length - jobs.required] = 0.0  # parts that add up but for rounding
     if variant == "corrected":
         kept = _trimmed(instance, job, slot, unit)
-        job, slot, unit, part = job[kept], slot[kept], unit[kept], part[kept]
+        job = job[kept]
+        slot = slot[kept]
+        unit = unit[kept]
+        part = part[kept]
     late = np.unique(job[slot >= jobs.window_end[job]])
     return Allocation(job, slot, unit, part, left, late)
 
@@ -169,7 +174,8 @@ def _classes(instance: ElasticInstance) -> tuple[IntArray, IntArray]:
     By throughput per carbon, best first. A unit never comes before the one below it, also where its own
     ratio is better. Shapes (C, 3) and (R + 1,) for C classes of R ratios.
     """
-    carbon, gain = unit_carbon(instance), instance.units.gain[:, None, :]
+    carbon = unit_carbon(instance)
+    gain = instance.units.gain[:, None, :]
     ratio = np.divide(gain, carbon, out=np.full(carbon.shape, np.inf), where=carbon > 0)
     ratio = np.minimum.accumulate(ratio, axis=2)
     exists = np.arange(carbon.shape[2]) < instance.units.count[:, None]
@@ -182,7 +188,8 @@ def _classes(instance: ElasticInstance) -> tuple[IntArray, IntArray]:
 
 def _members(instance: ElasticInstance, end: IntArray, rank: IntArray) -> tuple[IntArray, IntArray]:
     """Return the jobs of each profile whose window holds each slot, by deadline, compressed."""
-    jobs, slots = instance.jobs, instance.time.slots
+    jobs = instance.jobs
+    slots = instance.time.slots
     width = end - jobs.arrival
     job = np.repeat(np.arange(len(jobs)), width)
     slot = np.arange(len(job)) - np.repeat(np.cumsum(width) - width - jobs.arrival, width)
@@ -235,8 +242,11 @@ def _take(
     for r in range(len(tie) - 1):
         queue = _queue(order, tie[r], tie[r + 1], rank, first, member, slots)
         for i in range(len(queue)):
-            j, c = queue[i, 0], queue[i, 1]
-            p, t, u = order[c, 0], order[c, 1], order[c, 2]
+            j = queue[i, 0]
+            c = queue[i, 1]
+            p = order[c, 0]
+            t = order[c, 1]
+            u = order[c, 2]
             need = servers[p, u]
             place = offset[j] + t
             if left[j] <= 0.0 or level[place] != u or rest[place] > 0.0:

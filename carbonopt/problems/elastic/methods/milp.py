@@ -25,7 +25,9 @@ MILP_COLUMNS = 4_000
 
 def choose(instance: ElasticInstance) -> str:
     """Return the method that `auto` stands for, by model and size."""
-    return "milp" if instance.model == "integer" and estimate_size(instance)[0] <= MILP_COLUMNS else "price"
+    if instance.model == "integer" and estimate_size(instance)[0] <= MILP_COLUMNS:
+        return "milp"
+    return "price"
 
 
 def formulate(instance: ElasticInstance, form: str) -> Program:

@@ -42,12 +42,16 @@ def _fill(instance: ElasticInstance, network: Network, oracle: TransversalOracle
     if not found.reached:
         violator = oracle.violator()
         assert violator is not None
-        prices, work_prices = np.zeros(instance.time.slots), np.zeros(len(instance.jobs))
-        prices[violator.slots], work_prices[violator.jobs] = 1.0, 1.0
+        prices = np.zeros(instance.time.slots)
+        work_prices = np.zeros(len(instance.jobs))
+        prices[violator.slots] = 1.0
+        work_prices[violator.jobs] = 1.0
         lacking = float(violator.demand - violator.supply)
         return Outcome(Status.INFEASIBLE, certificate=shortage(prices, work_prices, lacking))
     used = np.flatnonzero(oracle.units)
-    job, slot, servers = network.edge_job[used], network.edge_slot[used], oracle.units[used]
+    job = network.edge_job[used]
+    slot = network.edge_slot[used]
+    servers = oracle.units[used]
     schedule = integer_schedule(instance, job, slot, servers)
     if instance.model == "fluid":
         schedule["share"] = [1.0] * len(used)
@@ -70,10 +74,12 @@ def require_unit_gain(instance: ElasticInstance) -> float:
     UnsupportedError
         If the instance is not of unit gain; the message says why.
     """
-    units, needs = instance.units, "polymatroid-greedy needs unit gain: "
+    units = instance.units
+    needs = "polymatroid-greedy needs unit gain: "
     used = np.unique(instance.profile_of_job)
     exists = np.arange(units.gain.shape[1])[None, :] < units.count[used, None]
-    gain, kwh = units.gain[used][exists], units.kwh[used][exists]
+    gain = units.gain[used][exists]
+    kwh = units.kwh[used][exists]
     if (units.servers[used, 0] != 1).any():
         raise UnsupportedError(f"{needs}every k_min must be 1")
     if (gain != 1).any():

@@ -61,7 +61,8 @@ class _Rounder:
         self.instance, units = instance, instance.units
         index = {name: j for j, name in enumerate(instance.jobs.name)}
         job = np.array([index[name] for name in fluid["job"]], dtype=np.int64)
-        slot, share = np.array(fluid["slot"], dtype=np.int64), np.array(fluid["share"])
+        slot = np.array(fluid["slot"], dtype=np.int64)
+        share = np.array(fluid["share"])
         level = np.array(fluid["servers"], dtype=np.int64) - units.servers[instance.profile_of_job[job], 0].astype(int)
         self.first = np.zeros(len(index) + 1, dtype=np.int64)
         np.cumsum(instance.jobs.window_end - instance.jobs.arrival, out=self.first[1:])
@@ -74,7 +75,9 @@ class _Rounder:
 
     def run(self, order: IntArray | None) -> Schedule | None:
         """Complete the jobs in an order, by default those with the least spare first; None if one does not fit."""
-        jobs, units, profile = self.instance.jobs, self.instance.units, self.instance.profile_of_job
+        jobs = self.instance.jobs
+        units = self.instance.units
+        profile = self.instance.profile_of_job
         count = self.whole.copy()
         owner = np.repeat(np.arange(len(jobs)), np.diff(self.first))
         slot = np.arange(len(owner)) - self.first[owner] + jobs.arrival[owner]
@@ -96,9 +99,12 @@ class _Rounder:
 
     def _complete(self, j: int, left: float, count: IntArray, free: FloatArray) -> bool:
         """Add the units that do the rest of job j's work at least cost per work that still counts."""
-        p, a = self.instance.profile_of_job[j], self.instance.jobs.arrival[j]
+        p = self.instance.profile_of_job[j]
+        a = self.instance.jobs.arrival[j]
         window = np.arange(self.first[j], self.first[j + 1])
-        slots, gain, servers = window - self.first[j] + a, self.instance.units.gain[p], self.instance.units.servers[p]
+        slots = window - self.first[j] + a
+        gain = self.instance.units.gain[p]
+        servers = self.instance.units.servers[p]
         last = int(self.instance.units.count[p])
         while left > 0:
             unit = np.minimum(count[window], last - 1)
@@ -115,7 +121,8 @@ class _Rounder:
 
     def _trim(self, spare: float, p: int, window: IntArray, slots: IntArray, count: IntArray, free: FloatArray) -> None:
         """Give up the dearest top units that the job can spare."""
-        gain, servers = self.instance.units.gain[p], self.instance.units.servers[p]
+        gain = self.instance.units.gain[p]
+        servers = self.instance.units.servers[p]
         while True:
             top = count[window] - 1
             usable = (top >= 0) & (gain[top] <= spare)

@@ -141,7 +141,8 @@ class CarbonFlex(HourlyPolicy):
         now = min(slot, instance.time.slots)
         done = np.array(sorted(job for job, _ in self.ended if first <= jobs.arrival[job]), dtype=np.int64)
         room = now - jobs.arrival[done] - jobs.whole_slots[done]
-        done, room = done[room >= 0], room[room >= 0]
+        done = done[room >= 0]
+        room = room[room >= 0]
         if settled <= first or not len(done):
             return
         past = chosen(instance, done, first, now, np.minimum(jobs.slack[done], room))
@@ -155,7 +156,8 @@ class CarbonFlex(HourlyPolicy):
         level = forced_first(view) if self.forced else np.zeros(len(view), dtype=np.int64)
         if self.printed:
             delay = self.instance.jobs.arrival[view.job] + self.instance.jobs.slack[view.job] - view.slot
-            view, rho = replace(view, slack=delay.astype(np.float64)), rho + SAME_GAIN
+            view = replace(view, slack=delay.astype(np.float64))
+            rho = rho + SAME_GAIN
         return by_gain(view, level, view.scaling.count[view.profile], min(servers, view.capacity), rho)
 
     def provision(self, view: View) -> tuple[int, float]:

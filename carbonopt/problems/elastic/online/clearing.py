@@ -100,7 +100,9 @@ class _Dual:
     """The smoothed dual of a demand."""
 
     def __init__(self, demand: Demand, delta: float, mu: FloatArray) -> None:
-        self.demand, self.delta, self.mu = demand, delta, mu
+        self.demand = demand
+        self.delta = delta
+        self.mu = mu
         dearest = demand.cost[:, :, 0] / np.maximum(demand.gain[:, :1], 1e-9)
         self.ceiling = SHORTAGE_FACTOR * float(dearest.max(initial=0.0)) + 10 * delta
         self.ladder = Ladder.of_shape(*demand.cost.shape)
@@ -119,9 +121,11 @@ class _Dual:
 
     def share(self) -> FloatArray:
         """Return the share of slot 0 in which each job wants each unit, at the last prices, shape (N, U)."""
-        demand, profile = self.demand, self.demand.profile
+        demand = self.demand
+        profile = self.demand.profile
         unit = np.arange(demand.gain.shape[1])
-        level, steps = self.ladder.level[profile, 0], self.ladder.steps[profile, 0]
+        level = self.ladder.level[profile, 0]
+        steps = self.ladder.steps[profile, 0]
         is_before = (level[:, None, :] < unit[:, None]) & (unit < steps[:, None])[:, None, :]
         step_of_unit = is_before.sum(axis=2)
         ratio = np.take_along_axis(self.ladder.ratio[profile, 0], np.minimum(step_of_unit, len(unit) - 1), axis=1)
@@ -155,9 +159,12 @@ def _clear(demand: Demand, prices: FloatArray | None, mu: FloatArray | None) -> 
         np.full(len(demand.need), size) if mu is None else mu.copy(),
     )
     at = np.zeros(slots) if prices is None else prices.copy()
-    none, curvature = np.zeros((0, 0)), np.zeros((slots, slots))
+    none = np.zeros((0, 0))
+    curvature = np.zeros((slots, slots))
     value, excess = dual(at, curvature)
-    tolerance, done, reach = TOLERANCE * max(1.0, float(demand.capacity.max())), 0, LONGEST_STEP * size
+    tolerance = TOLERANCE * max(1.0, float(demand.capacity.max()))
+    done = 0
+    reach = LONGEST_STEP * size
     while done < ITERATIONS and reach > SHORTEST_STEP * size:
         free = (at > 0) | (excess > 0)
         if float(np.abs(excess[free]).max(initial=0.0)) <= tolerance:
@@ -167,7 +174,8 @@ def _clear(demand: Demand, prices: FloatArray | None, mu: FloatArray | None) -> 
         better, _ = dual(there, none)
         done += 1
         if better >= value + LEAST_GAIN * float(excess @ (there - at)):
-            at, reach = there, min(2 * reach, LONGEST_STEP * size)
+            at = there
+            reach = min(2 * reach, LONGEST_STEP * size)
             curvature = np.zeros((slots, slots))
             value, excess = dual(at, curvature)
         else:

@@ -55,7 +55,8 @@ class HourlyPolicy(Policy):
         self.day = max(1, round(DAY_HOURS / instance.time.slot_hours))
         statistics = self.statistics or QueueStatistics.of(instance)
         if statistics.arrivals.shape[1] != len(instance.profiles):
-            kinds, there = statistics.arrivals.shape[1], len(instance.profiles)
+            kinds = statistics.arrivals.shape[1]
+            there = len(instance.profiles)
             raise UnsupportedError(
                 f"statistics know {kinds} profiles, the instance has {there}: learn them from a like past"
             )

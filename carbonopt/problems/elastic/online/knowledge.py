@@ -81,8 +81,10 @@ class KnowledgeBase:
         require_number("max_cases", max_cases, least=1, whole=True)
         self.queue_hours = tuple(float(hours) for hours in queue_hours)
         self.features = feature_names(len(self.queue_hours) + 1)
-        self.neighbours, self.far_percentile = neighbours, far_percentile
-        self.max_age_hours, self.max_cases = max_age_hours, max_cases
+        self.neighbours = neighbours
+        self.far_percentile = far_percentile
+        self.max_age_hours = max_age_hours
+        self.max_cases = max_cases
         self.cases = Cases.empty(len(self.features)) if cases is None else cases
         self._tree: Any = None
         self._centre, self._scale, self.delta = np.zeros(0), np.zeros(0), 0.0
@@ -218,7 +220,10 @@ class KnowledgeBase:
             raise InputError(Fault("cases", words, shown(sorted(map(str, sizes))), file=file))
         if content.get("kind") != "carbonflex-knowledge":
             raise InputError(Fault("kind", "must be 'carbonflex-knowledge'", shown(content.get("kind")), file=file))
-        state = np.column_stack(columns[:-3]) if columns[0].size else np.zeros((0, len(names) - 3))
+        if columns[0].size:
+            state = np.column_stack(columns[:-3])
+        else:
+            state = np.zeros((0, len(names) - 3))
         try:
             return cls(hours, Cases(state, columns[-3], columns[-2], columns[-1]), **options)  # type: ignore[arg-type]
         except UnsupportedError as error:

@@ -123,7 +123,8 @@ def replayed(window: ElasticInstance, queue_hours: Sequence[float], oracle: str 
     if oracle == "greedy":
         window = _completed(window)
     job, slot, unit, share = _units(window, oracle)
-    slots, units = window.time.slots, window.units
+    slots = window.time.slots
+    units = window.units
     profile = window.profile_of_job
     on = share > LEAST_ON_SHARE
     load = np.asarray(np.bincount(slot, units.servers[profile[job], unit] * share, slots), dtype=np.float64)
@@ -166,7 +167,8 @@ def _units(window: ElasticInstance, oracle: str) -> tuple[IntArray, IntArray, In
     count = np.array(schedule["servers"], dtype=np.int64) - k_min + 1
     row = np.repeat(np.arange(len(job)), count)
     unit = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    slot, share = np.array(schedule["slot"], dtype=np.int64), np.array(schedule["share"])
+    slot = np.array(schedule["slot"], dtype=np.int64)
+    share = np.array(schedule["share"])
     return job[row], slot[row], unit, share[row]
 
 
@@ -180,7 +182,8 @@ def _carbon(window: ElasticInstance) -> FloatArray:
 
 def _jobs(window: ElasticInstance, completion: IntArray, queue_hours: Sequence[float]) -> FloatArray:
     """Return the active jobs of each queue and their mean elasticity, shape (T, Q + 1)."""
-    jobs, slots = window.jobs, window.time.slots
+    jobs = window.jobs
+    slots = window.time.slots
     queue = np.searchsorted(np.array(queue_hours) / window.time.slot_hours, jobs.length * (1 - 1e-9))
     units = window.units
     elasticity = (units.gain.sum(axis=1) / units.count)[window.profile_of_job]

@@ -28,7 +28,8 @@ def whole_levels(view: View, share: FloatArray, level: IntArray) -> IntArray:
     wanted = round(float((share * servers).sum()))
     row, unit = np.nonzero(share > LEAST_SHARE)
     kept = unit >= level[row]
-    row, unit = row[kept], unit[kept]
+    row = row[kept]
+    unit = unit[kept]
     order = np.lexsort((unit, row, view.slack[row], unit >= view.level[row], -np.round(share[row, unit], 6)))
     limit = min(view.capacity, max(wanted, int(view.servers(level).sum())))
     return take(view, level, row[order], unit[order], limit)
@@ -43,7 +44,8 @@ class _Changes:
     """
 
     def __init__(self, view: View, level: IntArray, least: IntArray, price: float, mu: FloatArray) -> None:
-        scaling, rows = view.scaling, np.arange(len(view))
+        scaling = view.scaling
+        rows = np.arange(len(view))
         self.level, self.before, self.price = level.copy(), np.maximum(view.level, least), price
         worth = (
             mu[:, None] * scaling.work[view.profile]
@@ -92,10 +94,13 @@ def kept_levels(
     budget
         [g].
     """
-    changes, spent = _Changes(view, level, least, price, mu), 0.0
+    changes = _Changes(view, level, least, price, mu)
+    spent = 0.0
     giving = changes.giving()
     for row in changes.taking():
-        group, enough, used = [row], changes.free, 0
+        group = [row]
+        enough = changes.free
+        used = 0
         while enough < changes.needed[row] and used < len(giving):
             group.append(giving[used])
             enough -= int(changes.needed[giving[used]])

@@ -74,7 +74,8 @@ class QueueStatistics:
         jobs = instance.jobs
         edges = np.array(queue_hours, dtype=float) / instance.time.slot_hours
         queue = np.searchsorted(edges, jobs.length * (1 - 1e-9))
-        queues, profiles = len(edges) + 1, len(instance.profiles)
+        queues = len(edges) + 1
+        profiles = len(instance.profiles)
         members = [np.flatnonzero(queue == q) for q in range(queues)]
         slack = np.array([jobs.slack[rows].mean() if len(rows) else jobs.slack.mean() for rows in members])
         span = float(jobs.arrival.max() - jobs.arrival.min()) + 1

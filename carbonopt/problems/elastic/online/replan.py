@@ -64,7 +64,8 @@ class Replan(HourlyPolicy):
 
     def prepare(self, instance: ElasticInstance, statistics: QueueStatistics) -> None:
         """Make the tables of units, with a mean profile for the jobs of each queue that are to come."""
-        units, hours = instance.units, instance.time.slot_hours
+        units = instance.units
+        hours = instance.time.slot_hours
         self.switching_g = instance.switching_g_per_server
         coming = np.flatnonzero(statistics.arrivals.sum(axis=1) > 0)
         share = statistics.arrivals[coming] / statistics.arrivals[coming].sum(axis=1, keepdims=True)
@@ -82,7 +83,8 @@ class Replan(HourlyPolicy):
     ) -> tuple[IntArray, IntArray, FloatArray, IntArray, FloatArray]:
         """Return start, end, work, profile and number of the jobs that are to come, by slot and queue."""
         starts = np.arange(1, round(self.lookahead_hours / hours) + 1)
-        start, place = np.repeat(starts, len(coming)), np.tile(np.arange(len(coming)), len(starts))
+        start = np.repeat(starts, len(coming))
+        place = np.tile(np.arange(len(coming)), len(starts))
         queue = coming[place]
         need = statistics.mean[queue]
         end = start + np.ceil(need) + np.floor(statistics.slack[queue])

@@ -27,11 +27,17 @@ def respond(
     costs more than `ceiling`, or does not fit into its window, is left undone at that price: so there are
     prices at which any demand fits.
     """
-    ratio, gain, servers, steps = ladder.ratio, ladder.gain, ladder.servers, ladder.steps
-    slots, value = len(load), 0.0
-    base, place = [0.0] * slots, [0] * slots
+    ratio = ladder.ratio
+    gain = ladder.gain
+    servers = ladder.servers
+    steps = ladder.steps
+    slots = len(load)
+    value = 0.0
+    base = [0.0] * slots
+    place = [0] * slots
     for j in range(len(start)):
-        p, wanted = profile[j], need[j]
+        p = profile[j]
+        wanted = need[j]
         most, high = 0.0, 0.0
         for t in range(start[j], end[j]):
             for k in range(steps[p, t]):
@@ -50,7 +56,10 @@ def respond(
             low = 0.0
             at = min(max(mu[j], low), high)
             for _ in range(ROUNDS):
-                done, slope, following, before = 0.0, 0.0, high, low
+                done = 0.0
+                slope = 0.0
+                following = high
+                before = low
                 for t in range(start[j], end[j]):
                     for k in range(steps[p, t]):
                         x = (at - ratio[p, t, k]) / delta
@@ -75,7 +84,9 @@ def respond(
                 if at <= low or at >= high:
                     at = (low + high) / 2
             mu[j] = at
-        total, left, n = 0.0, wanted, 0
+        total = 0.0
+        left = wanted
+        n = 0
         for t in range(start[j], end[j]):
             some, square = 0.0, 0.0
             for k in range(steps[p, t]):

@@ -72,7 +72,8 @@ def simulate(instance: ElasticInstance, policy: Policy, options: SimulationOptio
 
 def _require_zone(instance: ElasticInstance) -> None:
     """Refuse a forecast that may be of another zone than the cluster's."""
-    first, own = instance.carbon.zones[0], instance.cluster.zone
+    first = instance.carbon.zones[0]
+    own = instance.cluster.zone
     if getattr(instance, "zone", first) != own:
         raise UnsupportedError(
             f"forecasts are of {first}, the first zone, and the cluster is in {own}: reduce the signal"
@@ -85,7 +86,8 @@ def _spare(instance: ElasticInstance) -> int:
 
 
 def _workload(instance: ElasticInstance, policy: Policy, lengths: str) -> Workload:
-    jobs, scaling = instance.jobs, Scaling.of(instance)
+    jobs = instance.jobs
+    scaling = Scaling.of(instance)
     profile = instance.profile_of_job.tolist()
     work: list[list[float]] = scaling.work.tolist()
     k_min = [part.k_min for part in instance.profiles]

@@ -72,7 +72,8 @@ def by_gain(view: View, level: IntArray, ceiling: IntArray, limit: int, least: f
     gain = np.diff(view.scaling.work, axis=1)[view.profile]
     row, unit = np.nonzero(np.arange(gain.shape[1])[None, :] < ceiling[:, None])
     kept = (unit >= level[row]) & (gain[row, unit] >= least - 1e-12)
-    row, unit = row[kept], unit[kept]
+    row = row[kept]
+    unit = unit[kept]
     order = np.lexsort((unit, row, view.slack[row], -gain[row, unit]))
     return take(view, level, row[order], unit[order], min(limit, view.capacity))
 

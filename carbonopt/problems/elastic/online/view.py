@@ -121,10 +121,15 @@ class ViewBuilder:
 
     def __init__(self, state: State, statistics: QueueStatistics, day: int) -> None:
         instance: ElasticInstance = state.instance
-        self.state, self.statistics, self.day = state, statistics, day
+        self.state = state
+        self.statistics = statistics
+        self.day = day
         self.scaling = Scaling.of(instance)
-        self.arrival, self.length, self.end = instance.jobs.arrival, instance.jobs.length, instance.jobs.window_end
-        self.slack, self.profile = instance.jobs.slack, instance.profile_of_job
+        self.arrival = instance.jobs.arrival
+        self.length = instance.jobs.length
+        self.end = instance.jobs.window_end
+        self.slack = instance.jobs.slack
+        self.profile = instance.profile_of_job
         self.k_min = self.scaling.servers[:, 1]
         self.queue = statistics.queue_of(instance.jobs.length)
         self.known = state.workload.expected_work is state.workload.work
@@ -136,7 +141,8 @@ class ViewBuilder:
 
         After the instance's last slot, its last day is repeated: by the simulation, as by every forecast.
         """
-        forecast, instance = self.state.forecast, self.state.instance
+        forecast = self.state.forecast
+        instance = self.state.instance
         assert forecast is not None
         if slot < forecast.slots:
             return forecast.view(slot, (slot + slots) * self.hours).values[:slots]
@@ -145,7 +151,8 @@ class ViewBuilder:
 
     def view(self, slots_ahead: int) -> View:
         """Return the view of this moment, with a forecast of at least so many slots."""
-        state, slot = self.state, round(self.state.now)
+        state = self.state
+        slot = round(self.state.now)
         units = {job: run.units for job, run in state.running.items()}
         left = {job: state.remaining(job) for job in (*state.queued, *units)}
         active = sorted(job for job, work in left.items() if work > NEARLY_DONE or job not in units)
@@ -155,12 +162,16 @@ class ViewBuilder:
         true_left = np.array([left[number] for number in job.tolist()])
         servers = np.array([units.get(number, 0.0) for number in job.tolist()])
         self.begun[job[servers > 0]] = True
-        profile, queue, age = self.profile[job], self.queue[job], slot - self.arrival[job]
+        profile = self.profile[job]
+        queue = self.queue[job]
+        age = slot - self.arrival[job]
         done = np.maximum(0.0, self.length[job] - true_left)
         if self.known:
-            expected, slack = true_left, self.end[job] - slot - true_left
+            expected = true_left
+            slack = self.end[job] - slot - true_left
         else:
-            expected, slack = self.statistics.expected_left(queue, done), self.slack[job] - (age - done)
+            expected = self.statistics.expected_left(queue, done)
+            slack = self.slack[job] - (age - done)
         seen = max(self.day, slots_ahead)
         return View(
             slot=slot,

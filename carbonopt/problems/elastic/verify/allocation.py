@@ -126,12 +126,18 @@ def _share(values: Any) -> tuple[FloatArray, BoolArray]:
 
 def _window(instance: ElasticInstance, rows: _Rows) -> Iterator[Violation]:
     """Each job runs in its window W_j only."""
-    jobs, end = instance.jobs, instance.jobs.window_end
+    jobs = instance.jobs
+    end = instance.jobs.window_end
     for row in np.flatnonzero((rows.slot < jobs.arrival[rows.job]) | (rows.slot >= end[rows.job])):
-        i, slot = rows.job[row], int(rows.slot[row])
-        name, first = jobs.name[i], int(jobs.arrival[i])
+        i = rows.job[row]
+        slot = int(rows.slot[row])
+        name = jobs.name[i]
+        first = int(jobs.arrival[i])
         early = slot < first
-        where = f"before its arrival in slot {first}" if early else f"its window ends at {end[i]}"
+        if early:
+            where = f"before its arrival in slot {first}"
+        else:
+            where = f"its window ends at {end[i]}"
         amount = float(first - slot if early else slot - end[i] + 1)
         constraint = "release" if early else "deadline"
         yield Violation(constraint, f"job {name!r} runs in slot {slot}, {where}", amount, job=name, slot=slot)
@@ -144,8 +150,11 @@ def _scale(instance: ElasticInstance, rows: _Rows) -> tuple[list[Violation], Boo
     inside = (rows.servers >= k_min[rows.job]) & (rows.servers <= k_max[rows.job])
     violations = []
     for row in np.flatnonzero(~inside):
-        i, slot = rows.job[row], int(rows.slot[row])
-        name, low, high = instance.jobs.name[i], k_min[i], k_max[i]
+        i = rows.job[row]
+        slot = int(rows.slot[row])
+        name = instance.jobs.name[i]
+        low = k_min[i]
+        high = k_max[i]
         text = f"job {name!r} has {rows.servers[row]} servers in slot {slot}: its profile allows {low} to {high}"
         violations.append(Violation("scale", text, job=name, slot=slot))
     return violations, inside
@@ -161,9 +170,11 @@ def _once(instance: ElasticInstance, rows: _Rows) -> Iterator[Violation]:
         name = instance.jobs.name[found[place] // instance.time.slots]
         slot = int(found[place] % instance.time.slots)
         if instance.model == "integer":
-            text, amount = f"job {name!r} has {count[place]} rows in slot {slot}", float(count[place] - 1)
+            text = f"job {name!r} has {count[place]} rows in slot {slot}"
+            amount = float(count[place] - 1)
         else:
-            text, amount = f"job {name!r} fills {total[place]:g} of slot {slot}", float(total[place] - 1)
+            text = f"job {name!r} fills {total[place]:g} of slot {slot}"
+            amount = float(total[place] - 1)
         yield Violation("scale", text, amount, job=name, slot=slot)
 
 
@@ -207,8 +218,10 @@ def _capacity(instance: ElasticInstance, rows: _Rows, load: FloatArray) -> Itera
 
 def _metrics(instance: ElasticInstance, rows: _Rows, load: FloatArray, work: FloatArray) -> dict[str, Any]:
     """Evaluate a schedule; a job's delay is its completion less arrival and run time at k_min."""
-    jobs, capacity = instance.jobs, instance.cluster.capacity
-    hours, zone = instance.time.slot_hours, instance.carbon.index(instance.cluster.zone)
+    jobs = instance.jobs
+    capacity = instance.cluster.capacity
+    hours = instance.time.slot_hours
+    zone = instance.carbon.index(instance.cluster.zone)
     kwh = _cumulative(instance, rows, "marginal_watts") * rows.share / 1000 * hours
     completion = np.zeros(len(jobs))
     np.maximum.at(completion, rows.job, rows.slot + 1.0)
@@ -238,5 +251,6 @@ def _switched(rows: _Rows) -> int:
         return 0
     follows = (rows.job[1:] == rows.job[:-1]) & (rows.slot[1:] == rows.slot[:-1] + 1)
     change = np.abs(np.diff(rows.servers))[follows].sum()
-    starts, ends = rows.servers[1:][~follows].sum(), rows.servers[:-1][~follows].sum()
+    starts = rows.servers[1:][~follows].sum()
+    ends = rows.servers[:-1][~follows].sum()
     return int(change + starts + ends + rows.servers[0] + rows.servers[-1])

@@ -94,7 +94,8 @@ def _dual_value(instance: ElasticInstance, prices: FloatArray, mu: FloatArray, c
 
 def _plan_value(instance: ElasticInstance, prices: FloatArray) -> float:
     """Return the bound from each job's cheapest plan of whole servers."""
-    jobs, least = instance.jobs, []
+    jobs = instance.jobs
+    least = []
     tables = [_unit_costs(instance, number, prices) for number in range(len(instance.profiles))]
     for j, number in enumerate(instance.profile_of_job):
         cost, work, free_choice = tables[number]
@@ -117,7 +118,8 @@ def _unit_costs(instance: ElasticInstance, number: int, prices: FloatArray) -> t
 
 def _unit_energy(instance: ElasticInstance, number: int) -> FloatArray:
     """Return a lower bound on the energy of each unit in a slot [kWh], shape (U,)."""
-    profile, cluster = instance.profiles[number], instance.cluster
+    profile = instance.profiles[number]
+    cluster = instance.cluster
     watts = np.array(profile.marginal_watts)
     if profile.marginal_gbps is not None:
         watts = down(watts + down(cluster.network_watts_per_gbps * profile.marginal_gbps))
@@ -134,9 +136,11 @@ def _slot_costs(
     instance: ElasticInstance, number: int, prices: FloatArray, carbon: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return a lower bound on the cost of each scale in each slot, (T, U), and an upper one on its work, (U,)."""
-    profile, kwh = instance.profiles[number], _unit_energy(instance, number)
+    profile = instance.profiles[number]
+    kwh = _unit_energy(instance, number)
     intensity = instance.carbon.g_per_kwh[instance.carbon.index(instance.cluster.zone)]
-    cost, work = np.zeros((len(prices), len(profile))), np.zeros(len(profile))
+    cost = np.zeros((len(prices), len(profile)))
+    work = np.zeros(len(profile))
     energy, done = 0.0, 0.0
     for k in range(len(profile)):
         energy = float(down(energy + kwh[k]))

@@ -58,18 +58,25 @@ def _cheapest(cost: FloatArray, work: FloatArray, need: float) -> float:
     later = np.concatenate([np.cumsum(reduced[::-1])[::-1][1:], [0.0]])
     limit = _some_cost(cost, work, need, mu)
     limit += MARGIN * (1 + abs(limit))
-    done, paid = np.zeros(1), np.zeros(1)
+    done = np.zeros(1)
+    paid = np.zeros(1)
     for stage in range(len(cost)):
         useful = cost[stage] - mu * work[stage] - reduced[stage] <= limit - mu * need - reduced.sum()
         done = up((done[:, None] + work[stage][useful][None, :]).ravel())
         paid = down((paid[:, None] + cost[stage][useful][None, :]).ravel())
         kept = paid + mu * (need - done) + later[stage] <= limit
-        done, paid = done[kept], paid[kept]
+        done = done[kept]
+        paid = paid[kept]
         order = np.lexsort((paid, -np.minimum(done, need)))
-        done, paid = done[order], paid[order]
+        done = done[order]
+        paid = paid[order]
         best = np.minimum.accumulate(paid)
-        front = np.concatenate([[True], paid[1:] < best[:-1]]) if len(paid) else np.zeros(0, dtype=bool)
-        done, paid = done[front], paid[front]
+        if len(paid):
+            front = np.concatenate([[True], paid[1:] < best[:-1]])
+        else:
+            front = np.zeros(0, dtype=bool)
+        done = done[front]
+        paid = paid[front]
     finished = paid[done >= need]
     return float(finished.min()) if len(finished) else limit - 2 * MARGIN * (1 + abs(limit))
 

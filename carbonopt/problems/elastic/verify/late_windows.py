@@ -86,9 +86,11 @@ def online_metrics(instance: ElasticInstance, schedule: dict[str, Any]) -> dict[
     slot, servers = (np.array(schedule[name], dtype=np.int64) for name in ("slot", "servers"))
     share = np.array(schedule["share"]) if "share" in schedule else np.ones(len(job))
     key, place = np.unique(job * instance.time.slots + slot, return_inverse=True)
-    used, most = np.bincount(place, share, len(key)), np.zeros(len(key), dtype=np.int64)
+    used = np.bincount(place, share, len(key))
+    most = np.zeros(len(key), dtype=np.int64)
     np.maximum.at(most, place, servers)
-    job, slot = key // instance.time.slots, key % instance.time.slots
+    job = key // instance.time.slots
+    slot = key % instance.time.slots
     same = job[1:] == job[:-1]
     gap = same & (slot[1:] > slot[:-1] + 1)
     changed = same & ~gap & (most[1:] != most[:-1])

@@ -90,7 +90,8 @@ def throughput(family: Family, max_gpus: int, gpus_per_host: int) -> FloatArray:
     [1.0, 1.83, 2.15, 2.77]
     """
     gpus = np.arange(1, max_gpus + 1)
-    inside, between = ASSUMED["host_bytes_per_second"], ASSUMED["network_bytes_per_second"]
+    inside = ASSUMED["host_bytes_per_second"]
+    between = ASSUMED["network_bytes_per_second"]
     sent = 2 * (gpus - 1) / gpus * family.parameters * ASSUMED["bytes_per_parameter"]
     waiting = (1 - ASSUMED["overlap"]) * sent / np.where(gpus <= gpus_per_host, inside, between)
     return np.asarray(gpus * family.iteration_seconds / (family.iteration_seconds + waiting))
@@ -123,7 +124,8 @@ def modelled(
         known = one_of((*FAMILIES, MIX), limit=len(FAMILIES) + 1)
         raise UnsupportedError(f"unknown profile {name!r}: must be {known}, or a CSV file (nodes,throughput,power)")
     family = FAMILIES[name]
-    speed, gpus = throughput(family, max_gpus, gpus_per_host), np.arange(1, max_gpus + 1)
+    speed = throughput(family, max_gpus, gpus_per_host)
+    gpus = np.arange(1, max_gpus + 1)
     watts = gpus * (idle_watts + ASSUMED["cpu_watts_per_gpu"]) + speed * max(0.0, family.full_watts - idle_watts)
     return Profile(name, speed, np.maximum.accumulate(watts), restart_minutes)
 

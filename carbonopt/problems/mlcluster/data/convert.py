@@ -91,13 +91,17 @@ def convert(
     model = {"max_gpus": max_gpus, "gpus_per_host": gpus_per_host, "idle_watts": idle_watts}
     parts, shares = profile_mix(profiles, restart_minutes=restart_minutes, **model)
     trace = read_trace(jobs, time_unit, trace_format)
-    arrival, work = trace.arrival_hours * 60, trace.length_hours * 60
+    arrival = trace.arrival_hours * 60
+    work = trace.length_hours * 60
     profile = draw_profiles(len(trace), shares, seed)
     long_enough = trace.length_hours >= min_length_hours
     if not long_enough.any():
         raise InputError(Fault("jobs", f"no job lasts at least {min_length_hours:g} h", file=str(jobs)))
     span = max(float(np.ptp(arrival[long_enough])), 60.0)
-    count = gpus if gpus is not None else max(min_gpus, int(np.ceil(work[long_enough].sum() / (load * span))))
+    if gpus is not None:
+        count = gpus
+    else:
+        count = max(min_gpus, int(np.ceil(work[long_enough].sum() / (load * span))))
     fastest = np.array([part.throughput[: min(max_gpus, count)].max() for part in parts])[profile]
     if slots is None:
         horizon = slots_needed(arrival[long_enough], work[long_enough], count, None, slot_hours)
@@ -106,7 +110,8 @@ def convert(
     keep = long_enough & (arrival + work / fastest <= horizon * slot_hours * 60)
     if not keep.any():
         raise InputError(Fault("jobs", f"no job can end within {horizon} slots", file=str(jobs)))
-    signal, rows = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap), np.flatnonzero(keep)
+    signal = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap)
+    rows = np.flatnonzero(keep)
     zone_name = signal.zones[0]
     return MlClusterInstance(
         name=name or f"mlcluster-{source_of(jobs)}-j{len(rows):04d}-t{horizon:03d}-{zone_name}-s{seed:02d}",

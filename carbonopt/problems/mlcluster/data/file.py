@@ -130,7 +130,10 @@ def from_dict(raw: dict[str, Any]) -> MlClusterInstance:
     cluster = faults.section(ClusterSection, raw, "cluster")
     profiles = faults.fields("profiles")
     jobs = faults.section(JobSection, raw, "jobs")
-    objective = faults.section(ObjectiveSection, raw, "objective") if "objective" in raw else ObjectiveSection()
+    if "objective" in raw:
+        objective = faults.section(ObjectiveSection, raw, "objective")
+    else:
+        objective = ObjectiveSection()
     faults.found += _shape_faults(raw)
     if profiles is not None:
         for name, section in profiles["profiles"].items():
@@ -160,6 +163,7 @@ def _shape_faults(raw: dict[str, Any]) -> Iterator[Fault]:
     zones = names_at(raw, "carbon", "zones")
     for fault in unknown_faults("cluster.zone", [(0, part(raw, "cluster", "zone"))], zones, "carbon.zones"):
         yield Fault(fault.field, fault.problem, fault.value)
-    profiles, names = part(raw, "profiles"), part(raw, "jobs", "profile")
+    profiles = part(raw, "profiles")
+    names = part(raw, "jobs", "profile")
     if isinstance(profiles, dict) and isinstance(names, list):
         yield from unknown_faults("jobs.profile", enumerate(names), list(profiles), "profiles")

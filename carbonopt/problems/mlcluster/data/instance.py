@@ -229,7 +229,8 @@ class MlClusterInstance(Instance):
     def scales(self) -> Scales:
         """Tables of all profiles."""
         shape = (len(self.profiles), max(len(profile) for profile in self.profiles))
-        throughput, watts = np.zeros(shape), np.zeros(shape)
+        throughput = np.zeros(shape)
+        watts = np.zeros(shape)
         for number, profile in enumerate(self.profiles):
             throughput[number, : len(profile)] = profile.throughput
             watts[number, : len(profile)] = profile.watts

@@ -157,13 +157,17 @@ class _Rows:
         self.pair, level = np.nonzero(instance.allowed[self.job])
         self.gpus = level + 1
         kind = grid.kind[self.job[self.pair]]
-        self.speed, self.watts = grid.speed[kind, level], grid.watts[kind, level]
+        self.speed = grid.speed[kind, level]
+        self.watts = grid.watts[kind, level]
         self.program = Program(instance.name, sense="min")
 
     def build(self) -> GridProgram:
         """Return the whole program."""
-        program, instance, grid = self.program, self.instance, self.grid
-        job, cell = self.job[self.pair], self.cell[self.pair]
+        program = self.program
+        instance = self.instance
+        grid = self.grid
+        job = self.job[self.pair]
+        cell = self.cell[self.pair]
         kg = grid.carbon[cell] * self.watts
         hour = instance.weights.jct_hours / 60
         at = (job, cell, self.gpus)

@@ -42,7 +42,8 @@ def wrapped(
     rows: list[Row] = []
     bounds = np.searchsorted(cell, np.arange(len(edges)))
     for t, (first, last) in enumerate(pairwise(bounds)):
-        times, most = gpu_minutes[first:last], instance.cluster.gpus * minutes
+        times = gpu_minutes[first:last]
+        most = instance.cluster.gpus * minutes
         if times.sum() > 0:
             times = times * min(1.0, most / float(times.sum()))
             rows += _cell_rows(job[first:last], times, float(edges[t]), float(edges[t + 1]))
@@ -58,7 +59,8 @@ def wrapped(
 def _cell_rows(job: IntArray, times: FloatArray, begin: float, end: float) -> list[Row]:
     """Return the rows of one cell, from `begin` to `end`."""
     rows: list[Row] = []
-    length, moment = end - begin, begin
+    length = end - begin
+    moment = begin
     for j, time in zip(job.tolist(), times.tolist(), strict=True):
         if time <= LEAST_MINUTES:
             continue

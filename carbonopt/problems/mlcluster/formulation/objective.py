@@ -71,7 +71,8 @@ class CellCoefficients:
     @cached_property
     def speed(self) -> FloatArray:
         """X(n) of each kind where n GPUs are allowed, else 0; column n - 1, shape (K, M)."""
-        kinds, scales = self._kinds[0], self.instance.scales
+        kinds = self._kinds[0]
+        scales = self.instance.scales
         gpus = np.arange(1, scales.throughput.shape[1] + 1)
         inside = (gpus >= kinds[:, 1:2]) & (gpus <= kinds[:, 2:3])
         return np.where(inside, scales.throughput[kinds[:, 0]], 0.0)

@@ -87,14 +87,18 @@ def build(instance: MlClusterInstance, cells: int = 1, whole_work: bool = False)
     """
     require_memory(f"the program of {instance.name}", *estimate_size(instance, cells))
     fluid = CellCoefficients(instance, cells)
-    jobs, minutes, limit = instance.jobs, fluid.minutes, instance.limits.mean_jct_hours
+    jobs = instance.jobs
+    minutes = fluid.minutes
+    limit = instance.limits.mean_jct_hours
     width = fluid.count - fluid.first_cell
     pair_job = np.repeat(np.arange(len(jobs)), width)
     pair_cell = np.arange(len(pair_job)) - np.repeat(np.cumsum(width) - width - fluid.first_cell, width)
     begin = np.maximum(pair_cell * minutes, jobs.arrival_minutes[pair_job])
     pair, level = np.nonzero(instance.allowed[pair_job])
-    job, cell = pair_job[pair], pair_cell[pair]
-    speed, watts = fluid.speed[fluid.kind[job], level], fluid.watts[fluid.kind[job], level]
+    job = pair_job[pair]
+    cell = pair_cell[pair]
+    speed = fluid.speed[fluid.kind[job], level]
+    watts = fluid.watts[fluid.kind[job], level]
     late = speed * minutes / fluid.required[job] * begin[pair] / 60
     cost = fluid.carbon[cell] * watts * minutes + instance.weights.jct_hours * late
     program = Program(instance.name, sense="min")
@@ -106,7 +110,8 @@ def build(instance: MlClusterInstance, cells: int = 1, whole_work: bool = False)
     program.add_entries(capacity.start + cell, y.index, level + 1.0)
     once = program.add_rows("once", len(pair_job), upper=((pair_cell + 1) * minutes - begin) / minutes)
     program.add_entries(once.start + pair, y.index, 1.0)
-    budget, least = None, float(fluid.least_delay.sum()) / 60
+    budget = None
+    least = float(fluid.least_delay.sum()) / 60
     if limit is not None:
         budget = program.add_rows("budget", 1, upper=limit * len(jobs) - least)
         program.add_entries(budget.start, y.index, late)

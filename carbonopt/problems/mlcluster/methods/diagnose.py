@@ -31,7 +31,8 @@ def diagnose(instance: MlClusterInstance, options: Options) -> Diagnosis:
 def inspect(instance: MlClusterInstance) -> dict[str, Any]:
     """Return the size of the program, and a warning where the cluster is short."""
     columns, nonzeros = estimate_size(instance)
-    features, warnings = instance.features(), []
+    features = instance.features()
+    warnings = []
     if (features["load"] or 0.0) > 1:
         warnings.append(f"the work is {features['load']:.3g} times what the GPUs can do while jobs arrive: they queue")
     return {"program_columns": columns, "program_nonzeros": nonzeros, "warnings": warnings}
@@ -39,7 +40,8 @@ def inspect(instance: MlClusterInstance) -> dict[str, Any]:
 
 def _finding(instance: MlClusterInstance) -> Finding:
     """Tell the shortage in its terms: GPU hours, or the JCT budget."""
-    jobs, limit = instance.jobs, instance.limits.mean_jct_hours
+    jobs = instance.jobs
+    limit = instance.limits.mean_jct_hours
     alone = float(instance.fastest_minutes.mean()) / 60
     if limit is not None:
         text = (

@@ -139,7 +139,8 @@ class FixedScale(ClusterPolicy):
         require_number("gamma", gamma, above=0, most=1, none=True)
         if gamma is not None and gpus is not None:
             raise UnsupportedError(f"gamma = {shown(gamma)}: says nothing of a fixed number; must come with gpus=none")
-        self.gpus, self.gamma = gpus, GAMMA if gamma is None else gamma
+        self.gpus = gpus
+        self.gamma = GAMMA if gamma is None else gamma
 
     def on_begin(self, state: State) -> None:
         """Choose the scale of each job."""
@@ -151,7 +152,8 @@ class FixedScale(ClusterPolicy):
         return self.scales[job]
 
     def _fixed(self, job: int) -> int:
-        least, most = self.least[job], self.most[job]
+        least = self.least[job]
+        most = self.most[job]
         if self.gpus is not None:
             return min(max(self.gpus, least), most)
         return next((n for n in range(least, most) if self.degradation(job, n + 1) < self.gamma), most)

@@ -43,7 +43,8 @@ class CarbonTime(FixedScale):
         jobs = np.arange(len(work))
         speed = np.array([self.speed[self.profile[job]][self.scale_of(job) - 1] for job in jobs.tolist()])
         assert work.expected_work is not None
-        length, start = work.expected_work / speed, np.empty(len(jobs))
+        length = work.expected_work / speed
+        start = np.empty(len(jobs))
         size = max(1, int(BLOCK / (2 * (self.wait / self.signal.step + 2))))
         for rows, signal in _issues(state, self.signal, self.wait + float(length.max(initial=0.0))):
             for at in range(0, len(rows), size):
@@ -89,13 +90,15 @@ class Ecovisor(FixedScale):
         super().__init__(gpus, gamma)
         require_number("quantile", quantile, least=0, most=1)
         require_number("wait_hours", wait_hours, least=0)
-        self.quantile, self.wait = quantile, 60 * wait_hours
+        self.quantile = quantile
+        self.wait = 60 * wait_hours
 
     def on_begin(self, state: State) -> None:
         """Find the threshold of each slot's arrivals."""
         super().on_begin(state)
         self.epoch = self.signal.step
-        arrival, day = state.workload.arrival, max(1, round(DAY_MINUTES / self.signal.step))
+        arrival = state.workload.arrival
+        day = max(1, round(DAY_MINUTES / self.signal.step))
         threshold = np.empty(len(arrival))
         for rows, signal in _issues(state, self.signal, DAY_MINUTES):
             padded = np.concatenate((signal.values, np.resize(signal.values[-day:], day)))

@@ -131,7 +131,9 @@ class Green(ClusterPolicy):
         """Let each running job of the upper queue grow by one GPU, or move on; return those whose scale changed."""
         changed = set()
         running = [job for job in self._upper_order() if job in state.running]
-        used, gamma, full = sum(self.scale[job] for job in running), self.gamma(), False
+        used = sum(self.scale[job] for job in running)
+        gamma = self.gamma()
+        full = False
         for job in running:
             gpus = self.scale[job]
             if self.degradation(job, gpus) < gamma and gpus > self.least[job]:
@@ -160,7 +162,8 @@ class Green(ClusterPolicy):
 
     def _grow_into_spare(self, state: State, changed: set[int]) -> None:
         """Let jobs that have not grown as far as they may take GPUs that would idle, one each a round."""
-        room, gamma = self.free(state), self.gamma()
+        room = self.free(state)
+        gamma = self.gamma()
         for job in [job for job in (*self.upper, *self.last_order) if job in state.running]:
             gpus = self.scale[job]
             if room <= 0:
@@ -218,7 +221,8 @@ class Green(ClusterPolicy):
             if gpus > above or gpus > room:
                 break
             state.start(job, units=gpus)
-            above, room = above - gpus, room - gpus
+            above = above - gpus
+            room = room - gpus
         orders = [self.last_order, self._upper_order() if self.options.backfill else []]
         for order in orders:
             for job in order:
@@ -246,7 +250,10 @@ class Green(ClusterPolicy):
         for job in jobs:
             star = (watts[job] - least) * strength + 1.0
             divides = ((watts[job] > median) == green) == figure
-            had = self.footprint(state, job) if self.options.footprint == "carbon" else self.attained(state, job)
+            if self.options.footprint == "carbon":
+                had = self.footprint(state, job)
+            else:
+                had = self.attained(state, job)
             shifting = 1.0 / star if divides else star
             priority = had / self.degradation(job, self.scale[job]) * shifting
             old = job in state.queued and state.now - self.waiting_since[job] > limit
@@ -254,7 +261,8 @@ class Green(ClusterPolicy):
         return sorted(jobs, key=keys.__getitem__)
 
     def _is_green(self, state: State) -> bool:
-        values, slot = self.signal.values, int(self.signal.position(state.now))
+        values = self.signal.values
+        slot = int(self.signal.position(state.now))
         mean = self.mean
         if self.options.mean == "past-day":
             mean = float(values[max(0, slot + 1 - self.day) : slot + 1].mean())

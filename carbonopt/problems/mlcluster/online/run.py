@@ -74,7 +74,8 @@ def schedule_in_time(instance: MlClusterInstance, policy: Policy, options: Optio
 def workload_of(instance: MlClusterInstance, expected_work: FloatArray | None = None) -> Workload:
     """Return the jobs as the engine takes them, in minutes; `expected_work` as policies know it, None for the true."""
     jobs, scales = instance.jobs, instance.scales
-    speed, profile = scales.throughput.tolist(), instance.profile_of_job.tolist()
+    speed = scales.throughput.tolist()
+    profile = instance.profile_of_job.tolist()
     return Workload(
         jobs.arrival_minutes,
         jobs.work_gpu_minutes,
@@ -88,7 +89,8 @@ def workload_of(instance: MlClusterInstance, expected_work: FloatArray | None = 
 
 def _mean_work(instance: MlClusterInstance) -> FloatArray:
     """Return the mean work of each job's profile [1-GPU min], shape (N,): it stands for a history."""
-    profile, count = instance.profile_of_job, len(instance.profiles)
+    profile = instance.profile_of_job
+    count = len(instance.profiles)
     size = np.maximum(1, np.bincount(profile, minlength=count))
     return np.asarray((np.bincount(profile, instance.jobs.work_gpu_minutes, count) / size)[profile])
 

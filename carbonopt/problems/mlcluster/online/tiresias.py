@@ -60,4 +60,6 @@ class Tiresias(FixedScale):
 
     def _rank(self, state: State, job: int) -> tuple[float, int]:
         had = self.attained(state, job)
-        return (had, job) if self.threshold is None else (float(had >= 60 * self.threshold), job)
+        if self.threshold is None:
+            return (had, job)
+        return (float(had >= 60 * self.threshold), job)

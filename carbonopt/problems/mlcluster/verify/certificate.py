@@ -63,7 +63,8 @@ def proven_bound(
     InputError
         If it is no such certificate.
     """
-    kind, cells = certificate.get("kind"), certificate.get("cells")
+    kind = certificate.get("kind")
+    cells = certificate.get("cells")
     if kind != "lagrangian":
         raise InputError(Fault("certificate.kind", "must be 'lagrangian'", shown(kind)))
     if isinstance(cells, bool) or not isinstance(cells, int) or not 1 <= cells <= MOST_CELLS:
@@ -91,19 +92,24 @@ class _Kind:
 def _value(
     instance: MlClusterInstance, cells: int, prices: FloatArray, work_prices: FloatArray, budget_price: float
 ) -> float:
-    jobs, required = instance.jobs, instance.jobs.required
+    jobs = instance.jobs
+    required = instance.jobs.required
     minutes = instance.slot_minutes / cells
     weight = float(down(down(instance.weights.jct_hours + budget_price) / 60))
     edges = minutes * np.arange(len(prices) + 1)
     kinds, kind_of_job = _kinds(instance, cells, prices)
-    terms, gains = [], []
+    terms = []
+    gains = []
     for j in range(len(jobs)):
-        kind, arrival = kinds[kind_of_job[j]], jobs.arrival_minutes[j]
-        mu, slope = work_prices[j], float(down(weight / required[j]))
+        kind = kinds[kind_of_job[j]]
+        arrival = jobs.arrival_minutes[j]
+        mu = work_prices[j]
+        slope = float(down(weight / required[j]))
         first = min(max(0, int(arrival / minutes) - 1), len(prices) - 1)
         begin = np.maximum(edges[first:-1], arrival)
         wanted = np.flatnonzero(kind.least_ratio[first:] + slope * begin < mu * (1 + 1e-12))
-        cell, begin = first + wanted, begin[wanted]
+        cell = first + wanted
+        begin = begin[wanted]
         most = up(up(edges[cell + 1]) - down(begin))
         later = down(slope * down(begin))
         gain = up(up(mu * kind.speed) - down(kind.cost[cell] + down(later[:, None] * kind.speed))).max(
@@ -124,7 +130,8 @@ def _value(
 
 def _most(instance: MlClusterInstance) -> float:
     """Return more than any schedule within the limits costs: every GPU at its most, and the latest completions."""
-    limit, hours = instance.limits.mean_jct_hours, instance.time.hours
+    limit = instance.limits.mean_jct_hours
+    hours = instance.time.hours
     per_gpu = max(float((profile.watts / np.arange(1, len(profile) + 1)).max()) for profile in instance.profiles)
     carbon = math.fsum(instance.intensity) * instance.slot_minutes * GRAMS_PER_WATT_MINUTE / 1000
     late = len(instance.jobs) * (hours if limit is None else min(limit, hours))
@@ -141,7 +148,8 @@ def _kinds(instance: MlClusterInstance, cells: int, prices: FloatArray) -> tuple
     carbon = np.repeat(carbon, cells)
     kinds = []
     for number, least, most in keys.tolist():
-        profile, gpus = instance.profiles[number], np.arange(least, most + 1)
+        profile = instance.profiles[number]
+        gpus = np.arange(least, most + 1)
         idle = up(gpus * instance.cluster.idle_watts_per_gpu)
         added = np.maximum(0.0, down(profile.watts[gpus - 1] - idle))
         speed = profile.throughput[gpus - 1]

@@ -69,16 +69,20 @@ def _scale(instance: MlClusterInstance, rows: Runs) -> Iterator[Violation]:
     """GPUs are within the job's limits, the cluster's, and what its profile knows."""
     for row in range(len(rows.job)):
         j = int(rows.job[row])
-        name, low, high = instance.jobs.name[j], instance.jobs.min_gpus[j], instance.most_gpus[j]
+        name = instance.jobs.name[j]
+        low = instance.jobs.min_gpus[j]
+        high = instance.most_gpus[j]
         text = f"job {name!r} has {rows.gpus[row]} GPUs from minute {rows.start[row]:g}: {low} to {high} are allowed"
         yield Violation("scale", text, job=name)
 
 
 def _window(instance: MlClusterInstance, runs: Runs) -> Iterator[Violation]:
     """Each job runs between its arrival and the end of the signal."""
-    arrival, end = instance.jobs.arrival_minutes, instance.horizon_minutes
+    arrival = instance.jobs.arrival_minutes
+    end = instance.horizon_minutes
     for row in np.flatnonzero(runs.start < arrival[runs.job]):
-        name, first = instance.jobs.name[runs.job[row]], arrival[runs.job[row]]
+        name = instance.jobs.name[runs.job[row]]
+        first = arrival[runs.job[row]]
         text = f"job {name!r} runs from minute {runs.start[row]:g}, it arrives at {first:g}"
         yield Violation("release", text, float(first - runs.start[row]), job=name)
     for row in np.flatnonzero(runs.end > end):
@@ -103,7 +107,9 @@ def _capacity(instance: MlClusterInstance, runs: Runs) -> Iterator[Violation]:
     over = load > gpus
     edges = np.flatnonzero(np.diff(np.concatenate([[0], over.astype(np.int64), [0]])))
     for first, last in zip(edges[::2], edges[1::2], strict=True):
-        begin, end, most = moment[first], moment[last], float(load[first:last].max())
+        begin = moment[first]
+        end = moment[last]
+        most = float(load[first:last].max())
         users = np.unique(runs.job[(runs.start < end) & (runs.end > begin)])
         text = (
             f"jobs {_named(instance, users)} use up to {most:g} GPUs from minute {begin:g} to {end:g}, {gpus} are there"
@@ -123,7 +129,8 @@ def _completion(instance: MlClusterInstance, work: Any) -> Iterator[Violation]:
 
 def _limits(instance: MlClusterInstance, metrics: dict[str, Any]) -> Iterator[Violation]:
     """Keep the mean completion time within its budget."""
-    limit, mean = instance.limits.mean_jct_hours, metrics["mean_jct_hours"]
+    limit = instance.limits.mean_jct_hours
+    mean = metrics["mean_jct_hours"]
     if limit is not None and mean > limit * (1 + ROUNDING):
         yield Violation("limit", f"mean_jct_hours is {shown(mean)}, its limit {shown(limit)}", mean - limit)
 

@@ -17,7 +17,8 @@ def carbon_between(instance: MlClusterInstance, start: FloatArray, end: FloatArr
 
 
 def _carbon_until(instance: MlClusterInstance, moment: FloatArray) -> FloatArray:
-    minutes, slots = instance.slot_minutes, instance.time.slots
+    minutes = instance.slot_minutes
+    slots = instance.time.slots
     place = np.clip(moment / minutes, 0.0, slots)
     slot = np.minimum(place.astype(np.int64), slots - 1)
     sums = prefix_sums(instance.kg_per_watt_minute)
@@ -26,14 +27,18 @@ def _carbon_until(instance: MlClusterInstance, moment: FloatArray) -> FloatArray
 
 def metrics_of(instance: MlClusterInstance, runs: Runs, work: FloatArray) -> dict[str, Any]:
     """Evaluate a schedule; `work` is what each job gets done [1-GPU minutes], shape (N,)."""
-    jobs, cluster, scales = instance.jobs, instance.cluster, instance.scales
+    jobs = instance.jobs
+    cluster = instance.cluster
+    scales = instance.scales
     profile = instance.profile_of_job[runs.job]
-    watts, added = scales.watts[profile, runs.gpus - 1], scales.added_watts[profile, runs.gpus - 1]
+    watts = scales.watts[profile, runs.gpus - 1]
+    added = scales.added_watts[profile, runs.gpus - 1]
     share = watts + cluster.host_watts_per_gpu * runs.gpus
     per_watt = carbon_between(instance, runs.start, runs.end)
     whole = carbon_between(instance, np.zeros(1), np.full(1, instance.horizon_minutes))
     idle_kg = cluster.idle_watts * float(whole[0])
-    added_kg, added_kwh = float((added * per_watt).sum()), float((added * runs.minutes).sum()) / 6e4
+    added_kg = float((added * per_watt).sum())
+    added_kwh = float((added * runs.minutes).sum()) / 6e4
     gpu_minutes = float((runs.gpus * runs.minutes).sum())
     makespan = float(runs.end.max(initial=0.0))
     begin = float(jobs.arrival_minutes.min(initial=makespan))
@@ -64,7 +69,8 @@ def metrics_of(instance: MlClusterInstance, runs: Runs, work: FloatArray) -> dic
 def _completion_times(instance: MlClusterInstance, runs: Runs, done: Any) -> dict[str, Any]:
     """Return statistics of the time from arrival to the end of the last run, of jobs that do their work [h]."""
     jobs = instance.jobs
-    end, first = np.full(len(jobs), -np.inf), np.full(len(jobs), np.inf)
+    end = np.full(len(jobs), -np.inf)
+    first = np.full(len(jobs), np.inf)
     np.maximum.at(end, runs.job, runs.end)
     np.minimum.at(first, runs.job, runs.start)
     times = (end - jobs.arrival_minutes)[done] / 60

@@ -62,7 +62,8 @@ def parsed(instance: MlClusterInstance, schedule: dict[str, Any]) -> tuple[Runs,
     index = {name: j for j, name in enumerate(instance.jobs.name)}
     names = schedule["job"]
     job = np.array([index.get(name, -1) if isinstance(name, str) else -1 for name in names], dtype=np.int64)
-    (start, start_ok), (end, end_ok) = _numbers(schedule["start_minutes"]), _numbers(schedule["end_minutes"])
+    (start, start_ok) = _numbers(schedule["start_minutes"])
+    (end, end_ok) = _numbers(schedule["end_minutes"])
     gpus, gpus_ok = _numbers(schedule["gpus"])
     gpus_ok &= (gpus >= 1) & (gpus == np.floor(gpus)) & (gpus < LARGEST_WHOLE)
     ordered = start_ok & end_ok & (start < end)
@@ -72,14 +73,16 @@ def parsed(instance: MlClusterInstance, schedule: dict[str, Any]) -> tuple[Runs,
         if job[row] < 0:
             text = f"row {row} names an unknown job {shown(name)}"
         elif not ordered[row]:
-            first, last = schedule["start_minutes"][row], schedule["end_minutes"][row]
+            first = schedule["start_minutes"][row]
+            last = schedule["end_minutes"][row]
             text = f"job {name!r} runs from {shown(first)} to {shown(last)}: must be two moments, the second later"
         else:
             text = f"job {name!r} has {shown(schedule['gpus'][row])} GPUs: must be a whole number above 0"
         faults.append((str(name), text))
     good = np.flatnonzero((job >= 0) & ordered & gpus_ok)
     order = good[np.lexsort((start[good], job[good]))]
-    nothing, never = np.zeros(len(order)), np.zeros(len(order), dtype=np.bool_)
+    nothing = np.zeros(len(order))
+    never = np.zeros(len(order), dtype=np.bool_)
     rows = Runs(job[order], start[order], end[order], gpus[order].astype(np.int64), nothing, nothing, never, never)
     return rows, faults
 
@@ -109,7 +112,10 @@ def runs_of(instance: MlClusterInstance, rows: Runs) -> Runs:
     joined = same & (rows.start[1:] == rows.end[:-1]) & (rows.gpus[1:] == rows.gpus[:-1])
     first = np.flatnonzero(np.concatenate([[True], ~joined]))
     last = np.append(first[1:], len(rows.job)) - 1
-    job, start, end, gpus = rows.job[first], rows.start[first], rows.end[last], rows.gpus[first]
+    job = rows.job[first]
+    start = rows.start[first]
+    end = rows.end[last]
+    gpus = rows.gpus[first]
     again = np.concatenate([[False], job[1:] == job[:-1]])
     paused = again & (start > np.concatenate([[np.inf], end[:-1]]))
     profile = instance.profile_of_job[job]

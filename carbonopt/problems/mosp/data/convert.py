@@ -103,7 +103,10 @@ def convert(
     duration = duration[keep]
     wait = wait[keep]
     cpus = trace.cpus[keep]
-    units = capacity if capacity is not None else _units(arrival, duration, cpus, load, len(signal.zones))
+    if capacity is not None:
+        units = capacity
+    else:
+        units = _units(arrival, duration, cpus, load, len(signal.zones))
     return MospInstance(
         name=name or _name(jobs, len(arrival), horizon, signal),
         provenance=_provenance([*carbon, jobs], int((~keep).sum()), trace, slot_hours),

@@ -81,7 +81,10 @@ def generate(
     rng = np.random.default_rng([seed, jobs, slots])
     grid = TimeGrid(slots, 1.0, parse_utc(start)) if carbon is None else carbon.time
     zones = _zones(preset, clusters, carbon)
-    signal = carbon if carbon is not None else synthetic_carbon(tuple(dict.fromkeys(zones)), grid, seed)
+    if carbon is not None:
+        signal = carbon
+    else:
+        signal = synthetic_carbon(tuple(dict.fromkeys(zones)), grid, seed)
     duration = rng.integers(1, LARGEST + 1, jobs)
     demand = rng.integers(1, LARGEST + 1, jobs).astype(float)
     last = CASPIAN_ARRIVAL_HOURS / grid.slot_hours if preset == "caspian" else 0.75 * slots

@@ -158,7 +158,10 @@ class CaspianObjective:
     def to_dict(self) -> dict[str, Any]:
         """Return the objective as the file holds it."""
         weights = {"z1": self.z1, "z2": self.z2, "z3": self.z3}
-        bars = None if self.normalizers is None else dict(zip(weights, self.normalizers, strict=True))
+        if self.normalizers is None:
+            bars = None
+        else:
+            bars = dict(zip(weights, self.normalizers, strict=True))
         return {"kind": self.kind, "weights": weights, "normalizers": bars}
 
 

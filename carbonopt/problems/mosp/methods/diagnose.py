@@ -50,7 +50,10 @@ def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
     """
     stuck = list(_stuck_jobs(instance))
     rest = _without(instance, {finding.jobs[0] for finding in stuck})
-    found = _shortage(rest, options) if len(rest.jobs) else Diagnosis(True, "no job is left to place")
+    if len(rest.jobs):
+        found = _shortage(rest, options)
+    else:
+        found = Diagnosis(True, "no job is left to place")
     findings = (*stuck, *found.findings)
     if not must_run(instance):
         return Diagnosis(True, "jobs may be left out, so the empty schedule is one", findings)
@@ -141,7 +144,10 @@ def _integer_shortage(instance: MospInstance, nothing: PlacementValue, options: 
     result = highs.solve(form.program, replace(options, mip_abs_gap=least / 2))
     if result.values is not None and not check(instance, form.schedule(result.values, instance)).violations:
         return Diagnosis(True, "a schedule was found and checked")
-    missing = None if result.values is None else unit * result.values[shortage.slice].reshape(shortage.shape)
+    if result.values is None:
+        missing = None
+    else:
+        missing = unit * result.values[shortage.slice].reshape(shortage.shape)
     findings = () if missing is None else tuple(_repairs(instance, missing))
     if result.bound is not None and result.bound > least:
         proof = "search tree of the elastic MILP: fractions of jobs would fit, whole jobs do not"

@@ -63,7 +63,10 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
     """Solve the whole program with HiGHS, from the best schedule that insertion and rounding find."""
     value, info = value_of(instance, options)
     refuse_if_too_large(instance)
-    partials = [] if options.start is None else [PartialSchedule.of(instance, value, options.start)]
+    if options.start is None:
+        partials = []
+    else:
+        partials = [PartialSchedule.of(instance, value, options.start)]
     partials.append(heuristics.best_insertion(instance, value, options))
     bound = free_bound(instance, value)
     best = report_best(partials, bound, options)
@@ -129,7 +132,10 @@ def _first_rounding(
     relaxed, form, x = relaxation(instance, value, share)
     if relaxed.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
-    partials = [] if x is None else [heuristics.price_rounding(instance, value, form, x, share, rounds=4)]
+    if x is None:
+        partials = []
+    else:
+        partials = [heuristics.price_rounding(instance, value, form, x, share, rounds=4)]
     return partials, tighter(value.sense, bound, relaxed.bound)
 
 

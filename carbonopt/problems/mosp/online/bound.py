@@ -61,7 +61,10 @@ def pieces_bound(
     if not isinstance(instance.objective, CarbonObjective):
         raise UnsupportedError("a bound on schedules in pieces is there for objective 'carbon' alone")
     dual = _Dual(instance, migrate)
-    start = np.zeros(dual.limit.size) if prices is None else np.asarray(prices, dtype=np.float64).ravel()
+    if prices is None:
+        start = np.zeros(dual.limit.size)
+    else:
+        start = np.asarray(prices, dtype=np.float64).ravel()
     if not len(instance.jobs):
         return 0.0, np.zeros(dual.limit.shape)
     if not np.isfinite(dual.hard(start)[0]):

@@ -81,7 +81,8 @@ def convert(
         raise InputError(Fault("jobs", f"no job's window ends within {horizon} slots", file=str(jobs)))
     signal = read_zone(carbon, zone, slot_zero(start, whole, from_hours), horizon, slot_hours, wrap)
     kept = trace.part(np.flatnonzero(fits))
-    work, span = float(kept.length_hours @ kept.cpus), float(np.ptp(kept.arrival_hours)) + 1
+    work = float(kept.length_hours @ kept.cpus)
+    span = float(np.ptp(kept.arrival_hours)) + 1
     return told.instance(
         name or f"purchasing-{source_of(jobs)}-j{len(kept):04d}-t{horizon:03d}-{signal.zones[0]}-s00",
         {

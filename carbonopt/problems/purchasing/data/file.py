@@ -167,6 +167,7 @@ def _shape_faults(faults: InstanceReading) -> None:
     raw = faults.raw
     faults.found += column_faults(raw, "jobs", ["arrival_hours", "length_hours", "cpus"], [])
     faults.found += duplicate_faults(raw, "jobs", "name")
-    zone, zones = part(raw, "zone"), names_at(raw, "carbon", "zones")
+    zone = part(raw, "zone")
+    zones = names_at(raw, "carbon", "zones")
     if zones and (zone is None or (isinstance(zone, str) and zone)):
         faults.found += validate.zone_faults(zone, tuple(zones))

@@ -76,7 +76,10 @@ class Terms:
     spot_fraction: float = Prices.spot_fraction
 
     def __post_init__(self) -> None:
-        queues = parse_queues(self.queues) if isinstance(self.queues, str) else tuple(self.queues)
+        if isinstance(self.queues, str):
+            queues = parse_queues(self.queues)
+        else:
+            queues = tuple(self.queues)
         object.__setattr__(self, "queues", queues)
         if self.model not in MODELS:
             raise UnsupportedError(f"unknown model {self.model!r}: must be {one_of(MODELS)}")
@@ -145,7 +148,10 @@ class Terms:
         reserved = self.reserved or 0
         if self.reserved_share is not None:
             reserved = round(self.reserved_share * mean_cpus)
-        weights = Weights(*self.weights) if self.weights is not None else self._weights(carbon, jobs)
+        if self.weights is not None:
+            weights = Weights(*self.weights)
+        else:
+            weights = self._weights(carbon, jobs)
         told = {
             "mean_cpus_while_jobs_arrive": mean_cpus,
             "weights": "given" if self.weights is not None else "carbon and cost of all jobs at once on demand are 1",
@@ -179,7 +185,8 @@ class Terms:
     def _weights(self, carbon: CarbonSignal, jobs: PurchasingJobs) -> Weights:
         """Return weights under which the baseline counts 1 in carbon and 1 in cost, to six digits."""
         slot = carbon.time.slot_hours
-        edges, sums = slot * np.arange(carbon.time.slots + 1), slot * prefix_sums(carbon.g_per_kwh[0])
+        edges = slot * np.arange(carbon.time.slots + 1)
+        sums = slot * prefix_sums(carbon.g_per_kwh[0])
         start, end = (
             np.interp(moment, edges, sums) for moment in (jobs.arrival_hours, jobs.arrival_hours + jobs.length_hours)
         )

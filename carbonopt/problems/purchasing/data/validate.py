@@ -123,7 +123,8 @@ def window_faults(instance: PurchasingInstance) -> Iterator[Fault]:
 
     A job that may be evicted runs, in the worst case, nearly twice its length.
     """
-    jobs, hours = instance.jobs, instance.time.hours
+    jobs = instance.jobs
+    hours = instance.time.hours
     end = instance.latest_end_hours
     spot = instance.spot
     if spot is not None and spot.evictions_per_hour > 0:

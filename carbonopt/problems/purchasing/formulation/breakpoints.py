@@ -30,8 +30,10 @@ def breakpoints(instance: PurchasingInstance, job: IntArray, times: tuple[int, .
     FloatArray
         Sorted, equal ones repeated, shape (J, B).
     """
-    jobs, step = instance.jobs, instance.time.slot_hours
-    arrival, wait = jobs.arrival_hours[job, None], instance.max_wait_hours[job, None]
+    jobs = instance.jobs
+    step = instance.time.slot_hours
+    arrival = jobs.arrival_hours[job, None]
+    wait = instance.max_wait_hours[job, None]
     count = np.arange(int(np.ceil(wait.max(initial=0.0) / step)) + 2)
     found = [arrival, arrival + wait]
     for number in times:

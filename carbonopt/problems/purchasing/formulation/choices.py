@@ -74,7 +74,8 @@ class Choices:
 
     def cost_of_moving(self, instance: PurchasingInstance) -> FloatArray:
         """Return by how much the objective is larger at the next start."""
-        moves, weights = self.moves(), instance.weights
+        moves = self.moves()
+        weights = instance.weights
         return np.asarray(weights.carbon_kg * moves["carbon_kg"] + weights.wait_hours * moves["mean_wait_hours"])
 
     def sums(self) -> dict[str, FloatArray]:
@@ -83,7 +84,8 @@ class Choices:
 
     def moves(self) -> dict[str, FloatArray]:
         """Return what going all the way to the next start adds to them."""
-        kg, wait = self.kg_until - self.kg, self.wait_until - self.wait
+        kg = self.kg_until - self.kg
+        wait = self.wait_until - self.wait
         kg = np.where(np.abs(kg) > NOTHING * self.kg, kg, 0.0)
         return {"carbon_kg": kg, "cost_usd": np.zeros(len(kg)), "mean_wait_hours": wait}
 
@@ -119,7 +121,8 @@ def _runs(instance: PurchasingInstance, among: IntArray, option: int, usage: Flo
     row, start = distinct(instance, breakpoints(instance, among))
     job = among[row]
     hours = instance.time.slot_hours
-    edges, until = np.arange(instance.time.slots + 1) * hours, prefix_sums(instance.kg_per_cpu_hour) * hours
+    edges = np.arange(instance.time.slots + 1) * hours
+    until = prefix_sums(instance.kg_per_cpu_hour) * hours
     end = start + instance.jobs.length_hours[job]
     kg = instance.jobs.cpus[job] * (np.interp(end, edges, until) - np.interp(start, edges, until))
     return _chained(job, option, start, kg, usage[job], start - instance.jobs.arrival_hours[job])
@@ -135,7 +138,8 @@ def _spot(instance: PurchasingInstance) -> Choices:
         job = np.repeat(allowed, [len(start) for start, _ in points])
         start, kg = (np.concatenate(part) for part in zip(*points, strict=True))
     else:
-        job, start = allowed, runs.best(instance.weights.carbon_kg, instance.weights.wait_hours)[0][allowed]
+        job = allowed
+        start = runs.best(instance.weights.carbon_kg, instance.weights.wait_hours)[0][allowed]
         kg = runs.carbon_kg(job, start)
     wait = start - instance.jobs.arrival_hours[job] + runs.lost_hours[job]
     return _chained(job, SPOT, start, kg, runs.usage_usd[job], wait)

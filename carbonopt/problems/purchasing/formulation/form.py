@@ -18,4 +18,6 @@ def form_of(instance: PurchasingInstance, integer: bool) -> Form:
     TooLargeError
         If it would not fit into memory; nothing is allocated then.
     """
-    return build_pieces(instance, integer) if instance.model == "suspend-resume" else build(instance, integer)
+    if instance.model == "suspend-resume":
+        return build_pieces(instance, integer)
+    return build(instance, integer)

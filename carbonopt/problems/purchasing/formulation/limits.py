@@ -26,7 +26,8 @@ def floored(values: FloatArray, largest: float) -> FloatArray:
 
 def limit_values(instance: PurchasingInstance) -> dict[str, float]:
     """Return the right-hand side of each limit that there is: of carbon, cost of use and wait in all."""
-    limits, found = instance.limits, {}
+    limits = instance.limits
+    found = {}
     if limits.carbon_kg is not None:
         found["carbon_kg"] = limits.carbon_kg
     if limits.cost_usd is not None:
@@ -48,7 +49,8 @@ def add_limits(
     program: Program, instance: PurchasingInstance, parts: list[tuple[Block, dict[str, FloatArray]]]
 ) -> None:
     """Add the rows of the limits; `parts` tells what the columns of blocks add to each."""
-    values, scales = limit_values(instance), limit_scales(instance)
+    values = limit_values(instance)
+    scales = limit_scales(instance)
     if not values:
         return
     rows = program.add_rows("limit", len(values), upper=[values[name] / scales[name] for name in values])
@@ -56,7 +58,8 @@ def add_limits(
         add_to_limits(program, instance, block, sums)
     if "cost_usd" not in values:
         return
-    row, scale = rows.start + list(values).index("cost_usd"), scales["cost_usd"]
+    row = rows.start + list(values).index("cost_usd")
+    scale = scales["cost_usd"]
     if "overflow" in program.variables:
         price = instance.prices.on_demand_usd_per_cpu_hour
         program.add_entries(row, program.block("overflow").index, price / scale)

@@ -96,7 +96,8 @@ def build_pieces(instance: PurchasingInstance, integer: bool = True) -> PiecePro
         If it would not fit into memory; nothing is allocated then.
     """
     refuse_if_too_large(instance)
-    jobs, choices = instance.jobs, choices_of(instance, whole_runs=False)
+    jobs = instance.jobs
+    choices = choices_of(instance, whole_runs=False)
     job, slot, hours = slot_hours_of_runs(instance, jobs.arrival_hours, instance.latest_end_hours)
     program = Program(instance.name, sense="min")
     timed = needs_completion(instance)
@@ -148,7 +149,8 @@ def _add_completion(
 ) -> tuple[Block, Block]:
     """Add g, and the hours v in the slot of completion."""
     job, slot, hours = cells
-    price, nothing = instance.weights.wait_hours, np.zeros(len(job))
+    price = instance.weights.wait_hours
+    nothing = np.zeros(len(job))
     last = np.diff(job, append=-1) != 0
     open_ended = np.where(last, 0.0, 1.0)  # the window ends with its last slot
     g = program.add_variables("g", len(job), upper=open_ended, cost=price * hours, integer=integer, at=(job, slot))

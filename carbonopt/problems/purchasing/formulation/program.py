@@ -55,8 +55,10 @@ class RunProgram:
     ) -> FloatArray:
         """Return the columns nearest to runs of all jobs; HiGHS makes a point of them that holds, or drops them."""
         values = np.zeros(self.program.columns)
-        x, choices = values[self.program.block("x").slice], self.choices
-        of_job, of_start = np.zeros(len(instance.jobs), dtype=np.int64), np.zeros(len(instance.jobs))
+        x = values[self.program.block("x").slice]
+        choices = self.choices
+        of_job = np.zeros(len(instance.jobs), dtype=np.int64)
+        of_start = np.zeros(len(instance.jobs))
         of_job[job], of_start[job] = option, start
         same = choices.option == of_job[choices.job]
         gone = of_start[choices.job] - choices.start
@@ -73,10 +75,14 @@ class RunProgram:
 
 def estimate_size(instance: PurchasingInstance) -> tuple[int, int]:
     """Return columns and nonzeros of the program at most, without building it."""
-    step, length = instance.time.slot_hours, instance.jobs.length_hours
+    step = instance.time.slot_hours
+    length = instance.jobs.length_hours
     starts = 2 * np.ceil(instance.max_wait_hours / step) + 4
     moves = 1 if _stays(instance) else 2
-    spot = float(3 * moves * starts[instance.spot_allowed].sum()) if instance.limits else float(len(starts))
+    if instance.limits:
+        spot = float(3 * moves * starts[instance.spot_allowed].sum())
+    else:
+        spot = float(len(starts))
     if instance.model == "suspend-resume":
         cells = float((np.ceil((instance.max_wait_hours + length) / step) + 1).sum())
         timed = 3 if needs_completion(instance) else 1
@@ -211,7 +217,9 @@ def shared_cpus(instance: PurchasingInstance) -> FloatArray:
 
 def add_pool(program: Program, instance: PurchasingInstance, integer: bool) -> Block | None:
     """Add reserved CPUs and overflow, and the rows ``load - overflow <= R delta``; None where nothing is reserved."""
-    slots, hours, reserved = instance.time.slots, instance.time.slot_hours, instance.reserved_cpus
+    slots = instance.time.slots
+    hours = instance.time.slot_hours
+    reserved = instance.reserved_cpus
     if reserved == 0:
         return None
     rows = program.add_rows("load", slots, upper=0.0 if reserved is None else reserved * hours)

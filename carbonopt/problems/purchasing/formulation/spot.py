@@ -62,7 +62,8 @@ class SpotRuns:
     @cached_property
     def usage_usd(self) -> FloatArray:
         """Mean cost, shape (N,)."""
-        jobs, prices = self.instance.jobs, self.instance.prices
+        jobs = self.instance.jobs
+        prices = self.instance.prices
         again = prices.on_demand_usd_per_cpu_hour * jobs.length_hours * self.chance
         return np.asarray(jobs.cpus * (prices.spot_usd_per_cpu_hour * self.run_hours + again))
 
@@ -100,7 +101,8 @@ class SpotRuns:
 
     def carbon_kg(self, job: IntArray, start: FloatArray) -> FloatArray:
         """Return the expected carbon of jobs at starts [kg]; `job` and `start` broadcast."""
-        length, cpus = self.instance.jobs.length_hours[job], self.instance.jobs.cpus[job]
+        length = self.instance.jobs.length_hours[job]
+        cpus = self.instance.jobs.cpus[job]
         end = start + length
         done = self._carbon_until(end)
         kg = done - self._carbon_until(start)
@@ -122,10 +124,13 @@ class SpotRuns:
 
         Arrays have shape (J, B - 1); the last one is the exponential part of the slope at the left end.
         """
-        length, cpus = self.instance.jobs.length_hours[job, None], self.instance.jobs.cpus[job, None]
-        kg, middle = self.instance.kg_per_cpu_hour, (points[:, :-1] + points[:, 1:]) / 2
+        length = self.instance.jobs.length_hours[job, None]
+        cpus = self.instance.jobs.cpus[job, None]
+        kg = self.instance.kg_per_cpu_hour
+        middle = (points[:, :-1] + points[:, 1:]) / 2
         survives = np.exp(-self.hazard * length)
-        now, end = kg[self._slot(middle)], kg[self._slot(middle + length)]
+        now = kg[self._slot(middle)]
+        end = kg[self._slot(middle + length)]
         if self.hazard == 0:
             slope = cpus * (end - now)
             return slope, slope, np.zeros_like(slope)
@@ -141,7 +146,8 @@ class SpotRuns:
         The wait counts what an eviction is expected to cost. Exact over all starts of the window.
         """
         jobs = self.instance.jobs
-        start, value = np.array(jobs.arrival_hours), np.empty(len(jobs))
+        start = np.array(jobs.arrival_hours)
+        value = np.empty(len(jobs))
         width = int(np.ceil(self.instance.max_wait_hours.max(initial=0.0) / self.instance.time.slot_hours))
         size = max(1, CHUNK // (8 * width + 8))
         for first in range(0, len(jobs), size):
@@ -149,7 +155,8 @@ class SpotRuns:
             points = self._with_stationary(some, self.breakpoints(some), carbon, wait)
             costs = carbon * self.carbon_kg(some[:, None], points) + wait * (points - jobs.arrival_hours[some, None])
             least = costs.argmin(axis=1)
-            start[some], value[some] = points[some - first, least], costs[some - first, least]
+            start[some] = points[some - first, least]
+            value[some] = costs[some - first, least]
         return start, value + wait * self.lost_hours
 
     def _with_stationary(self, job: IntArray, points: FloatArray, carbon: float, wait: float) -> FloatArray:
@@ -172,7 +179,8 @@ class SpotRuns:
         points = distinct(self.instance, self.breakpoints(some))[1][None, :]
         kg = self.carbon_kg(some[:, None], points)[0]
         left, right, _ = (part[0] for part in self.slopes(some, points))
-        start, width = points[0], np.diff(points[0])
+        start = points[0]
+        width = np.diff(points[0])
         convex = right - left > 1e-9 * (np.abs(left) + np.abs(right))
         with np.errstate(divide="ignore", invalid="ignore"):
             ahead = np.where(convex, (np.diff(kg) - right * width) / (left - right), 0.0)

@@ -46,7 +46,10 @@ def certificate_of(instance: PurchasingInstance, program: Program, row_dual: Flo
     prices = np.zeros(instance.time.slots)
     if "load" in program.constraints:
         cost = instance.weights.cost_usd + multipliers.get("cost_usd", 0.0)
-        cap = np.inf if instance.model == "no-split" else cost * instance.prices.on_demand_usd_per_cpu_hour
+        if instance.model == "no-split":
+            cap = np.inf
+        else:
+            cap = cost * instance.prices.on_demand_usd_per_cpu_hour
         prices = np.minimum(prices_of_rows[program.block("load").slice], cap)
     return {"kind": "lagrangian", "grid_slots": 1, "prices": prices, "multipliers": multipliers or None}
 
@@ -88,7 +91,8 @@ def proof_of_infeasibility(instance: PurchasingInstance, certificate: dict[str, 
 
     None where no factor does.
     """
-    prices, multipliers = certificate["prices"], certificate["multipliers"] or {}
+    prices = certificate["prices"]
+    multipliers = certificate["multipliers"] or {}
     largest = max([float(prices.max(initial=0.0)), *multipliers.values()])
     if not 0 < largest < np.inf:
         return None

@@ -43,7 +43,10 @@ def diagnose(instance: PurchasingInstance, options: Options) -> Diagnosis:
         return Diagnosis(True, "a schedule within the limits")
     if outcome.status is Status.INFEASIBLE:
         return Diagnosis(False, "HiGHS's search tree: the program over slots has no point", (_together(instance),))
-    left = "the time ran out" if options.remaining <= 0 else "the program over slots has a point, no schedule was found"
+    if options.remaining <= 0:
+        left = "the time ran out"
+    else:
+        left = "the program over slots has a point, no schedule was found"
     return Diagnosis(None, left)
 
 
@@ -76,7 +79,9 @@ def _together(instance: PurchasingInstance) -> Finding:
 
 
 def _warnings(instance: PurchasingInstance) -> Iterator[str]:
-    jobs, weights, reserved = instance.jobs, instance.weights, instance.reserved_cpus
+    jobs = instance.jobs
+    weights = instance.weights
+    reserved = instance.reserved_cpus
     moment = np.concatenate([jobs.arrival_hours, instance.latest_end_hours])
     _, load = load_of(jobs.arrival_hours, instance.latest_end_hours, jobs.cpus)
     most = float(load.max(initial=0.0))

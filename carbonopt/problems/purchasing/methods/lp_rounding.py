@@ -44,7 +44,9 @@ def lp_rounding(instance: PurchasingInstance, options: Options) -> Outcome:
     late = options.remaining <= 0
     if best is None:
         unknown = Status.TIME_LIMIT if late else Status.UNKNOWN
-        return outcome if outcome.status is Status.INFEASIBLE else replace(outcome, status=unknown)
+        if outcome.status is Status.INFEASIBLE:
+            return outcome
+        return replace(outcome, status=unknown)
     status = Status.TIME_LIMIT if late else Status.FEASIBLE
     best = improved(instance, best, parameters.polish)
     if outcome.status is Status.INFEASIBLE:  # refuted by the schedule at hand

@@ -80,8 +80,11 @@ def branch(instance: PurchasingInstance, first: CheckedSchedule | None, known: O
             f"to build the program takes about {seconds:.1f} s, more than the {options.remaining:.1f} s that are left"
         )
         stopped = replace(known, status=Status.TIME_LIMIT, info=known.info | {"stopped": words})
-        return stopped if first is None else replace(stopped, schedule=first.schedule, info=stopped.info | first.info)
-    form, polish = form_of(instance, integer=True), options.parameters(MilpParameters).polish
+        if first is None:
+            return stopped
+        return replace(stopped, schedule=first.schedule, info=stopped.info | first.info)
+    form = form_of(instance, integer=True)
+    polish = options.parameters(MilpParameters).polish
     decided = instance.reserved_cpus is None  # what HiGHS finds on its way comes without R: it could not be judged
     result = highs.solve(
         form.program,

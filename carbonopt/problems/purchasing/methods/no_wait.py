@@ -49,7 +49,8 @@ def improved(instance: PurchasingInstance, found: CheckedSchedule, polish: Polis
 
 def _no_wait(instance: PurchasingInstance) -> CheckedSchedule:
     jobs = instance.jobs
-    job, start = np.arange(len(jobs)), jobs.arrival_hours
+    job = np.arange(len(jobs))
+    start = jobs.arrival_hours
     reserved = instance.reserved_cpus
     if reserved is None:
         reserved = best_reserved(instance, job, start, start + jobs.length_hours)

@@ -40,7 +40,8 @@ def polished(
     parameters
         How long it may take.
     """
-    start, option = start.copy(), option.copy()
+    start = start.copy()
+    option = option.copy()
     movable = np.flatnonzero(option != SPOT)
     if instance.limits or len(job) > parameters.most_jobs:
         return start, option
@@ -91,11 +92,13 @@ def _best_response(
     else:
         full = _between(times, (level + cpus > reserved * (1 + ROUNDING)).astype(np.float64), starts, length)
         costs = {RESERVED: np.where(full <= BETTER, cost, np.inf), ON_DEMAND: cost + price * cpus * length}
-    best, value = (start, option), costs[option][0]
+    best = (start, option)
+    value = costs[option][0]
     for code, values in costs.items():
         least = int(values.argmin())
         if values[least] < value - BETTER * abs(value):
-            best, value = (float(starts[least]), code), values[least]
+            best = (float(starts[least]), code)
+            value = values[least]
     return best
 
 

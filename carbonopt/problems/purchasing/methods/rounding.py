@@ -35,7 +35,10 @@ def checked(instance: PurchasingInstance, schedule: Schedule, reserved: int | No
     """Return a schedule with its value; where R is to be decided, with `reserved` or the best number for it."""
     info: dict[str, Any] = {}
     if instance.reserved_cpus is None:
-        info["reserved_cpus"] = _least_reserved(instance, schedule) if reserved is None else reserved
+        if reserved is None:
+            info["reserved_cpus"] = _least_reserved(instance, schedule)
+        else:
+            info["reserved_cpus"] = reserved
     report = check(instance, schedule, info)
     feasible = report.feasible and report.objective is not None
     return CheckedSchedule(schedule, info, report.objective if feasible and report.objective is not None else np.inf)
@@ -93,7 +96,8 @@ def reserve(
     end = start + instance.jobs.length_hours[job]
     moment = np.unique(np.concatenate([start, end]))
     load = np.zeros(len(moment))
-    first, last = np.searchsorted(moment, start), np.searchsorted(moment, end)
+    first = np.searchsorted(moment, start)
+    last = np.searchsorted(moment, end)
     option = np.full(len(job), ON_DEMAND, dtype=np.int64)
     room = reserved * (1 + ROUNDING) - instance.jobs.cpus[job]
     for run in order[room[order] >= 0]:
@@ -112,7 +116,8 @@ def best_reserved(instance: PurchasingInstance, job: IntArray, start: FloatArray
     if not len(job):
         return 0
     moment, load = load_of(start, end, instance.jobs.cpus[job])
-    hours, load = np.diff(moment), load[:-1]
+    hours = np.diff(moment)
+    load = load[:-1]
     order = np.argsort(-load, kind="stable")
     enough = np.cumsum(hours[order]) > instance.prices.reserved_fraction * instance.time.hours
     busiest = load[order][np.flatnonzero(enough)[:1]]
@@ -175,13 +180,15 @@ def _placed(
     instance: PurchasingInstance, form: PieceProgram, work: FloatArray, level: bool
 ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
     """Return job, start and end of the pieces in the slots."""
-    step, jobs = instance.time.slot_hours, instance.jobs
+    step = instance.time.slot_hours
+    jobs = instance.jobs
     begin = np.maximum(form.slot * step, jobs.arrival_hours[form.job])
     finish = np.minimum((form.slot + 1) * step, instance.latest_end_hours[form.job])
     used = np.flatnonzero(work > 0)
     final = np.zeros(len(jobs), dtype=np.int64)
     np.maximum.at(final, form.job[used], form.slot[used])
-    full, waits = work >= form.hours, instance.weights.wait_hours > 0
+    full = work >= form.hours
+    waits = instance.weights.wait_hours > 0
     simple = full[used] | ~(level & (form.hours[used] >= step * (1 - ROUNDING)))
     simple |= waits & (form.slot[used] == final[form.job[used]])
     first = used[simple]
@@ -194,7 +201,8 @@ def _placed(
     offset = before - np.repeat(before[new], np.diff(np.flatnonzero(np.append(new, True))))
     one = np.mod(offset, step)
     over = np.maximum(0.0, one + work[turning] - step)
-    base, job = begin[turning], form.job[turning]
+    base = begin[turning]
+    job = form.job[turning]
     pieces.append((job, base + one, base + one + work[turning] - over))
     wraps = over > LEAST
     pieces.append((job[wraps], base[wraps], base[wraps] + over[wraps]))
@@ -204,9 +212,14 @@ def _placed(
 def _merged(job: IntArray, start: FloatArray, end: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return pieces with those that touch joined, sorted by job and start."""
     order = np.lexsort((start, job))
-    job, start, end = job[order], start[order], end[order]
+    job = job[order]
+    start = start[order]
+    end = end[order]
     kept = end - start > LEAST
-    job, start, end = job[kept], start[kept], end[kept]
+    job = job[kept]
+    start = start[kept]
+    end = end[kept]
     touches = (job[1:] == job[:-1]) & (np.abs(start[1:] - end[:-1]) <= 10 * LEAST * np.maximum(1.0, end[:-1]))
-    first, last = np.concatenate([[True], ~touches]), np.concatenate([~touches, [True]])
+    first = np.concatenate([[True], ~touches])
+    last = np.concatenate([~touches, [True]])
     return (job[first], start[first], end[last]) if len(job) else (job, start, end)

@@ -102,7 +102,10 @@ def ticked(instance: PurchasingInstance) -> TickedJobs:
 def tasks_of(instance: PurchasingInstance, rule: PurchaseRule, lengths: str) -> Tasks:
     """Return what a policy plans at each job's arrival."""
     jobs = ticked(instance)
-    limit = -1.0 if instance.spot is None or not rule.spot else instance.spot.max_length_hours * TICKS_PER_HOUR
+    if instance.spot is None or not rule.spot:
+        limit = -1.0
+    else:
+        limit = instance.spot.max_length_hours * TICKS_PER_HOUR
     spot = jobs.exact <= limit + ALLOWANCE
     if rule.start == "wait-awhile":
         wait = jobs.deadline - jobs.arrival - jobs.length

@@ -48,7 +48,8 @@ def expected_lengths(instance: PurchasingInstance, lengths: str) -> FloatArray:
 
 
 def _start_times(instance: PurchasingInstance, rule: str, forecast: Forecast, expected: FloatArray) -> FloatArray:
-    arrival, wait = instance.jobs.arrival_hours, instance.max_wait_hours
+    arrival = instance.jobs.arrival_hours
+    wait = instance.max_wait_hours
     if rule == "no-wait":
         return arrival
     if rule == "all-wait-threshold":
@@ -71,7 +72,8 @@ def _wait_awhile(instance: PurchasingInstance, forecast: Forecast) -> suspension
 
 def _ecovisor(instance: PurchasingInstance, rule: PurchaseRule, forecast: Forecast) -> suspension.Pieces:
     """Compare what is measured at each moment with what was forecast at the arrival."""
-    jobs, until = instance.jobs, instance.jobs.arrival_hours + rule.ahead_hours
+    jobs = instance.jobs
+    until = instance.jobs.arrival_hours + rule.ahead_hours
     threshold = np.empty(len(jobs))
     for rows, signal in _issues(forecast, jobs.arrival_hours):
         threshold[rows] = suspension.thresholds(signal, jobs.arrival_hours[rows], until[rows], rule.clean_share)

@@ -135,7 +135,8 @@ def _pieces(rows: IntArray, start: FloatArray, end: FloatArray) -> Pieces:
     """Return the runs of each row's slots, those that touch as one."""
     runs = end - start > ROUNDING
     job = np.broadcast_to(rows[:, None], runs.shape)[runs]
-    start, end = start[runs], end[runs]
+    start = start[runs]
+    end = end[runs]
     fresh = np.ones(job.size, dtype=np.bool_)
     fresh[1:] = (job[1:] != job[:-1]) | (start[1:] - end[:-1] > ROUNDING)
     at = np.flatnonzero(fresh)

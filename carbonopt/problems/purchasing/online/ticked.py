@@ -94,11 +94,13 @@ class TickedQueue(Policy):
         return self.free >= self.cpus[self.job[task]]
 
     def _start(self, state: State, task: int) -> None:
-        job, pool = self.job[task], ON_DEMAND
+        job = self.job[task]
+        pool = ON_DEMAND
         if self.spot[task]:
             pool = SPOT
         elif self._fits(task):
-            pool, self.held[job] = RESERVED, self.cpus[job]
+            pool = RESERVED
+            self.held[job] = self.cpus[job]
             self.free -= self.cpus[job]
         state.start(job, pool, until=self.end[task])
 

@@ -93,9 +93,15 @@ def snapped(terms: CheckTerms, rows: Rows) -> Rows:
     Runs begin in their window, do exactly their length, and pieces do not overlap: otherwise a schedule of very
     short jobs could cheat its bound by the allowance.
     """
-    start, end, first, last = rows.start.copy(), rows.end.copy(), rows.first, rows.last
+    start = rows.start.copy()
+    end = rows.end.copy()
+    first = rows.first
+    last = rows.last
     arrival = terms.arrival[rows.job]
-    inside = np.clip(start, arrival, arrival + terms.max_wait[rows.job]) if terms.model != "suspend-resume" else start
+    if terms.model != "suspend-resume":
+        inside = np.clip(start, arrival, arrival + terms.max_wait[rows.job])
+    else:
+        inside = start
     inside = np.maximum(inside, arrival)
     start = np.where(first & (np.abs(inside - start) <= ROUNDING_HOURS), inside, start)
     before = np.where(first, -np.inf, np.roll(rows.end, 1))
@@ -130,7 +136,8 @@ def evaluate(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> dic
     rows
         Its rows, snapped.
     """
-    cpus, hours = instance.jobs.cpus[rows.job], rows.end - rows.start
+    cpus = instance.jobs.cpus[rows.job]
+    hours = rows.end - rows.start
     expected = _expected(instance, terms, rows)
     kg = cpus * (carbon_until(instance, rows.end) - carbon_until(instance, rows.start) + expected.restart_kg)
     pool = rows.option <= SHARED
@@ -169,7 +176,10 @@ def _expected(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> _E
     spot = rows.option == SPOT
     hours = rows.end - rows.start
     zero = np.zeros(len(hours))
-    hazard = 0.0 if instance.spot is None or terms.realised or terms.artifact else instance.spot.evictions_per_hour
+    if instance.spot is None or terms.realised or terms.artifact:
+        hazard = 0.0
+    else:
+        hazard = instance.spot.evictions_per_hour
     if hazard == 0 or not spot.any():
         return _Expected(zero, np.where(spot, hours, 0.0), zero, zero)
     chance = np.where(spot, -np.expm1(-hazard * hours), 0.0)
@@ -185,7 +195,8 @@ def _restart_kg(instance: PurchasingInstance, end: FloatArray, length: FloatArra
 
     From the last slot on carbon stays as it is, so that this is one piece however long the run.
     """
-    slot_hours, kg = instance.time.slot_hours, instance.kg_per_cpu_hour
+    slot_hours = instance.time.slot_hours
+    kg = instance.kg_per_cpu_hour
     final = len(kg) - 1
     first = np.minimum(np.floor(end / slot_hours), final).astype(np.int64)
     last = np.minimum(np.ceil((end + length) / slot_hours), final + 1).astype(np.int64)
@@ -205,7 +216,8 @@ def _pool_use(start: FloatArray, end: FloatArray, cpus: FloatArray, reserved: fl
     Reserved rows take the reserved CPUs first, but who takes them does not change the sums.
     """
     moment, load = load_of(start, end, cpus)
-    length, load = np.diff(moment), load[:-1]
+    length = np.diff(moment)
+    load = load[:-1]
     return float(np.minimum(load, reserved) @ length), float(np.maximum(load - reserved, 0.0) @ length)
 
 
@@ -252,7 +264,9 @@ def evicted(terms: CheckTerms, rows: Rows) -> BoolArray:
     if not terms.realised:
         return found
     pair = np.flatnonzero((np.bincount(rows.job, minlength=len(found)) == 2)[rows.job] & rows.first)
-    job, one, two = rows.job[pair], pair, pair + 1
+    job = rows.job[pair]
+    one = pair
+    two = pair + 1
     length = terms.length[job]
     good = (rows.option[one] == SPOT) & np.isin(rows.option[two], (ON_DEMAND, RESERVED))
     good &= rows.end[one] - rows.start[one] <= length + ROUNDING_HOURS

@@ -96,7 +96,9 @@ def ceiling(instance: PurchasingInstance) -> float:
     A job runs twice at most, on spot CPUs and after an eviction on demand, at the dirtiest moment, and waits for as
     long as it may and its length.
     """
-    jobs, weights, prices = instance.jobs, instance.weights, instance.prices
+    jobs = instance.jobs
+    weights = instance.weights
+    prices = instance.prices
     hours = jobs.length_hours + 2 * ROUNDING_HOURS
     work = float(jobs.cpus @ hours)
     usd = work * (prices.on_demand_usd_per_cpu_hour + prices.spot_usd_per_cpu_hour)
@@ -188,7 +190,8 @@ def _multipliers(instance: PurchasingInstance, given: Any) -> dict[str, float]:
     if not isinstance(given, dict) or not set(given) <= set(QUANTITIES):
         words = f"must be null, or hold only {', '.join(QUANTITIES)}"
         raise InputError(Fault("certificate.multipliers", words, shown(given)))
-    faults, found = [], dict.fromkeys(QUANTITIES, 0.0)
+    faults = []
+    found = dict.fromkeys(QUANTITIES, 0.0)
     for key, value in given.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= LARGEST_PRICE:
             words = f"must be a number from 0 to {LARGEST_PRICE:g}"

@@ -39,7 +39,8 @@ def least_of_pieces(instance: PurchasingInstance, priced: Priced, shared: FloatA
 
 def _open_hours(instance: PurchasingInstance, priced: Priced, some: IntArray, cell: IntArray) -> FloatArray:
     """Return the hours of each cell that are in the job's window."""
-    begin, end = instance.jobs.arrival_hours[some, None], instance.latest_end_hours[some, None]
+    begin = instance.jobs.arrival_hours[some, None]
+    end = instance.latest_end_hours[some, None]
     hours = np.minimum(priced.edges[cell + 1], end) - np.maximum(priced.edges[cell], begin)
     return np.asarray(np.maximum(0.0, hours))
 
@@ -62,7 +63,8 @@ def _chunks(instance: PurchasingInstance, priced: Priced) -> Iterator[tuple[IntA
 def _cheapest(price: FloatArray, hours: FloatArray, length: FloatArray) -> FloatArray:
     """Return the cost of the cheapest `length` hours of each row, shape (J,)."""
     order = np.argsort(price, axis=1)
-    hours, price = np.take_along_axis(hours, order, 1), np.take_along_axis(price, order, 1)
+    hours = np.take_along_axis(hours, order, 1)
+    price = np.take_along_axis(price, order, 1)
     before = np.cumsum(hours, axis=1) - hours
     return np.asarray((np.clip(length[:, None] - before, 0.0, hours) * price).sum(axis=1))
 
@@ -75,7 +77,8 @@ def _cheapest_with_wait(
     kept_price, kept_hours = np.zeros((rows, 0)), np.zeros((rows, 0))  # by price, together at most the length
     least = np.full(rows, np.inf)
     for column in range(price.shape[1]):
-        here, fee = hours[:, column], price[:, column] + wait
+        here = hours[:, column]
+        fee = price[:, column] + wait
         lacks = np.maximum(0.0, length - kept_hours.sum(axis=1))
         must = np.minimum(lacks, here)
         after = np.cumsum(kept_hours[:, ::-1], axis=1)[:, ::-1] - kept_hours  # dearer hours than these
@@ -92,9 +95,11 @@ def _inserted(
     price: FloatArray, hours: FloatArray, new_price: FloatArray, new_hours: FloatArray, length: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the cheapest hours with a cell more, cut to the length; columns that no row needs are dropped."""
-    price, hours = np.column_stack([price, new_price]), np.column_stack([hours, new_hours])
+    price = np.column_stack([price, new_price])
+    hours = np.column_stack([hours, new_hours])
     order = np.argsort(price, axis=1, kind="stable")
-    price, hours = np.take_along_axis(price, order, 1), np.take_along_axis(hours, order, 1)
+    price = np.take_along_axis(price, order, 1)
+    hours = np.take_along_axis(hours, order, 1)
     left = length[:, None] - (np.cumsum(hours, axis=1) - hours)
     hours = np.clip(left, 0.0, hours)
     used = hours.any(axis=0)

@@ -32,7 +32,8 @@ def least_on_spot(instance: PurchasingInstance, priced: Priced) -> FloatArray:
     allowed = np.flatnonzero(instance.spot_allowed)
     if instance.spot is None or not len(allowed):
         return least
-    jobs, hazard = instance.jobs, instance.spot.evictions_per_hour
+    jobs = instance.jobs
+    hazard = instance.spot.evictions_per_hour
     spot, on_demand = (
         priced.cost * jobs.cpus * usd * (1 - 8 * EPSILON)
         for usd in (instance.prices.spot_usd_per_cpu_hour, instance.prices.on_demand_usd_per_cpu_hour)
@@ -61,7 +62,8 @@ def _discounted(priced: Priced, hazard: float) -> FloatArray:
     """Return J(t) = int_t^T e^-h(v - t) c(v) dv at each edge [kg a CPU], each rounded once, shape (G + 1,)."""
     with localcontext() as context:
         context.prec = DIGITS
-        h, step = Decimal(hazard), Decimal(priced.cell_hours)
+        h = Decimal(hazard)
+        step = Decimal(priced.cell_hours)
         kept = (-h * step).exp()
         weight = (1 - kept) / h
         sums = [Decimal(0)]
@@ -119,19 +121,22 @@ class _Emission:
 
     def levels(self, middle: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return c at s, s + L and s + 2L."""
-        kg, cell = self.priced.kg, self.priced.cell
+        kg = self.priced.kg
+        cell = self.priced.cell
         return kg[cell(middle)], kg[cell(middle + self.length)], kg[cell(middle + 2 * self.length)]
 
 
 def _least_start(emission: _Emission, start: FloatArray) -> FloatArray:
     """Return a lower bound over all starts between the first and the last column of `start`, shape (J,)."""
     least = emission.value(start).min(axis=1)
-    one, two = start[:, :-1], start[:, 1:]
+    one = start[:, :-1]
+    two = start[:, 1:]
     now, end, twice = emission.levels((one + two) / 2)
     inner = emission.inner(start)
     flat = emission.weight * (emission.survives * end - now) + emission.priced.wait  # slope but for w n h I
     rate = emission.weight * emission.hazard
-    falls, rises = flat + rate * inner[:, :-1] < 0, flat + rate * inner[:, 1:] > 0
+    falls = flat + rate * inner[:, :-1] < 0
+    rises = flat + rate * inner[:, 1:] > 0
     inside = falls & rises
     if not inside.any():
         return np.asarray(least)

@@ -25,7 +25,8 @@ class Dual:
     def __init__(self, instance: EcasInstance, tables: Tables) -> None:
         self.instance, self.tables = instance, tables
         self.shape = (len(instance.resources), instance.time.slots)
-        machines, slots = len(instance.machines), instance.time.slots
+        machines = len(instance.machines)
+        slots = instance.time.slots
         self._none, self._came = np.zeros(slots, dtype=np.int64), np.zeros((slots, 2), dtype=np.int64)
         self._on, self._start = (
             np.zeros((machines, slots), dtype=np.int64),
@@ -36,7 +37,8 @@ class Dual:
 
     def hard(self, flat: FloatArray) -> tuple[float, FloatArray]:
         """Return value and subgradient."""
-        tables, prices = self.tables, flat.reshape(self.shape)
+        tables = self.tables
+        prices = flat.reshape(self.shape)
         jobs = least_starts(tables, prefix(prices), self._start, self._used)
         cost = tables.idle - self._capacity @ prices
         machines = least_patterns(cost, tables.up, tables.down, self._none, self._came, self._on)

@@ -30,7 +30,8 @@ def best_pattern(cost: FloatArray, must: IntArray, up: float, down: float, came:
     slots = len(cost)
     off_value, on_value = 0.0, np.inf
     for t in range(slots):
-        stopped, started = on_value + down, off_value + up
+        stopped = on_value + down
+        started = off_value + up
         came[t, 0] = 1 if stopped < off_value else 0
         came[t, 1] = 1 if on_value <= started else 0
         next_off = min(off_value, stopped)
@@ -71,7 +72,8 @@ def least_starts(tables: Tables, prices: FloatArray, start: IntArray, used: Floa
     resources = len(prices)
     used[:] = 0.0
     for j in range(len(start)):
-        length, best = tables.duration[j], np.inf
+        length = tables.duration[j]
+        best = np.inf
         for s in range(tables.arrival[j], tables.last_start[j] + 1):
             cost = tables.kwh[j] * (tables.value[s + length] - tables.value[s])
             for r in range(resources):
@@ -111,11 +113,14 @@ def best_start(tables: Tables, state: State, prices: FloatArray, guide: float, j
     ``1 - guide`` what it adds to the idle energy, starts and stops.
     """
     best, where = np.inf, -1
-    length, resources, slots = tables.duration[j], tables.use.shape[1], len(tables.value) - 1
+    length = tables.duration[j]
+    resources = tables.use.shape[1]
+    slots = len(tables.value) - 1
     for r in range(resources):
         if tables.use[j, r] > tables.capacity[m, r]:
             return best, where
-    first, blocked = tables.arrival[j], -1
+    first = tables.arrival[j]
+    blocked = -1
     added, busy = 0.0, 0  # over the last `length` slots: idle energy where the machine is off, slots where it is on
     for t in range(first, tables.last_start[j] + length):
         for r in range(resources):
@@ -157,11 +162,15 @@ def place(tables: Tables, state: State, j: int, m: int, s: int) -> None:
 @kernel
 def place_anywhere(tables: Tables, state: State, prices: FloatArray, guide: float, j: int) -> bool:
     """Give a job its best place of all machines; return whether there is one."""
-    best, machine, where = np.inf, -1, -1
+    best = np.inf
+    machine = -1
+    where = -1
     for m in range(len(tables.up)):
         score, s = best_start(tables, state, prices, guide, j, m)
         if score < best:
-            best, machine, where = score, m, s
+            best = score
+            machine = m
+            where = s
     if machine >= 0:
         place(tables, state, j, machine, where)
     return machine >= 0
@@ -205,7 +214,8 @@ def choose_jobs(tables: Tables, state: State, random: FloatArray, reach: int, ta
     They run beside it within `reach` slots: on its machine, on its machine and another one, or anywhere.
     Jobs without a place come first.
     """
-    jobs, machines = len(state.machine), len(tables.up)
+    jobs = len(state.machine)
+    machines = len(tables.up)
     j = min(int(random[0] * jobs), jobs - 1)
     count = 1
     taken[0] = j
@@ -213,7 +223,8 @@ def choose_jobs(tables: Tables, state: State, random: FloatArray, reach: int, ta
     most = min(most, len(taken))
     middle = state.start[j] + tables.duration[j] // 2
     half = 1 + int(random[2] * reach)
-    m1, m2 = state.machine[j], state.machine[j]
+    m1 = state.machine[j]
+    m2 = state.machine[j]
     anywhere = random[3] < 1 / 3
     if random[3] > 2 / 3:
         m2 = min(int(random[4] * machines), machines - 1)
@@ -245,9 +256,12 @@ def sort_by_size(tables: Tables, taken: IntArray, count: int, random: FloatArray
     for k in range(count):
         key[k] = tables.size[taken[k]] * (0.3 + random[k])
     for k in range(1, count):
-        j, value, i = taken[k], key[k], k
+        j = taken[k]
+        value = key[k]
+        i = k
         while i > 0 and key[i - 1] < value:
-            taken[i], key[i] = taken[i - 1], key[i - 1]
+            taken[i] = taken[i - 1]
+            key[i] = key[i - 1]
             i -= 1
         taken[i], key[i] = j, value
 
@@ -266,7 +280,9 @@ def refill(
 ) -> None:
     """Give a job the best place of a few random machines and of the one where it was; of all if these have none."""
     machines = len(tables.up)
-    best, machine, where = np.inf, -1, -1
+    best = np.inf
+    machine = -1
+    where = -1
     for k in range(offered + 1):
         m = old if k == offered else min(int(random[2 * k] * machines), machines - 1)
         if m < 0:
@@ -276,7 +292,9 @@ def refill(
             continue
         score += abs(score) * noise * random[2 * k + 1]
         if score < best:
-            best, machine, where = score, m, s
+            best = score
+            machine = m
+            where = s
     if machine < 0:
         place_anywhere(tables, state, prices, guide, j)
     else:
@@ -305,7 +323,8 @@ def search(
     Returns value, best value, and the number of moves; the best schedule is written.
     """
     most = len(taken)
-    old_machine, old_start = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
+    old_machine = np.zeros(most, dtype=np.int64)
+    old_start = np.zeros(most, dtype=np.int64)
     key = np.zeros(most)
     touched = np.zeros(len(tables.up), dtype=np.int64)
     at, moves = 0, 0
@@ -320,7 +339,8 @@ def search(
         for k in range(count):
             j = taken[k]
             m = state.machine[j]
-            old_machine[k], old_start[k] = m, state.start[j]
+            old_machine[k] = m
+            old_start[k] = state.start[j]
             before += energy_of(tables, state, j)
             if m >= 0:
                 change(tables, state, j, m, state.start[j], -1)
@@ -356,7 +376,8 @@ def search(
                 change(tables, state, j, state.machine[j], state.start[j], -1)
         for k in range(count):
             j = taken[k]
-            state.machine[j], state.start[j] = old_machine[k], old_start[k]
+            state.machine[j] = old_machine[k]
+            state.start[j] = old_start[k]
             if old_machine[k] >= 0:
                 change(tables, state, j, old_machine[k], old_start[k], 1)
         for m in range(len(touched)):

@@ -108,7 +108,8 @@ def search_from(
     def enough(value: float, found: State) -> bool:
         if (found.machine == NOWHERE).any():
             return False
-        machine, start = found.machine.copy(), found.start.copy()
+        machine = found.machine.copy()
+        start = found.start.copy()
 
         def incumbent() -> Schedule:
             return schedule_of(instance, restored(instance, tables, machine, start))

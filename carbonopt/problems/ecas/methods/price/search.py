@@ -52,7 +52,8 @@ def restored(instance: EcasInstance, tables: Tables, machine: IntArray, start: I
     """Return the state in which jobs have given places."""
     state = empty_state(instance)
     for j in map(int, np.flatnonzero(machine != NOWHERE)):
-        state.machine[j], state.start[j] = machine[j], start[j]
+        state.machine[j] = machine[j]
+        state.start[j] = start[j]
         change(tables, state, j, state.machine[j], state.start[j], 1)
     for m in range(len(instance.machines)):
         settle(tables, state, m)
@@ -77,11 +78,15 @@ def improved(
     """
     jobs = len(instance.jobs)
     value = best = value_of(tables, state)
-    machine, start = state.machine.copy(), state.start.copy()
-    rng, limit, moves = np.random.default_rng(options.seed), params.moves(jobs), 0
+    machine = state.machine.copy()
+    start = state.start.copy()
+    rng = np.random.default_rng(options.seed)
+    limit = params.moves(jobs)
+    moves = 0
     taken = np.zeros(min(params.removed, jobs), dtype=np.int64)
     reach = max(1, round(params.reach_hours / instance.time.slot_hours))
-    scale, begun = abs(value) / max(1, jobs), options.elapsed
+    scale = abs(value) / max(1, jobs)
+    begun = options.elapsed
     chunk = CHUNK if limit * 50 > CHUNK else SMALL_CHUNK
     while moves < limit and options.remaining > 0:
         span = options.elapsed + options.remaining - begun

@@ -83,7 +83,10 @@ class State(NamedTuple):
 def tables_of(instance: EcasInstance, penalty: float) -> Tables:
     """Return an instance as arrays; a job without a place counts `penalty` times what its room may cost."""
     jobs, machines = instance.jobs, instance.machines
-    mean = np.maximum(machines.capacity.mean(axis=0), 1e-9) if len(machines) else np.ones(len(instance.resources))
+    if len(machines):
+        mean = np.maximum(machines.capacity.mean(axis=0), 1e-9)
+    else:
+        mean = np.ones(len(instance.resources))
     share = (jobs.use / mean).max(axis=1, initial=1e-3)
     size = share * jobs.duration
     idle = np.abs(instance.idle_cost).mean() if instance.idle_cost.size else 0.0
@@ -107,7 +110,9 @@ def tables_of(instance: EcasInstance, penalty: float) -> Tables:
 
 def empty_state(instance: EcasInstance) -> State:
     """Return a schedule without jobs; patterns are yet to be made."""
-    jobs, machines, slots = len(instance.jobs), len(instance.machines), instance.time.slots
+    jobs = len(instance.jobs)
+    machines = len(instance.machines)
+    slots = instance.time.slots
     return State(
         np.full(jobs, NOWHERE, dtype=np.int64),
         np.zeros(jobs, dtype=np.int64),

@@ -35,7 +35,9 @@ def price(instance: ElasticInstance, options: Options) -> Outcome:
     Where the loops are not compiled yet and the time limit is too short for that, HiGHS takes the time.
     """
     params = options.parameters(PriceParameters)
-    steps, seconds, solve = fluid_steps(instance), FLUID_COMPILE_SECONDS, fluid_price
+    steps = fluid_steps(instance)
+    seconds = FLUID_COMPILE_SECONDS
+    solve = fluid_price
     kernels: tuple[Kernel[..., Any], ...] = FLUID_KERNELS
     if instance.model == "integer":
         steps += plan_steps(instance, params.balance)

@@ -75,7 +75,8 @@ def ceiling(instance: MlClusterInstance) -> float:
     gpus = np.arange(1, instance.scales.watts.shape[1] + 1)
     watts = instance.cluster.gpus * float((instance.scales.watts / gpus).max())
     carbon = watts * float(instance.kg_per_watt_minute.sum()) * instance.slot_minutes
-    limit, hours = instance.limits.mean_jct_hours, instance.time.hours
+    limit = instance.limits.mean_jct_hours
+    hours = instance.time.hours
     late = len(instance.jobs) * (hours if limit is None else min(limit, hours))
     return (instance.weights.carbon_kg * carbon + instance.weights.jct_hours * late) * (1 + 1e-5) + 1e-8
 

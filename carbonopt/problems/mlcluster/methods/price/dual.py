@@ -48,7 +48,8 @@ class Dual:
     def __init__(self, program: CellCoefficients) -> None:
         instance = program.instance
         self.program, self.instance = program, instance
-        jobs, (kinds, most) = len(instance.jobs), program.speed.shape
+        jobs = len(instance.jobs)
+        (kinds, most) = program.speed.shape
         self.budget = instance.limits.mean_jct_hours
         self.mu = np.zeros(jobs)
         self.evaluations = 0
@@ -56,7 +57,8 @@ class Dual:
         self._jobs = kernels.CellJobs(program.first_cell, arrival, program.kind, program.required, program.minutes)
         self._ladder = kernels.Ladder.of_shape(kinds, program.count, most)
         self._items = Items.of_length(program.count * most)
-        work, span = program.required, max(float(program.required.sum()) / instance.cluster.gpus, 60.0)
+        work = program.required
+        span = max(float(program.required.sum()) / instance.cluster.gpus, 60.0)
         carbon = float(program.carbon.mean()) * float(np.median(program.watts[:, 0]))
         late = instance.weights.jct_hours / 60 * 0.1 * span / float(work.mean())
         self.typical = max(carbon + late, 1e-12)

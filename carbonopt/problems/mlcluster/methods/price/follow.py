@@ -64,7 +64,9 @@ class PricePolicy(ClusterPolicy):
     def __init__(self, priced: Priced, premium: float, haste: float, most_passed: int) -> None:
         program = priced.program
         self.most_passed = most_passed
-        self.program, self.premium, self.haste = program, premium, haste
+        self.program = program
+        self.premium = premium
+        self.haste = haste
         self.epoch = program.minutes
         kinds, most = program.speed.shape
         self.ladder = kernels.Ladder.of_shape(kinds, program.count, most)
@@ -140,7 +142,8 @@ class PricePolicy(ClusterPolicy):
 
     def _choose(self, state: State, jobs: IntArray, room: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
         """Return GPUs by job, at most `room` of them, and the jobs that got none though they are worth some."""
-        cell, kind = self._cell(state), self.program.kind[jobs]
+        cell = self._cell(state)
+        kind = self.program.kind[jobs]
         held = np.zeros(len(jobs))
         if len(state.running):
             units = np.zeros(len(self.mu))
@@ -188,7 +191,9 @@ def _raise(
     most: float,
 ) -> None:
     """Raise `mu` of each job by steps until the cells from now on hold its work below it."""
-    ratio, gain, steps = ladder.ratio, ladder.gain, ladder.steps
+    ratio = ladder.ratio
+    gain = ladder.gain
+    steps = ladder.steps
     for q in range(len(jobs)):
         j = jobs[q]
         k = kind[j]

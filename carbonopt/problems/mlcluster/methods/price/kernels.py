@@ -85,7 +85,9 @@ def ladders(
             for m in by_work:
                 if speed[k, m] <= 0.0:
                     continue
-                c, g, w = carbon[t] * watts[k, m] + prices[t] * (m + 1), speed[k, m], m + 1.0
+                c = carbon[t] * watts[k, m] + prices[t] * (m + 1)
+                g = speed[k, m]
+                w = m + 1.0
                 for i in range(n):
                     c -= ratio[k, t, i] * gain[k, t, i]
                     g -= gain[k, t, i]
@@ -96,7 +98,9 @@ def ladders(
                     g += gain[k, t, n]
                     w += gpus[k, t, n]
                 if g > 0.0:
-                    ratio[k, t, n], gain[k, t, n], gpus[k, t, n] = c / g, g, w
+                    ratio[k, t, n] = c / g
+                    gain[k, t, n] = g
+                    gpus[k, t, n] = w
                     n += 1
             steps[k, t] = n
         smallest = np.inf
@@ -126,15 +130,21 @@ def cover(
     total, moments = 0.0, 0.0
     cells = ratio.shape[1]
     for j in range(len(first)):
-        k, need = kind[j], required[j]
+        k = kind[j]
+        need = required[j]
         slope = delay_price / need
         width = 0.02 * mu[j] + least_bracket
-        low, high = mu[j] - width, min(mu[j] + width, shortage_price)
+        low = mu[j] - width
+        high = min(mu[j] + width, shortage_price)
         if low <= 0.0:
             low = BELOW_ALL
-        below, inside, n = 0.0, 0.0, 0
+        below = 0.0
+        inside = 0.0
+        n = 0
         while True:
-            below, inside, n = 0.0, 0.0, 0
+            below = 0.0
+            inside = 0.0
+            n = 0
             for t in range(first[j], cells):
                 begin = max(arrival[j], t * minutes)
                 extra = slope * begin
@@ -146,7 +156,8 @@ def cover(
                     if r <= low:
                         below += gain[k, t, i] * time
                     elif r <= high:
-                        items.ratio[n], items.size[n] = r, gain[k, t, i] * time
+                        items.ratio[n] = r
+                        items.size[n] = gain[k, t, i] * time
                         items.slot[n], items.step[n] = t, i
                         inside += items.size[n]
                         n += 1
@@ -203,7 +214,9 @@ def soft_cover(
     total, moments = 0.0, 0.0
     cells = ratio.shape[1]
     for j in range(len(first)):
-        k, need, price = kind[j], required[j], mu[j]
+        k = kind[j]
+        need = required[j]
+        price = mu[j]
         slope = delay_price / need
         low, high = 0.0, shortage_price
         for _ in range(60):
@@ -233,7 +246,10 @@ def soft_cover(
                 break
             step = price + (need - done) * temperature / change if change > 0.0 else -1.0
             if not low < step < high:
-                step = 0.5 * (low + high) if high < shortage_price else min(shortage_price, 2.0 * price + temperature)
+                if high < shortage_price:
+                    step = 0.5 * (low + high)
+                else:
+                    step = min(shortage_price, 2.0 * price + temperature)
             price = step
         mu[j] = price
         total += price * need

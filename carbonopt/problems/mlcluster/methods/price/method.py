@@ -35,13 +35,15 @@ COMPILE_SECONDS = 7.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
 PRICINGS = 300.0
 """Rough number of times that all jobs are priced: by it `price_steps` guesses the work."""
-FIRST_RULES, RULES = ("fixed-1", "green"), ("fixed-2", "tiresias")
+FIRST_RULES = ("fixed-1", "green")
+RULES = ("fixed-2", "tiresias")
 """Policies whose schedule is the incumbent before there are prices; and those tried if there is still none at last."""
 
 
 def price_steps(instance: MlClusterInstance, params: BoundParameters) -> float:
     """Return about how many loop steps prices and the schedules that follow them take."""
-    cells, jobs = instance.time.slots * cells_of(instance, params), len(instance.jobs)
+    cells = instance.time.slots * cells_of(instance, params)
+    jobs = len(instance.jobs)
     kinds, scales = instance.scales.throughput.shape
     pricing = cells * (2.0 * jobs + float(kinds * scales**2))
     return PRICINGS * pricing + float(jobs) * cells**2
@@ -53,7 +55,8 @@ def price(instance: MlClusterInstance, options: Options) -> Outcome:
     Where the loops are not compiled yet and the time limit is too short for that, they run as Python, fewer times.
     """
     params = options.parameters(PriceParameters).bound
-    steps, left = price_steps(instance, params), options.remaining
+    steps = price_steps(instance, params)
+    left = options.remaining
     with loops(steps, PRICE_KERNELS, COMPILE_SECONDS, remaining=left, problem="mlcluster") as ready:
         if ready:
             return _price(instance, options)
@@ -115,7 +118,10 @@ def _follow_in_time(priced: Priced, options: Options, best: Incumbent) -> None:
     for haste in (1.0, *params.hastes):
         ended = False
         for premium in params.premiums:
-            schedule = rounded(priced, options, premium, haste) if options.remaining > 0 else None
+            if options.remaining > 0:
+                schedule = rounded(priced, options, premium, haste)
+            else:
+                schedule = None
             best.offer(schedule, close=True)
             ended = ended or schedule is not None
         if ended or options.remaining <= 0:
@@ -126,7 +132,8 @@ def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, be
     """Yield prices for smaller and smaller budgets, as long as schedules exceed the true one."""
     yield priced
     params = options.parameters(PriceParameters)
-    limit, budget = instance.limits.mean_jct_hours, instance.limits.mean_jct_hours
+    limit = instance.limits.mean_jct_hours
+    budget = instance.limits.mean_jct_hours
     for _ in range(params.follow.budget_rounds):
         if limit is None or budget is None or best.mean_jct is None or options.remaining <= 0:
             return

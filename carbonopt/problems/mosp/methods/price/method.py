@@ -68,7 +68,10 @@ def _without_loops(instance: MospInstance, value: PlacementValue, options: Optio
         return greedy(instance, options, clean_ties=True)
     if rounded.status is Status.INFEASIBLE or options.remaining == 0:
         return rounded
-    best = None if rounded.schedule is None else PartialSchedule.of(instance, value, rounded.schedule)
+    if rounded.schedule is None:
+        best = None
+    else:
+        best = PartialSchedule.of(instance, value, rounded.schedule)
     with suppress(TooLargeError):  # a tree takes more memory than its root
         return branch(instance, value, best, rounded, options)
     return rounded

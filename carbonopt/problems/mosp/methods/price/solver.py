@@ -103,7 +103,10 @@ class Solver:
         """Yield schedules: what a linear program wants; else by insertion, largest jobs first and slot after slot."""
         jobs = self.instance.jobs
         largest = np.argsort(-self.empty.jobs.work, kind="stable")
-        targets = self._targets() if len(jobs) >= self.params.start.least_jobs and self.options.remaining > 0 else None
+        if len(jobs) >= self.params.start.least_jobs and self.options.remaining > 0:
+            targets = self._targets()
+        else:
+            targets = None
         if targets is None:
             yield self._inserted(largest)
             yield self._inserted(np.lexsort((-jobs.demand.sum(axis=1), jobs.arrival)))

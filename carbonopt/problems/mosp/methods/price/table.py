@@ -150,9 +150,15 @@ def _places(instance: MospInstance) -> tuple[IntArray, BoolArray]:
     of_job = np.zeros(len(jobs), dtype=np.int64)
     packed = np.packbits(always, axis=1)
     for i in range(len(jobs)):
-        key = packed[i].tobytes() if plain[i] else (int(jobs.duration[i]), *jobs.demand[i], ever[i].tobytes())
+        if plain[i]:
+            key = packed[i].tobytes()
+        else:
+            key = (int(jobs.duration[i]), *jobs.demand[i], ever[i].tobytes())
         if key not in known:
-            mask = np.repeat(always[i][:, None], limit.shape[2], axis=1) if plain[i] else _fits(instance, i, ever[i])
+            if plain[i]:
+                mask = np.repeat(always[i][:, None], limit.shape[2], axis=1)
+            else:
+                mask = _fits(instance, i, ever[i])
             row = rows.setdefault(mask.tobytes(), len(masks))
             if row == len(masks):
                 masks.append(mask)

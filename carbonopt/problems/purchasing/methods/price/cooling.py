@@ -71,7 +71,8 @@ class Cooling:
     first: float = 0.0
 
     def __iter__(self) -> Iterator[Step]:
-        begin, last = time.perf_counter(), max(1, self.sweeps - 1)
+        begin = time.perf_counter()
+        last = max(1, self.sweeps - 1)
         while self.done < self.sweeps:
             late = self.spent / self.seconds if self.seconds > 0 else 1.0
             if late >= 1 and self.done:

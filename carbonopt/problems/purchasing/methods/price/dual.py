@@ -54,7 +54,9 @@ class Limited:
     @staticmethod
     def of(instance: PurchasingInstance) -> Limited:
         """Return the limits of an instance."""
-        jobs, weights, limits = instance.jobs, instance.weights, vars(instance.limits)
+        jobs = instance.jobs
+        weights = instance.weights
+        limits = vars(instance.limits)
         index = [q for q, name in enumerate(QUANTITIES) if limits[name] is not None]
         work = float(jobs.cpus @ jobs.length_hours)
         sizes = np.array(
@@ -104,7 +106,10 @@ class Dual:
         self.instance, self.grid = instance, grid
         self.held_multiplier = held_multiplier
         self.decided = instance.reserved_cpus is None
-        self.most = largest_load(instance) if instance.reserved_cpus is None else float(instance.reserved_cpus)
+        if instance.reserved_cpus is None:
+            self.most = largest_load(instance)
+        else:
+            self.most = float(instance.reserved_cpus)
         self.jobs = jobs_of(instance, self.most)
         self.limited = Limited.of(instance)
         self.kg = grid.spread(instance.kg_per_cpu_hour)
@@ -123,7 +128,9 @@ class Dual:
         return self.on_demand * float(worth[0]) if len(worth) and self.on_demand else 1.0
 
     def _scratch(self) -> None:
-        jobs, cells, count = self.jobs, self.grid.cells, len(self.jobs.cpus)
+        jobs = self.jobs
+        cells = self.grid.cells
+        count = len(self.jobs.cpus)
         self.start, self.used_other, self.waited = np.array(jobs.arrival), np.zeros(count), np.zeros(count)
         window = jobs.wait + jobs.length if self.pieces else 2 * jobs.wait
         size = int(window.max(initial=0.0) / self.grid.hours) + 10
@@ -179,7 +186,8 @@ class Dual:
         prices, multipliers = self.split(x)
         weights = self.weights_at(multipliers)
         cap = weights[1] * self.on_demand
-        other, extra = self.other_at(weights), self._extra(cap)
+        other = self.other_at(weights)
+        extra = self._extra(cap)
         value, load, load_all = self._price(prices, weights, extra, other, temperature)
         split_hours = np.where(np.isfinite(extra), (self.jobs.cpus - self.jobs.shared) * self.jobs.length, 0.0)
         usd = self.on_demand * float((1.0 - self.used_other) @ split_hours)
@@ -212,10 +220,13 @@ class Dual:
         self, prices: FloatArray, weights: FloatArray, extra: FloatArray, other: Other, temperature: float
     ) -> tuple[float, FloatArray, FloatArray]:
         """Return the sum of the jobs' least costs, and the CPU-hours in each cell: priced, and all."""
-        jobs, grid, scale = self.jobs, self.grid, self.unit
+        jobs = self.jobs
+        grid = self.grid
+        scale = self.unit
         tariff = Tariff(grid.hours, grid.rates(weights[0] * self.kg), grid.rates(prices), float(weights[2]))
         if self.pieces:
-            load, load_all = np.zeros(grid.cells), np.zeros(grid.cells)
+            load = np.zeros(grid.cells)
+            load_all = np.zeros(grid.cells)
             terms = Terms(extra, other.value, temperature * scale * jobs.shared)
             loads = PieceLoads(load, load_all, self.used_other, self.waited)
             return price_pieces(tariff, terms, jobs, self._kept, loads), load, load_all
@@ -236,7 +247,8 @@ class Dual:
         if not self.decided:
             return -self.most * worth, -self.most, 0.0
         each_usd = self.instance.prepaid_usd(1.0)
-        margin, tau = (cost * each_usd - worth) * self.most, temperature * 1e-2 * abs(cost * each_usd * self.most)
+        margin = (cost * each_usd - worth) * self.most
+        tau = temperature * 1e-2 * abs(cost * each_usd * self.most)
         low = min(0.0, margin)
         if tau <= 0:
             taken = 1.0 if margin < 0 else 0.0

@@ -99,10 +99,13 @@ def jobs_of(instance: PurchasingInstance, most: float) -> Jobs:
     """Return the jobs' columns where `most` CPUs at most may be reserved."""
     jobs = instance.jobs
     cpus = np.array(jobs.cpus)
-    shared = (
-        np.where(cpus <= most * (1 + ROUNDING), cpus, 0.0) if instance.model == "no-split" else np.minimum(cpus, most)
-    )
-    arrival, wait, length = jobs.arrival_hours, instance.max_wait_hours, jobs.length_hours
+    if instance.model == "no-split":
+        shared = np.where(cpus <= most * (1 + ROUNDING), cpus, 0.0)
+    else:
+        shared = np.minimum(cpus, most)
+    arrival = jobs.arrival_hours
+    wait = instance.max_wait_hours
+    length = jobs.length_hours
     return Jobs(np.array(arrival), np.array(wait), np.array(length), cpus, shared)
 
 

@@ -77,7 +77,8 @@ def price(instance: PurchasingInstance, options: Options) -> Outcome:
     if not len(instance.jobs):
         return _empty(instance)
     steps = STEPS_AN_HOUR * float((instance.max_wait_hours + instance.jobs.length_hours).sum())
-    kernels, left = _kernels(instance), options.remaining
+    kernels = _kernels(instance)
+    left = options.remaining
     with loops(steps, kernels, COMPILE_SECONDS, remaining=left, problem="purchasing") as ready:
         return _price(instance, options) if ready else without_loops(instance, options)
 

@@ -65,7 +65,8 @@ class Others:
         some = np.flatnonzero(among)
         a, length, cpus = (column[some] for column in (jobs.arrival_hours, jobs.length_hours, jobs.cpus))
         usd, lost = self._paid(kind, length, cpus)
-        start, value = np.empty(len(some)), np.empty(len(some))
+        start = np.empty(len(some))
+        value = np.empty(len(some))
         latest = a + self.instance.max_wait_hours[some]
         best_spot_starts(SpotJobs(carbon * cpus, a, latest, length), wait, signal, start, value)
         value += cost * usd + wait * lost
@@ -79,7 +80,8 @@ class Others:
 
     def _paid(self, kind: int, length: FloatArray, cpus: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the expected cost [$] and the expected time lost [h]."""
-        prices, h = self.instance.prices, self.signal.hazard
+        prices = self.instance.prices
+        h = self.signal.hazard
         if kind == ON_DEMAND:
             return prices.on_demand_usd_per_cpu_hour * cpus * length, np.zeros(len(length))
         if h == 0:
@@ -95,7 +97,8 @@ def _tails(grid: Grid, kg: FloatArray, hazard: float) -> FloatArray:
     tails = np.zeros(grid.cells + 1)
     if hazard == 0:
         return tails
-    kept, weight = np.exp(-hazard * grid.hours), -np.expm1(-hazard * grid.hours) / hazard
+    kept = np.exp(-hazard * grid.hours)
+    weight = -np.expm1(-hazard * grid.hours) / hazard
     for i in range(grid.cells - 1, -1, -1):
         tails[i] = kg[i] * weight + kept * tails[i + 1]
     return tails

@@ -43,7 +43,9 @@ class PieceSearch:
     def __post_init__(self) -> None:
         self.jobs = jobs_of(self.instance, self.reserved)
         self.grid = Grid.near(self.instance, self.parameters.suspend_resume.cell_hours)
-        jobs, grid, final = self.jobs, self.grid, self.grid.cells - 1
+        jobs = self.jobs
+        grid = self.grid
+        final = self.grid.cells - 1
         self.first = np.minimum((jobs.arrival / grid.hours).astype(np.int64), final)
         end = jobs.arrival + jobs.wait + jobs.length
         self.count = np.clip((end / grid.hours).astype(np.int64), self.first, final) - self.first + 1
@@ -52,7 +54,8 @@ class PieceSearch:
         self.choice = Choice(np.array(self.start), np.zeros(len(jobs.cpus), np.bool_), np.array(self.other.value))
         price = float(self.weights[1]) * self.instance.prices.on_demand_usd_per_cpu_hour
         carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
-        toll, load = np.zeros(grid.cells), np.zeros(grid.cells)
+        toll = np.zeros(grid.cells)
+        load = np.zeros(grid.cells)
         self.pool = Pool(grid.hours, carbon, toll, load, self.reserved, price, float(self.weights[2]))
         size = int(self.count.max(initial=1)) + 4
         self.kept = Kept(np.empty(size), np.empty(size), np.empty(size, np.int64), *(np.empty(size) for _ in range(3)))
@@ -90,7 +93,8 @@ class PieceSearch:
 
     def _pieces(self) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return job, start and end of the pieces: in a cell that is used in part, next to the neighbouring one."""
-        jobs, hours = self.jobs, self.grid.hours
+        jobs = self.jobs
+        hours = self.grid.hours
         job = np.repeat(np.arange(len(self.count)), self.count)
         place = np.arange(len(job)) - self.offset[:-1][job]
         cell = self.first[job] + place
@@ -104,7 +108,8 @@ class PieceSearch:
         end = np.where(at_end, high, np.minimum(high, low + self.taken))[used]
         job = job[used]
         joined = (job[1:] == job[:-1]) & (np.abs(start[1:] - end[:-1]) < TINY_HOURS)
-        first, last = np.append(True, ~joined)[: len(job)], np.append(~joined, True)[: len(job)]
+        first = np.append(True, ~joined)[: len(job)]
+        last = np.append(~joined, True)[: len(job)]
         return self._exact(job[first], start[first], end[last])
 
     def _exact(self, job: IntArray, start: FloatArray, end: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:

@@ -49,10 +49,14 @@ class Rounds:
     best: Incumbent = field(default_factory=Incumbent)
 
     def __post_init__(self) -> None:
-        jobs, dual = self.instance.jobs, self.bound.dual
+        jobs = self.instance.jobs
+        dual = self.bound.dual
         self.random = np.random.default_rng(self.options.seed)
         work = jobs.cpus * jobs.length_hours
-        typical = float(work.mean()) if self.instance.model == "suspend-resume" else _typical(work)
+        if self.instance.model == "suspend-resume":
+            typical = float(work.mean())
+        else:
+            typical = _typical(work)
         self.unit = dual.unit * typical or 1.0
         self.weights = self.bound.weights
         self.start, self.on_pool = self._answers()
@@ -69,7 +73,8 @@ class Rounds:
 
     def _likely_reserved(self) -> float:
         """Return the R at which the load of the relaxation is above it for the share of time that pays for it."""
-        dual, prices = self.bound.dual, self.instance.prices
+        dual = self.bound.dual
+        prices = self.instance.prices
         _, slope = dual.soft(self.bound.point, 1e-3)
         unit = dual.split(self.bound.point)[1]
         cap = dual.weights_at(unit)[1] * dual.on_demand if dual.capped else dual.unit
@@ -102,7 +107,8 @@ class Rounds:
         """Return a search from where the last one ended."""
         kind = PieceSearch if self.instance.model == "suspend-resume" else Search
         dual = self.bound.dual
-        other, prices = dual.other_at(self.weights), dual.split(self.bound.point)[0]
+        other = dual.other_at(self.weights)
+        prices = dual.split(self.bound.point)[0]
         return kind(
             self.instance,
             self.weights,
@@ -117,12 +123,14 @@ class Rounds:
 
     def _round(self, number: int) -> None:
         """Anneal from hot, or reheat; the first round is short, and tells how long a sweep takes."""
-        rounds, model = self.parameters.rounds, self.instance.model
+        rounds = self.parameters.rounds
+        model = self.instance.model
         left = rounds.time_share * self.options.remaining
         if number == 1:  # prices know better where the jobs belong than a schedule made in haste
             self.start, self.on_pool = self._answers()
         search = self.search()
-        stages, sweeps = self.parameters.stages(model), rounds.first_sweeps
+        stages = self.parameters.stages(model)
+        sweeps = rounds.first_sweeps
         hardens = model == "no-split"  # the price above R rises step by step, or evicts too many
         least = rounds.least_sweeps if number > 0 or hardens else 1
         if number > 0:
@@ -162,7 +170,8 @@ class Rounds:
         """Respond to the exact load, and offer the schedule."""
         steepest = self.steepness[-1]
         search.settle(Cooling(sweeps, 0.0, 0.0, max(0.0, self.options.remaining), (steepest, steepest)))
-        self.start, self.on_pool = search.choice.start, search.choice.on_pool
+        self.start = search.choice.start
+        self.on_pool = search.choice.on_pool
         runs = search.runs()
         self.offer(runs)
         return runs
@@ -180,7 +189,10 @@ class Rounds:
             return False
         if objective < self.best.objective:
             self.best.runs, self.best.objective = runs, objective
-            info = {"reserved_cpus": int(runs.reserved)} if instance.reserved_cpus is None else {}
+            if instance.reserved_cpus is None:
+                info = {"reserved_cpus": int(runs.reserved)}
+            else:
+                info = {}
             self.options.report(
                 objective=objective, bound=self.bound.value, incumbent=lambda: runs.columns(instance), info=info
             )
@@ -188,9 +200,12 @@ class Rounds:
 
     def _keep_limits(self) -> None:
         """Raise the multipliers of the limits until these are kept, lower them as far as that allows, and mix."""
-        low, high, step = 0.0, np.inf, 1.0
+        low = 0.0
+        high = np.inf
+        step = 1.0
         tables: dict[bool, RunTable] = {}
-        limits, rounds = self.parameters.limits, self.parameters.rounds
+        limits = self.parameters.limits
+        rounds = self.parameters.rounds
         stage = limits.stage(self.instance.model)
         for _ in range(limits.trials):
             self.weights = self._weights_at(step)

@@ -51,7 +51,8 @@ class Amounts:
 
     def excess(self, instance: PurchasingInstance) -> FloatArray:
         """Return by how much each limit is exceeded, relative, 0 where it is kept: carbon, cost, mean wait, (3,)."""
-        limits, count = instance.limits, max(1, len(instance.jobs))
+        limits = instance.limits
+        count = max(1, len(instance.jobs))
         found = (self.carbon_kg, self.usage_usd + self.prepaid_usd, self.wait_hours / count)
         pairs = zip(found, (limits.carbon_kg, limits.cost_usd, limits.mean_wait_hours), strict=True)
         return np.array(
@@ -75,7 +76,9 @@ def amounts(runs: RunTable, instance: PurchasingInstance, other: Other) -> Amoun
     """Return what runs add up to; `other` knows what jobs off the pool do."""
     jobs = instance.jobs
     pool = runs.option <= SHARED
-    job, start, end = runs.job[pool], runs.start[pool], runs.end[pool]
+    job = runs.job[pool]
+    start = runs.start[pool]
+    end = runs.end[pool]
     edges = np.arange(instance.time.slots + 1) * instance.time.slot_hours
     until = prefix_sums(instance.kg_per_cpu_hour) * instance.time.slot_hours
     kg = float(jobs.cpus[job] @ (np.interp(end, edges, until) - np.interp(start, edges, until)))
@@ -102,7 +105,8 @@ def best_reserved(runs: RunTable, instance: PurchasingInstance, cost: float) -> 
     if (runs.option[runs.option <= SHARED] == RESERVED).any():
         return float(np.ceil(load[hours > 0].max(initial=0.0) * (1 - ROUNDING)))
     order = np.argsort(load)
-    level, above = load[order], np.cumsum(hours[order][::-1])[::-1]
+    level = load[order]
+    above = np.cumsum(hours[order][::-1])[::-1]
     saved = instance.prices.on_demand_usd_per_cpu_hour * above  # by one CPU more, below each level
     worth = level[saved * cost > instance.prepaid_usd(1.0) * cost]
     peak = float(worth.max(initial=0.0))
@@ -125,7 +129,8 @@ def fits(runs: RunTable, instance: PurchasingInstance) -> bool:
 
 def mixed(runs: RunTable, second: RunTable, of_second: BoolArray) -> RunTable:
     """Return what some jobs (N,) do in a second table and all others in the first."""
-    one, two = ~of_second[runs.job], of_second[second.job]
+    one = ~of_second[runs.job]
+    two = of_second[second.job]
     return RunTable(
         np.concatenate([runs.job[one], second.job[two]]),
         np.concatenate([runs.start[one], second.start[two]]),

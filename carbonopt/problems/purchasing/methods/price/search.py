@@ -92,7 +92,8 @@ class Search:
 
     def order(self) -> IntArray:
         """Return the jobs in an order that is random among jobs that are near each other in time."""
-        count, size = len(self.movable), self.parameters.rounds.shuffled_jobs
+        count = len(self.movable)
+        size = self.parameters.rounds.shuffled_jobs
         block = (np.arange(count) + self.random.integers(size)) // size
         return self.movable[np.argsort(block + 0.999 * self.random.random(count))]
 
@@ -108,10 +109,13 @@ class Search:
         """Sweep on cells of about so many hours; jobs move by `reach` hours at most."""
         grid = Grid.near(self.instance, hours, len(self.prices) // self.instance.time.slots)
         carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
-        toll, load, prices = np.zeros(grid.cells), np.zeros(grid.cells), grid.spread(self.prices)
+        toll = np.zeros(grid.cells)
+        load = np.zeros(grid.cells)
+        prices = grid.spread(self.prices)
         pool = Pool(grid.hours, carbon, toll, load, self.reserved, self.price, float(self.weights[2]))
         add_loads(self.jobs, self.choice, pool)
-        widest, longest = float(self.jobs.wait.max(initial=0.0)), float(self.jobs.length.max(initial=0.0))
+        widest = float(self.jobs.wait.max(initial=0.0))
+        longest = float(self.jobs.length.max(initial=0.0))
         room = Room(np.empty(int(widest / grid.hours) + 8), np.empty(int((2 * widest + 1 + longest) / grid.hours) + 16))
         for step in cooling:
             order = self.order()
@@ -122,24 +126,29 @@ class Search:
 
     def settle(self, cooling: Cooling, reach: float = np.inf) -> None:
         """Respond to the exact load; jobs move by `reach` hours at most."""
-        buckets, size = self._buckets(), 1024
-        events, prices = self._events(buckets, 16), buckets.spread(self.prices)
+        buckets = self._buckets()
+        size = 1024
+        events = self._events(buckets, 16)
+        prices = buckets.spread(self.prices)
         path = _path(size)
         for step in cooling:
             above, choice = self.at(step)
             terms = LoadPrices(self.reserved * (1 + 0.1 * ROUNDING), above, float(self.weights[2]))
-            order, begin = self.order(), 0
+            order = self.order()
+            begin = 0
             turns = Turns(order, self.random.random(len(order)), step.temperature, reach)
             while begin < len(order):
                 np.multiply(prices, 1.0 - step.firm, out=events.toll)
                 begin = respond(turns, begin, self.jobs, choice, events, terms, path)
                 if begin < len(order):
                     size *= 2
-                    path, events = _path(size), self._events(buckets, 2 * events.moment.shape[1])
+                    path = _path(size)
+                    events = self._events(buckets, 2 * events.moment.shape[1])
 
     def _buckets(self) -> Grid:
         """Return the buckets of the exact pool: parts of the cells that the prices are of."""
-        slots, rounds = self.instance.time.slots, self.parameters.rounds
+        slots = self.instance.time.slots
+        rounds = self.parameters.rounds
         per_slot = 2.0 * len(self.jobs.cpus) / slots / rounds.bucket_changes
         hours = self.instance.time.slot_hours / min(rounds.most_buckets, max(1.0, per_slot))
         return Grid.near(self.instance, hours, len(self.prices) // slots)
@@ -150,7 +159,8 @@ class Search:
         while True:
             shape = (grid.cells, capacity | 1)  # rows a power of two apart would share few places of the cache
             count = np.zeros(grid.cells, dtype=np.int64)
-            before, toll = np.zeros(grid.cells), np.zeros(grid.cells)
+            before = np.zeros(grid.cells)
+            toll = np.zeros(grid.cells)
             events = Events(grid.hours, np.empty(shape), np.empty(shape), count, before, carbon, toll)
             if put_all(self.jobs, self.choice, events):
                 return events
@@ -158,7 +168,8 @@ class Search:
 
     def runs(self) -> RunTable:
         """Return what the jobs do."""
-        on_pool, count = self.choice.on_pool, len(self.jobs.cpus)
+        on_pool = self.choice.on_pool
+        count = len(self.jobs.cpus)
         option = np.where(on_pool, RESERVED if self.hard else SHARED, self.other.kind.astype(np.int64))
         start = np.where(on_pool, self.choice.start, self.other.start)
         return RunTable(np.arange(count), start, start + self.jobs.length, option, self.reserved)

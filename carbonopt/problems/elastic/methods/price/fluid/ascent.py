@@ -27,7 +27,10 @@ def ascend(pricer: Pricer, options: Options) -> FloatArray:
     """
     params = options.parameters(PriceParameters).ascent
     prices = pricer.closed_slot_prices()
-    best, best_prices, stalled, gap = -np.inf, prices, 0, params.first_gap
+    best = -np.inf
+    best_prices = prices
+    stalled = 0
+    gap = params.first_gap
     direction = np.zeros_like(prices)
     for _ in range(params.iterations):
         bound, excess = pricer(prices)
@@ -35,7 +38,8 @@ def ascend(pricer: Pricer, options: Options) -> FloatArray:
         if bound > best:
             best, best_prices = bound, prices
         if stalled >= params.patience:
-            gap, stalled = gap / 2, 0
+            gap /= 2
+            stalled = 0
             prices = best_prices
             bound, excess = pricer(prices)
             direction[:] = 0

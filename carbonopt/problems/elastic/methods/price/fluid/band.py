@@ -109,8 +109,10 @@ class FluidProgram:
     @classmethod
     def of(cls, instance: ElasticInstance) -> FluidProgram:
         """Return the program of an instance."""
-        jobs, cost = instance.jobs, unit_carbon(instance)
-        windows, capacity = (jobs.arrival, jobs.window_end), np.asarray(instance.servers_to_give)
+        jobs = instance.jobs
+        cost = unit_carbon(instance)
+        windows = (jobs.arrival, jobs.window_end)
+        capacity = np.asarray(instance.servers_to_give)
         allowance = ROUNDING if instance.model == "fluid" else 0.0  # whole servers cannot exceed by a little
         profile, units = instance.profile_of_job, instance.units
         return cls(instance.name, *windows, jobs.length, profile, units, cost, capacity, allowance)
@@ -171,7 +173,8 @@ class FluidProgram:
         """Return the shares of the band's levels that are any, by job, slot and level."""
         pair = np.repeat(np.arange(len(band.slot)), np.diff(band.first_column))
         kept = np.flatnonzero(share > LEAST_SHARE)
-        job, slot = self.job_of_pair(band)[pair[kept]], band.slot[pair[kept]]
+        job = self.job_of_pair(band)[pair[kept]]
+        slot = band.slot[pair[kept]]
         return Allocation(job, slot, band.level[kept], np.minimum(share[kept], 1.0))
 
     def carbon_of(self, allocation: Allocation) -> float:
@@ -222,5 +225,6 @@ def _select(
                     slot[pairs], first_column[pairs] = t, before
                 pairs += 1
     if fill:
-        first_pair[len(arrival)], first_column[pairs] = pairs, columns
+        first_pair[len(arrival)] = pairs
+        first_column[pairs] = columns
     return pairs, columns

@@ -92,9 +92,13 @@ class InteriorPoint:
         shortage_price: float,
         scale: float,
     ) -> None:
-        jobs, slots = len(program.arrival), len(program.capacity)
-        pairs, columns = len(band.slot), len(band.level)
-        self.band, self.levels, self.profile = band, program.levels, program.profile
+        jobs = len(program.arrival)
+        slots = len(program.capacity)
+        pairs = len(band.slot)
+        columns = len(band.level)
+        self.band = band
+        self.levels = program.levels
+        self.profile = program.profile
         self.length = program.length
         self.capacity = np.where(program.capacity > 0, program.capacity, 1.0)  # no levels in slots without any
         self.price_of_shortage = shortage_price
@@ -156,7 +160,11 @@ class InteriorPoint:
         return point
 
     def _iterate(self, tolerance: float, options: Options) -> Point:
-        converged, done, merit, best, since = False, 0, np.inf, np.inf, 0
+        converged = False
+        done = 0
+        merit = np.inf
+        best = np.inf
+        since = 0
         complements = self._complements()
         count = sum(len(values) for values, _ in complements)
         for _ in range(options.parameters(PriceParameters).band.iterations):
@@ -226,8 +234,11 @@ class InteriorPoint:
             self.pairs, self.dual_gap, self.idle_gap, share_target, idle_target, job_right, d_prices,
         )  # fmt: skip
         kernels.solve_band(self.schur, d_prices)
-        d_mu, d_share, d_reduced = np.zeros_like(self.mu), np.zeros_like(self.share), np.zeros_like(self.share)
-        d_idle, d_convexity = np.zeros_like(self.idle), np.zeros_like(self.idle)
+        d_mu = np.zeros_like(self.mu)
+        d_share = np.zeros_like(self.share)
+        d_reduced = np.zeros_like(self.share)
+        d_idle = np.zeros_like(self.idle)
+        d_convexity = np.zeros_like(self.idle)
         kernels.back_substitute(
             self.band, self.levels, self.profile, self.share, self.reduced, self.pivot, self.pairs,
             self.dual_gap, self.idle_gap, share_target, job_right, d_prices,

@@ -66,7 +66,9 @@ def residuals(
             filled = 0.0
             for i in range(band.first_column[q], band.first_column[q + 1]):
                 k = band.level[i]
-                c, w, s = levels.carbon[p, t, k], levels.work[p, k], levels.servers[p, k]
+                c = levels.carbon[p, t, k]
+                w = levels.work[p, k]
+                s = levels.servers[p, k]
                 dual_gap[i] = c - w * mu[j] + s * prices[t] + convexity[q] - reduced[i]
                 filled += share[i]
                 done += share[i] * w
@@ -100,13 +102,16 @@ def assemble(
         p = profile[j]
         a = job_weight[j]
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
-            one, by_work, by_servers = 0.0, 0.0, 0.0
+            one = 0.0
+            by_work = 0.0
+            by_servers = 0.0
             for i in range(band.first_column[q], band.first_column[q + 1]):
                 th = share[i] / reduced[i]
                 one += th
                 by_work += th * levels.work[p, band.level[i]]
                 by_servers += th * levels.servers[p, band.level[i]]
-            pairs.mean_work[q], pairs.mean_servers[q] = by_work / one, by_servers / one
+            pairs.mean_work[q] = by_work / one
+            pairs.mean_servers[q] = by_servers / one
             omega = convexity[q] / idle[q]
             pairs.open_share[q] = 1.0 / (1.0 + omega * one)
             pairs.kap[q] = omega * pairs.open_share[q]
@@ -114,8 +119,10 @@ def assemble(
             pw = pairs.mean_work[q] * pairs.mean_servers[q] * one * pairs.open_share[q]
             ww = pairs.mean_servers[q] * pairs.mean_servers[q] * one * pairs.open_share[q]
             for i in range(band.first_column[q], band.first_column[q + 1]):  # about the means: no cancellation
-                th, k = share[i] / reduced[i], band.level[i]
-                w, m = levels.work[p, k] - pairs.mean_work[q], levels.servers[p, k] - pairs.mean_servers[q]
+                th = share[i] / reduced[i]
+                k = band.level[i]
+                w = levels.work[p, k] - pairs.mean_work[q]
+                m = levels.servers[p, k] - pairs.mean_servers[q]
                 pp += th * w * w
                 pw += th * w * m
                 ww += th * m * m
@@ -187,7 +194,9 @@ def right_hand_side(
         p = profile[j]
         right = job_right[j]
         for q in range(band.first_pair[j], band.first_pair[j + 1]):
-            e0, ep, ew = 0.0, 0.0, 0.0
+            e0 = 0.0
+            ep = 0.0
+            ew = 0.0
             for i in range(band.first_column[q], band.first_column[q + 1]):
                 k = band.level[i]
                 e = (share_target[i] - share[i] * dual_gap[i]) / reduced[i]

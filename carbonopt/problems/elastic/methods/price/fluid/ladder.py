@@ -32,7 +32,9 @@ class Ladder(NamedTuple):
     def of_shape(cls, profiles: int, slots: int, units: int) -> Ladder:
         """Return a ladder without steps."""
         shape = (profiles, slots, units)
-        ratio, gain, servers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        ratio = np.zeros(shape)
+        gain = np.zeros(shape)
+        servers = np.zeros(shape)
         return cls(ratio, gain, servers, np.zeros(shape, dtype=np.int64), np.zeros(shape[:2], dtype=np.int64))
 
     def set(self, carbon: FloatArray, prices: FloatArray, units: Units) -> None:
@@ -58,13 +60,17 @@ def merge_units(cost: FloatArray, gain: FloatArray, servers: FloatArray, count: 
         for t in range(cost.shape[1]):
             k = 0
             for u in range(count[p]):
-                c, g, w = cost[p, t, u], gain[p, u], servers[p, u]
+                c = cost[p, t, u]
+                g = gain[p, u]
+                w = servers[p, u]
                 while k > 0 and c < ladder.ratio[p, t, k - 1] * g:
                     k -= 1
                     c += ladder.ratio[p, t, k] * ladder.gain[p, t, k]
                     g += ladder.gain[p, t, k]
                     w += ladder.servers[p, t, k]
-                ladder.ratio[p, t, k], ladder.gain[p, t, k], ladder.servers[p, t, k] = c / g, g, w
+                ladder.ratio[p, t, k] = c / g
+                ladder.gain[p, t, k] = g
+                ladder.servers[p, t, k] = w
                 ladder.level[p, t, k] = u
                 k += 1
             ladder.steps[p, t] = k

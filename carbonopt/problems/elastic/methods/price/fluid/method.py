@@ -98,7 +98,8 @@ def fluid_price(instance: ElasticInstance, options: Options) -> Outcome:
         return Outcome(Status.INFEASIBLE, certificate=found.certificate(), info=found.info)
     schedule, status = found.schedule, found.status
     if schedule is not None and check(instance, schedule).violations:  # rounding that nothing could mend
-        schedule, status = None, Status.UNKNOWN if incumbent is None else Status.FEASIBLE
+        schedule = None
+        status = Status.UNKNOWN if incumbent is None else Status.FEASIBLE
     schedule = incumbent if schedule is None else schedule
     return Outcome(status, schedule, found.bound, found.certificate(), found.info)
 
@@ -138,7 +139,10 @@ def _fluid_optimum(instance: ElasticInstance, options: Options, primal: bool) ->
             proof.info |= found.info
             return proof
     options.report(bound=found.bound)
-    schedule = found.allocation.schedule(instance) if primal and found.allocation is not None else None
+    if primal and found.allocation is not None:
+        schedule = found.allocation.schedule(instance)
+    else:
+        schedule = None
     return FluidResult(_status(found, options), found.prices, found.bound, schedule, found.mu, info=found.info)
 
 

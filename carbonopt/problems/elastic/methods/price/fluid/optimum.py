@@ -116,7 +116,8 @@ def optimum(program: FluidProgram, options: Options, primal: bool = True, tell: 
         if best.lacking:
             if number == 1 and least_shortage(program, options).bound > 0:
                 break
-            width, factor = (np.inf if number >= params.widest_round else 10 * width), 10 * factor
+            width = np.inf if number >= params.widest_round else 10 * width
+            factor = 10 * factor
             continue
         carbon = _carbon(program, band, point)
         best.closed = _gap(carbon, best.bound) <= exact
@@ -124,7 +125,10 @@ def optimum(program: FluidProgram, options: Options, primal: bool = True, tell: 
         if primal and is_last and tell is not None:  # to have something, should the user interrupt what follows
             _tell_interior(tell, best, program, program.allocation(band, point.share))
         if primal:
-            share = Purifier(program, band, point.share, point.mu).run(options) if is_last else point.share
+            if is_last:
+                share = Purifier(program, band, point.share, point.mu).run(options)
+            else:
+                share = point.share
             best.closed &= _take(best, program, program.allocation(band, share))
         else:
             best.carbon = min(best.carbon, carbon)
@@ -148,7 +152,9 @@ def _first(program: FluidProgram, pricer: Pricer, options: Options) -> tuple[Opt
     if smoothed.allocation is None:
         best = max(best, _best_of(pricer, ascend(pricer, options)), key=lambda found: found.bound)
         return best, _width(best, band.width)
-    best.carbon, best.allocation, best.is_sound = smoothed.carbon, smoothed.allocation, True
+    best.carbon = smoothed.carbon
+    best.allocation = smoothed.allocation
+    best.is_sound = True
     around = band.spreads * smoothed.spread / max(float(np.median(best.mu)), 1e-9)
     return best, _width(best, min(band.width, max(band.narrow_width, around)))
 
@@ -177,7 +183,9 @@ def _take(best: Optimum, program: FluidProgram, allocation: Allocation) -> bool:
     carbon = program.carbon_of(allocation)
     if best.is_sound and (sound is None or carbon > best.carbon):
         return False
-    best.carbon, best.allocation, best.is_sound = carbon, allocation, sound is not None
+    best.carbon = carbon
+    best.allocation = allocation
+    best.is_sound = sound is not None
     return True
 
 
@@ -192,7 +200,8 @@ def least_shortage(program: FluidProgram, options: Options) -> Optimum:
     pricer = Pricer(free, shortage_price=1.0)
     start = ascend(pricer, options)
     bound, _ = pricer(start)
-    best, width = Optimum(start, pricer.mu.copy(), bound), 0.5
+    best = Optimum(start, pricer.mu.copy(), bound)
+    width = 0.5
     least = SHORT * float(program.length.sum())
     for _ in range(options.parameters(PriceParameters).band.rounds):
         if options.remaining <= 0:
@@ -215,7 +224,9 @@ def _raise_bound(best: Optimum, pricer: Pricer, point: Point) -> None:
     prices = np.maximum(point.prices, pricer.closed_slot_prices())
     bound, _ = pricer(prices)
     if bound > best.bound:
-        best.bound, best.prices, best.mu = bound, prices, pricer.mu.copy()
+        best.bound = bound
+        best.prices = prices
+        best.mu = pricer.mu.copy()
 
 
 def _gap(carbon: float, bound: float) -> float:

@@ -51,7 +51,10 @@ class Pricer:
         units = program.units
         self.program, self.carbon = program, program.carbon
         used = self.carbon[:, :, 0].max(initial=0.0) / max(units.gain[:, 0].min(initial=1.0), 1e-9)
-        self.shortage_price = shortage_price if shortage_price is not None else 1e3 * max(float(used), 1.0)
+        if shortage_price is not None:
+            self.shortage_price = shortage_price
+        else:
+            self.shortage_price = 1e3 * max(float(used), 1.0)
         self.limit = program.limit
         self.mu = np.full(len(program.arrival), float(np.median(self.carbon[:, :, 0])) if self.carbon.size else 0.0)
         self.evaluations = 0
@@ -80,7 +83,8 @@ class Pricer:
             self._ladder, self.mu, load, self._items,
             LEAST_BRACKET * float(self.mu.max(initial=0.0)) + 1e-9,
         )  # fmt: skip
-        paid, earned = float((prices * self.limit).sum()), float((self.mu * program.required).sum())
+        paid = float((prices * self.limit).sum())
+        earned = float((self.mu * program.required).sum())
         rounding = FLOAT_ERROR * (value + paid + earned) + ADDING_ERROR * float((self.mu * self._most_work).sum())
         overfull = (
             1.001 * program.allowance * max(0.0, earned - value)
@@ -106,22 +110,31 @@ def cover(
     A pass over the window adds up the steps below a bracket around the last break price, and collects
     those inside; the bracket moves until the break is inside, which mostly it is at once.
     """
-    ratio, gain, servers, steps = ladder.ratio, ladder.gain, ladder.servers, ladder.steps
+    ratio = ladder.ratio
+    gain = ladder.gain
+    servers = ladder.servers
+    steps = ladder.steps
     total = 0.0
     for j in range(len(arrival)):
-        p, need = profile[j], required[j]
+        p = profile[j]
+        need = required[j]
         width = 0.03 * mu[j] + least_bracket
         low, high = mu[j] - width, min(mu[j] + width, shortage_price)  # dearer work is left undone
-        below, inside, n = 0.0, 0.0, 0
+        below = 0.0
+        inside = 0.0
+        n = 0
         while True:
-            below, inside, n = 0.0, 0.0, 0
+            below = 0.0
+            inside = 0.0
+            n = 0
             for t in range(arrival[j], end[j]):
                 k = 0
                 while k < steps[p, t] and ratio[p, t, k] <= low:
                     below += gain[p, t, k]
                     k += 1
                 while k < steps[p, t] and ratio[p, t, k] <= high:
-                    items.ratio[n], items.size[n] = ratio[p, t, k], gain[p, t, k]
+                    items.ratio[n] = ratio[p, t, k]
+                    items.size[n] = gain[p, t, k]
                     items.slot[n], items.step[n] = t, k
                     inside += gain[p, t, k]
                     n += 1

@@ -34,10 +34,13 @@ class Purifier:
     def __init__(self, program: FluidProgram, band: Band, share: FloatArray, mu: FloatArray) -> None:
         self.program, self.share = program, np.clip(share, 0.0, 1.0)
         self.pair = np.repeat(np.arange(len(band.slot)), np.diff(band.first_column))
-        self.job, self.slot = program.job_of_pair(band)[self.pair], band.slot[self.pair]
-        profile, levels = program.profile[self.job], program.levels
+        self.job = program.job_of_pair(band)[self.pair]
+        self.slot = band.slot[self.pair]
+        profile = program.profile[self.job]
+        levels = program.levels
         self.carbon = levels.carbon[profile, self.slot, band.level]
-        self.work, self.servers = levels.work[profile, band.level], levels.servers[profile, band.level]
+        self.work = levels.work[profile, band.level]
+        self.servers = levels.servers[profile, band.level]
         self.pairs = len(band.slot)
         self.shortage_price = SHORTAGE_FACTOR * float(mu.max(initial=1.0))
 

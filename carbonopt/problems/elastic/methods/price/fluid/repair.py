@@ -34,7 +34,9 @@ def repaired(program: FluidProgram, allocation: Allocation) -> Allocation | None
     bounds = np.searchsorted(allocation.job, [np.flatnonzero(left > spare), np.flatnonzero(left > spare) + 1])
     rows: list[tuple[int, int, float]] = []
     for j, start, stop in zip(np.flatnonzero(left > spare), *bounds, strict=True):
-        p, first, last = program.profile[j], program.arrival[j], program.end[j]
+        p = program.profile[j]
+        first = program.arrival[j]
+        last = program.end[j]
         filled = np.bincount(allocation.slot[start:stop] - first, allocation.share[start:stop], last - first)
         for t in first + np.argsort(program.carbon[p, first:last, 0], kind="stable"):
             room = min(1.0 - filled[t - first], free[t] / program.units.servers[p, 0], left[j])

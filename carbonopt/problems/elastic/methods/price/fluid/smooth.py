@@ -96,7 +96,9 @@ def smooth(program: FluidProgram, pricer: Pricer, target: float, options: Option
                 found.allocation = whole or found.allocation
             gap = dual.gap(pricer)
         if dual.bound > best:
-            best, found.prices, found.spread = dual.bound, dual.prices, dual.spread
+            best = dual.bound
+            found.prices = dual.prices
+            found.spread = dual.spread
         if gap <= target:
             break
         options.report(bound=best)
@@ -125,12 +127,18 @@ class SmoothedDual:
     def __init__(
         self, program: FluidProgram, pricer: Pricer, spread: float, headroom: float, params: SmoothingParameters
     ) -> None:
-        units, slots, width = program.units, len(program.capacity), int(program.width.max(initial=1))
+        units = program.units
+        slots = len(program.capacity)
+        width = int(program.width.max(initial=1))
         self.params = params
-        self.program, self.spread, self.largest = program, spread, pricer.shortage_price
+        self.program = program
+        self.spread = spread
+        self.largest = pricer.shortage_price
         self.capacity = program.capacity * (1 - headroom)
         self.mu, self.load = pricer.mu.copy(), np.zeros(slots)
-        self.steps, self.carbon, self.bound = 0, np.inf, -np.inf
+        self.steps = 0
+        self.carbon = np.inf
+        self.bound = -np.inf
         self.prices = pricer.closed_slot_prices()
         self._closed = program.capacity <= 0
         self._zero = 1e-9 * spread
@@ -170,7 +178,8 @@ class SmoothedDual:
             if options.remaining <= 0:
                 return False
             self.steps += 1
-            step, share = self._direction(np.where(fixed, 0.0, excess), fixed), 1.0
+            step = self._direction(np.where(fixed, 0.0, excess), fixed)
+            share = 1.0
             while True:
                 prices = np.maximum(0.0, self.prices + share * step)
                 after, excess_after = self(prices)
@@ -180,7 +189,9 @@ class SmoothedDual:
                 share /= 2
                 if share < LEAST_STEP:
                     return False
-            self.prices, value, excess = prices, after, excess_after
+            self.prices = prices
+            value = after
+            excess = excess_after
         return False
 
     def _direction(self, excess: FloatArray, fixed: BoolArray) -> FloatArray:
@@ -195,7 +206,8 @@ class SmoothedDual:
         trust = self.params.trust * self.spread
         self._damping = np.maximum(0.1 * self._damping, LEAST_DAMPING)
         for _ in range(DAMPING_ROUNDS):
-            system, step = self._hessian.copy(), excess.copy()
+            system = self._hessian.copy()
+            step = excess.copy()
             smooth_kernels.damp(system, fixed, scale * self._damping)
             if not kernels.factorise(system):
                 self._damping = np.minimum(100 * self._damping, LARGEST_DAMPING)

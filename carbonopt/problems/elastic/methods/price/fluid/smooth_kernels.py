@@ -28,7 +28,8 @@ def collect(
             if ratio <= low:
                 below += ladder.gain[p, t, k]
             else:
-                near[n], gain[n] = ratio, ladder.gain[p, t, k]
+                near[n] = ratio
+                gain[n] = ladder.gain[p, t, k]
                 n += 1
     return below, n
 
@@ -36,7 +37,9 @@ def collect(
 @kernel
 def taken(price: float, spread: float, near: FloatArray, gain: FloatArray, n: int) -> tuple[float, float]:
     """Return the work that is taken of n steps at a break price, and by how much it grows with the price."""
-    work, slope, scale = 0.0, 0.0, 1.0 / spread
+    work = 0.0
+    slope = 0.0
+    scale = 1.0 / spread
     for i in range(n):
         part = (price - near[i]) * scale + 0.5
         work += gain[i] * min(max(part, 0.0), 1.0)
@@ -63,7 +66,8 @@ def find_break(
     matter there, halving the bracket where it would leave it.
     """
     width = spread + 0.01 * price
-    low, high = price - width, min(price + width, largest)
+    low = price - width
+    high = min(price + width, largest)
     while True:
         below, n = collect(p, first, last, low - spread / 2, high + spread / 2, ladder, near, gain)
         width *= 4.0
@@ -74,7 +78,8 @@ def find_break(
         elif high >= largest:
             return largest
         else:
-            low, high = high, min(high + width, largest)
+            low = high
+            high = min(high + width, largest)
     price = min(max(price, low), high)
     for i in range(200):
         work, slope = taken(price, spread, near, gain, n)
@@ -109,8 +114,13 @@ def cover(
     gains: FloatArray,
 ) -> tuple[float, float]:
     """Set the break prices `mu` from the last ones, and `load`; return smoothed value and cost of what is taken."""
-    ratio, gain, servers, steps = ladder.ratio, ladder.gain, ladder.servers, ladder.steps
-    value, cost, scale = 0.0, 0.0, 1.0 / spread
+    ratio = ladder.ratio
+    gain = ladder.gain
+    servers = ladder.servers
+    steps = ladder.steps
+    value = 0.0
+    cost = 0.0
+    scale = 1.0 / spread
     load[:] = 0.0
     for j in range(len(arrival)):
         p = profile[j]
@@ -150,10 +160,15 @@ def curvature(
     drawn: FloatArray,
 ) -> None:
     """Set the negative Hessian over slots (T, width): (t, d) couples slots t and t + d."""
-    ratio, gain, servers, steps = ladder.ratio, ladder.gain, ladder.servers, ladder.steps
+    ratio = ladder.ratio
+    gain = ladder.gain
+    servers = ladder.servers
+    steps = ladder.steps
     hessian[:] = 0.0
     for j in range(len(arrival)):
-        p, work, n = profile[j], 0.0, 0
+        p = profile[j]
+        work = 0.0
+        n = 0
         for t in range(arrival[j], end[j]):
             draws = 0.0
             for k in range(steps[p, t]):
@@ -161,7 +176,8 @@ def curvature(
                 if part <= 0.0:
                     break
                 if part < 1.0:
-                    g, w = gain[p, t, k], servers[p, t, k]
+                    g = gain[p, t, k]
+                    w = servers[p, t, k]
                     work += g
                     draws += w
                     hessian[t, 0] += w * w / g / spread
@@ -170,7 +186,8 @@ def curvature(
                 n += 1
         if mu[j] < largest:
             for q in range(n):
-                factor, t = drawn[q] / (work * spread), slots[q]
+                factor = drawn[q] / (work * spread)
+                t = slots[q]
                 for r in range(q, n):
                     hessian[t, slots[r] - t] -= factor * drawn[r]
 
@@ -214,7 +231,10 @@ def list_shares(
                     further = min(max((mu[j] - ladder.ratio[p, t, k + 1]) / spread + 0.5, 0.0), 1.0)
                 if part - further > least:
                     if len(job) > 0:
-                        job[n], slot[n], level[n], share[n] = j, t, ladder.level[p, t, k], part - further
+                        job[n] = j
+                        slot[n] = t
+                        level[n] = ladder.level[p, t, k]
+                        share[n] = part - further
                     n += 1
                 part = further
     return n

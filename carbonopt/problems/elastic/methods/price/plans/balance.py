@@ -67,7 +67,8 @@ class Balance(NamedTuple):
 
 def cheapest(pool: Pool, room: IntArray, price: FloatArray, least_price: float, tab: Table) -> Balance:
     """Return the choice of the plan of least excess for every job; `least_price` counts as a price."""
-    level, load = np.zeros(int(tab.width.sum()), dtype=np.int64), np.zeros(len(room), dtype=np.int64)
+    level = np.zeros(int(tab.width.sum()), dtype=np.int64)
+    load = np.zeros(len(room), dtype=np.int64)
     excess = np.zeros(len(tab.first))
     for j in range(len(tab.first)):
         q = pool.first[j] + int(np.argmin(pool.excess[pool.first[j] : pool.first[j + 1]]))
@@ -100,14 +101,21 @@ def anneal(
     jobs = len(tab.first)
     for _ in range(steps):
         j = rng.integers(0, jobs)
-        at, first, n, p = tab.offset[j], tab.first[j], tab.width[j], tab.profile[j]
+        at = tab.offset[j]
+        first = tab.first[j]
+        n = tab.width[j]
+        p = tab.profile[j]
         limit = -heat * np.log(1.0 - rng.random())
         if rng.random() < swap_share:
-            i, k = rng.integers(0, n), rng.integers(0, n)
-            a, b = bal.level[at + i], bal.level[at + k]
+            i = rng.integers(0, n)
+            k = rng.integers(0, n)
+            a = bal.level[at + i]
+            b = bal.level[at + k]
             if a == b:
                 continue
-            t, u, moved = first + i, first + k, tab.servers[p, b] - tab.servers[p, a]
+            t = first + i
+            u = first + k
+            moved = tab.servers[p, b] - tab.servers[p, a]
             change = (tab.intensity[t] - tab.intensity[u]) * (tab.energy[p, b] - tab.energy[p, a])
             change += (bal.price[t] - bal.price[u]) * moved
             gone = imbalance(t, bal.load[t], bal) + imbalance(u, bal.load[u], bal)
@@ -129,7 +137,8 @@ def anneal(
                 squares += imbalance(t, bal.load[t] - servers, bal) - imbalance(t, bal.load[t], bal)
                 bal.load[t] -= servers
         for e in range(pool.start[q], pool.start[q + 1]):
-            t, servers = pool.slot[e], tab.servers[p, pool.level[e]]
+            t = pool.slot[e]
+            servers = tab.servers[p, pool.level[e]]
             squares += imbalance(t, bal.load[t] + servers, bal) - imbalance(t, bal.load[t], bal)
             bal.load[t] += servers
         if change + weight * squares <= limit:

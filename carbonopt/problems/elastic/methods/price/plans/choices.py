@@ -15,9 +15,12 @@ def sort_slots(value: FloatArray, place: IntArray, size: int) -> None:
     """Sort `value[:size]` and with it `place[:size]`; Shell's sort, quick for a hundred."""
     for gap in (57, 23, 10, 4, 1):
         for i in range(gap, size):
-            v, p, k = value[i], place[i], i
+            v = value[i]
+            p = place[i]
+            k = i
             while k >= gap and value[k - gap] > v:
-                value[k], place[k] = value[k - gap], place[k - gap]
+                value[k] = value[k - gap]
+                place[k] = place[k - gap]
                 k -= gap
             value[k], place[k] = v, p
 
@@ -42,7 +45,9 @@ def fill_values(j: int, price: FloatArray, theta: float, tab: Table, scr: Scratc
     Of a regular profile: for each unit the sorted costs over the slots with room for it. Else: for each slot
     the cost of each level, as ``value[level, slot]``.
     """
-    first, n, p = tab.first[j], tab.width[j], tab.profile[j]
+    first = tab.first[j]
+    n = tab.width[j]
+    p = tab.profile[j]
     total = 0.0
     if tab.regular[p] == 0:
         for i in range(n):
@@ -101,9 +106,11 @@ def break_price(guess: float, classes: int, p: int, work: float, tab: Table, scr
     while done >= work and high > 1e-9:
         below = set_base(high / 1.25, classes, p, tab, scr)
         if below < work:
-            low, done_low = high / 1.25, below
+            low = high / 1.25
+            done_low = below
             break
-        high, done = high / 1.25, below
+        high = high / 1.25
+        done = below
     growth = 1.25
     while done < work:
         low, done_low = high, done
@@ -124,7 +131,8 @@ def break_price(guess: float, classes: int, p: int, work: float, tab: Table, scr
 def add_choice(m: int, c: int, tag: int, gain: float, penalty: float, scr: Scratch) -> int:
     """Add the choice `tag` of class `c` as number `m`; return the next number."""
     scr.choice_class[m], scr.choice_tag[m] = c, tag
-    scr.choice_gain[m], scr.choice_penalty[m] = gain, max(penalty, 0.0)
+    scr.choice_gain[m] = gain
+    scr.choice_penalty[m] = max(penalty, 0.0)
     return m + 1
 
 
@@ -135,7 +143,8 @@ def fill_choices(mu: float, upper: float, classes: int, p: int, tab: Table, scr:
     for c in range(classes):
         scr.choice_first[c] = m
         if tab.regular[p] > 0:
-            worth, n = mu * tab.gain[p, c], scr.base[c]
+            worth = mu * tab.gain[p, c]
+            n = scr.base[c]
             penalty = 0.0
             for k in range(n, scr.size[c]):
                 penalty += scr.value[c, k] - worth

@@ -140,7 +140,9 @@ class PlanPricer:
     def __call__(self, prices: FloatArray, room: IntArray | None = None) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the levels of each job's cheapest plan at `prices`, its cost, and the least cost (a bound on it)."""
         jobs = len(self.table.first)
-        level, cost, least = np.zeros(int(self.table.width.sum()), dtype=np.int64), np.zeros(jobs), np.zeros(jobs)
+        level = np.zeros(int(self.table.width.sum()), dtype=np.int64)
+        cost = np.zeros(jobs)
+        least = np.zeros(jobs)
         free = self.unlimited if room is None else room
         for begin in range(0, jobs, JOBS_PER_CALL):
             end = min(jobs, begin + JOBS_PER_CALL)
@@ -163,12 +165,16 @@ def generate(
     `penalty` [g per server and slot] is what load above a capacity costs in the master, so that it has
     a solution whatever the columns. Returns the best bound, and the master's value at the end.
     """
-    value, stalled, gap = None, 0, min(params.gap, options.mip_rel_gap / 10)
+    value = None
+    stalled = 0
+    gap = min(params.gap, options.mip_rel_gap / 10)
     for number in range(params.rounds):
         prices, value = _master(columns, penalty, max(1e-8, 10.0 ** -(3 + number)), options)
         if prices is None:
             break
-        fresh, center, before = 0, best.prices, best.value
+        fresh = 0
+        center = best.prices
+        before = best.value
         for share in params.center_shares:
             if options.remaining == 0:
                 break

@@ -53,7 +53,8 @@ class _Incumbent:
         """Take a schedule if it is better; return whether it is."""
         better = carbon < self.carbon
         if better:
-            self.level, self.carbon = level.copy(), carbon
+            self.level = level.copy()
+            self.carbon = carbon
         return better
 
 
@@ -90,7 +91,8 @@ class _Solver:
     def schedule(self, level: IntArray) -> Schedule:
         """Return levels as a schedule."""
         runs = np.flatnonzero(level > 0)
-        job, slot = self.columns.flat_job[runs], self.columns.flat_slot[runs]
+        job = self.columns.flat_job[runs]
+        slot = self.columns.flat_slot[runs]
         return integer_schedule(self.instance, job, slot, self.columns.servers(level)[runs])
 
     def start(self, schedule: Schedule, bound: Bound) -> None:
@@ -162,7 +164,8 @@ class _Solver:
 
     def balance(self, bound: Bound, sweeps: float) -> Balance:
         """Choose plans that meet the capacities as far as possible."""
-        params, price = self.params.balance, self.work_price
+        params = self.params.balance
+        price = self.work_price
         pool = self.columns.pool(bound.prices, bound.least, params.most_excess * price)
         chosen = cheapest(pool, self.room, bound.prices, 1e-6 * price, self.table)
         steps = int(sweeps * len(self.table.first) / params.stages) + 1
@@ -179,7 +182,8 @@ class _Solver:
 
     def repair(self, bound: Bound, level: IntArray) -> None:
         """Take out jobs where loads exceed capacities, put them back where there is room, and search on."""
-        servers, load = self.columns.servers(level), self.columns.load(level)
+        servers = self.columns.servers(level)
+        load = self.columns.load(level)
         out: set[int] = set()
         for t in np.flatnonzero(load > self.room).tolist():
             here = self.slot_job[self.slot_first[t] : self.slot_first[t + 1]]
@@ -197,7 +201,8 @@ class _Solver:
         state.total[:] = state.carbon.sum()
         state.best[:] = state.level
         params = self.params.repair
-        hot, cold = self.work_price * params.start_temperature, self.work_price * params.end_temperature
+        hot = self.work_price * params.start_temperature
+        cold = self.work_price * params.end_temperature
         moves = list(_parts(params.sweeps * len(self.table.first), MOVES_PER_CALL))
         for number, part in enumerate(moves):
             if self.options.remaining == 0:
@@ -259,7 +264,8 @@ def integer_price(instance: ElasticInstance, options: Options, prices: FloatArra
 
 def _bound(solver: _Solver, bound: Bound) -> tuple[Bound, dict[str, Any]]:
     """Generate columns, with load above a capacity at a price that is too low to pay."""
-    params, table = solver.params.columns, solver.table
+    params = solver.params.columns
+    table = solver.table
     solver.perturb(bound.prices, params.first_perturbations)
     per_server = (table.kwh / np.maximum(1, np.diff(table.servers, axis=1))).max(initial=0.0)
     largest = float(per_server * table.intensity.max(initial=0.0))
@@ -272,7 +278,9 @@ def _bound(solver: _Solver, bound: Bound) -> tuple[Bound, dict[str, Any]]:
 def _rounds(solver: _Solver, bound: Bound) -> int:
     """Balance and repair until the gap is closed, time is out, or nothing gets better; return how often."""
     params = solver.params.balance
-    number, last, sweeps = 0, 0, params.sweeps
+    number = 0
+    last = 0
+    sweeps = params.sweeps
     solver.pricer(bound.prices)  # the break prices that perturbation and temperatures refer to
     while not solver.closed(bound) and solver.options.remaining > 0 and number - last < params.patience:
         number += 1

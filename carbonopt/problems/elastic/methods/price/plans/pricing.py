@@ -29,9 +29,11 @@ def fill_ratios(mu: float, classes: int, scr: Scratch) -> None:
     """Fill the least penalty per work gained, and given back, over the classes from each one on."""
     scr.ratio_up[classes], scr.ratio_down[classes] = np.inf, mu
     for c in range(classes - 1, -1, -1):
-        up, down = scr.ratio_up[c + 1], scr.ratio_down[c + 1]
+        up = scr.ratio_up[c + 1]
+        down = scr.ratio_down[c + 1]
         for m in range(scr.choice_first[c], scr.choice_first[c + 1]):
-            gain, penalty = scr.choice_gain[m], scr.choice_penalty[m]
+            gain = scr.choice_gain[m]
+            penalty = scr.choice_penalty[m]
             if gain > 0:
                 up = min(up, penalty / gain)
             elif gain < 0:
@@ -52,15 +54,21 @@ def least_excess(slack: float, penalty: float, c: int, scr: Scratch) -> float:
 @kernel
 def best_pair(mu: float, slack: float, choices: int, scr: Scratch) -> tuple[float, int, int]:
     """Return the least excess of at most two choices, and these (-1: none)."""
-    best, one, two = mu * slack, -1, -1
+    best = mu * slack
+    one = -1
+    two = -1
     for a in range(choices):
-        left, penalty = slack + scr.choice_gain[a], scr.choice_penalty[a]
+        left = slack + scr.choice_gain[a]
+        penalty = scr.choice_penalty[a]
         if left >= 0 and penalty + mu * left < best:
-            best, one, two = penalty + mu * left, a, -1
+            best = penalty + mu * left
+            one = a
+            two = -1
     if choices > PAIRS:
         return best, one, two
     for a in range(choices):
-        left, penalty = slack + scr.choice_gain[a], scr.choice_penalty[a]
+        left = slack + scr.choice_gain[a]
+        penalty = scr.choice_penalty[a]
         if penalty >= best:
             continue
         for b in range(scr.choice_first[scr.choice_class[a] + 1], choices):
@@ -68,7 +76,9 @@ def best_pair(mu: float, slack: float, choices: int, scr: Scratch) -> tuple[floa
             if rest >= 0:
                 excess = penalty + scr.choice_penalty[b] + mu * rest
                 if excess < best:
-                    best, one, two = excess, a, b
+                    best = excess
+                    one = a
+                    two = b
     return best, one, two
 
 
@@ -83,16 +93,22 @@ def merge_shifted(
     the pool, and the least excess possible of what was dropped for lack of space.
     """
     source, into, out = lists
-    gain, penalty, c = scr.choice_gain[m], scr.choice_penalty[m], scr.choice_class[m]
+    gain = scr.choice_gain[m]
+    penalty = scr.choice_penalty[m]
+    c = scr.choice_class[m]
     a = b = used = 0
     lowest, dropped = np.inf, np.inf
     while a < count or b < size:
         shifted = a >= count or (b < size and scr.slack[source, b] + gain > scr.slack[into, a])
         if shifted:
-            s, q, label = scr.slack[source, b] + gain, scr.penalty[source, b] + penalty, scr.label[source, b]
+            s = scr.slack[source, b] + gain
+            q = scr.penalty[source, b] + penalty
+            label = scr.label[source, b]
             b += 1
         else:
-            s, q, label = scr.slack[into, a], scr.penalty[into, a], scr.label[into, a]
+            s = scr.slack[into, a]
+            q = scr.penalty[into, a]
+            label = scr.label[into, a]
             a += 1
         if q + mu * s >= lowest:
             continue
@@ -107,7 +123,9 @@ def merge_shifted(
             label = pool
             pool += 1
         lowest = q + mu * s
-        scr.slack[out, used], scr.penalty[out, used], scr.label[out, used] = s, q, label
+        scr.slack[out, used] = s
+        scr.penalty[out, used] = q
+        scr.label[out, used] = label
         used += 1
     return used, pool, dropped
 
@@ -115,9 +133,16 @@ def merge_shifted(
 @kernel
 def run_labels(mu: float, slack: float, upper: float, classes: int, scr: Scratch) -> tuple[float, int, float]:
     """Return the least excess below `upper` found by labels, its label (-1: none), and the least dropped."""
-    source, into, out = 0, 1, 2
-    scr.slack[source, 0], scr.penalty[source, 0], scr.label[source, 0] = slack, 0.0, -1
-    size, pool, found, dropped = 1, 0, -1, np.inf
+    source = 0
+    into = 1
+    out = 2
+    scr.slack[source, 0] = slack
+    scr.penalty[source, 0] = 0.0
+    scr.label[source, 0] = -1
+    size = 1
+    pool = 0
+    found = -1
+    dropped = np.inf
     for c in range(classes):
         count = 0
         for k in range(size):
@@ -134,7 +159,8 @@ def run_labels(mu: float, slack: float, upper: float, classes: int, scr: Scratch
         for k in range(count):
             excess = scr.penalty[into, k] + mu * scr.slack[into, k]
             if scr.slack[into, k] >= 0 and excess < upper:
-                upper, found = excess, scr.label[into, k]
+                upper = excess
+                found = scr.label[into, k]
         source, into, size = into, source, count
     return upper, found, dropped
 
@@ -142,7 +168,8 @@ def run_labels(mu: float, slack: float, upper: float, classes: int, scr: Scratch
 @kernel
 def write_plan(j: int, classes: int, out: IntArray, tab: Table, scr: Scratch) -> None:
     """Write the levels that the base stands for."""
-    n, p = tab.width[j], tab.profile[j]
+    n = tab.width[j]
+    p = tab.profile[j]
     if tab.regular[p] == 0:
         for i in range(n):
             out[i] = scr.base[i]
@@ -164,8 +191,11 @@ def price_job(
     any plan (the same unless labels were dropped), and the break price, which is a good `guess` next time.
     Where no plan fits, the first two are infinite.
     """
-    first, n, p = tab.first[j], tab.width[j], tab.profile[j]
-    block, regular = tab.servers[p, 1], tab.regular[p] > 0
+    first = tab.first[j]
+    n = tab.width[j]
+    p = tab.profile[j]
+    block = tab.servers[p, 1]
+    regular = tab.regular[p] > 0
     for i in range(n):
         free = room[first + i]
         scr.room[i] = min(tab.units[p], free - block + 1) if free >= block else 0
@@ -184,7 +214,9 @@ def price_job(
                 value += scr.value[c, k] - mu * tab.gain[p, c]
         else:
             value += scr.value[scr.base[c], c] - mu * tab.reach[p, scr.base[c]]
-    best, close, dropped = mu * slack, CLOSE * abs(value) + LEAST_PRICE, np.inf
+    best = mu * slack
+    close = CLOSE * abs(value) + LEAST_PRICE
+    dropped = np.inf
     if best > close:
         choices = fill_choices(mu, best, classes, p, tab, scr)
         best, one, two = best_pair(mu, slack, choices, scr)

@@ -75,7 +75,9 @@ class State(NamedTuple):
 @kernel
 def lift(j: int, sign: int, tab: Table, state: State) -> None:
     """Give the servers of job j's plan back to the slots (`sign` 1), or take them (-1)."""
-    at, first, p = tab.offset[j], tab.first[j], tab.profile[j]
+    at = tab.offset[j]
+    first = tab.first[j]
+    p = tab.profile[j]
     for i in range(tab.width[j]):
         state.room[first + i] += sign * tab.servers[p, state.level[at + i]]
 
@@ -83,8 +85,12 @@ def lift(j: int, sign: int, tab: Table, state: State) -> None:
 @kernel
 def settle(j: int, tab: Table, state: State) -> None:
     """Set carbon and excess of job j from its levels."""
-    at, first, p = tab.offset[j], tab.first[j], tab.profile[j]
-    carbon, paid, runs = 0.0, 0.0, False
+    at = tab.offset[j]
+    first = tab.first[j]
+    p = tab.profile[j]
+    carbon = 0.0
+    paid = 0.0
+    runs = False
     for i in range(tab.width[j]):
         k = state.level[at + i]
         if k > 0:
@@ -100,7 +106,8 @@ def settle(j: int, tab: Table, state: State) -> None:
 @kernel
 def insert(j: int, theta: float, tab: Table, scr: Scratch, state: State) -> bool:
     """Put job j in at CI + theta x price where there is room; return whether it fits."""
-    at, n = tab.offset[j], tab.width[j]
+    at = tab.offset[j]
+    n = tab.width[j]
     out = state.level[at : at + n]
     cost, _, mu = price_job(j, state.price, theta, state.room, state.guess[j], out, tab, scr)
     fits = cost < np.inf
@@ -126,14 +133,16 @@ def insert_all(order: IntArray, theta: float, tab: Table, scr: Scratch, state: S
 @kernel
 def draw_job(rng: np.random.Generator, tab: Table, state: State) -> tuple[int, int]:
     """Draw a job and a slot of its window: by the job's excess, or by priced room that is left unused."""
-    jobs, slots = len(tab.first), len(state.room)
+    jobs = len(tab.first)
+    slots = len(state.room)
     if rng.random() >= state.draws.excess_share:
         t = rng.integers(0, slots)
         for _ in range(state.draws.tournament):
             other = rng.integers(0, slots)
             if state.price[other] * state.room[other] > state.price[t] * state.room[t]:
                 t = other
-        begin, end = state.slot_first[t], state.slot_first[t + 1]
+        begin = state.slot_first[t]
+        end = state.slot_first[t + 1]
         if end > begin:
             return int(state.slot_job[begin + rng.integers(0, end - begin)]), int(t)
     j = rng.integers(0, jobs)
@@ -148,7 +157,8 @@ def draw_job(rng: np.random.Generator, tab: Table, state: State) -> tuple[int, i
 def draw_others(j: int, t: int, taken: IntArray, rng: np.random.Generator, tab: Table, state: State) -> int:
     """Fill `taken` with job j and some others that run in slot t; return how many."""
     taken[0], count = j, 1
-    begin, end = state.slot_first[t], state.slot_first[t + 1]
+    begin = state.slot_first[t]
+    end = state.slot_first[t + 1]
     wanted = 2 + rng.integers(0, state.draws.most_removed - 1)
     for _ in range(state.draws.tries):
         if count == wanted:
@@ -178,7 +188,8 @@ def search(
         before = 0.0
         for k in range(count):
             j = taken[k]
-            at, n = tab.offset[j], tab.width[j]
+            at = tab.offset[j]
+            n = tab.width[j]
             state.kept[k, :n] = state.level[at : at + n]
             before += state.carbon[j]
             lift(j, 1, tab, state)
@@ -199,7 +210,8 @@ def search(
             lift(taken[k], 1, tab, state)
         for k in range(count):
             j = taken[k]
-            at, n = tab.offset[j], tab.width[j]
+            at = tab.offset[j]
+            n = tab.width[j]
             state.level[at : at + n] = state.kept[k, :n]
             lift(j, -1, tab, state)
             settle(j, tab, state)

@@ -113,8 +113,10 @@ def table_of(instance: ElasticInstance) -> Table:
 
 
 def _form(instance: ElasticInstance, number: int) -> int:
-    count, units = int(instance.units.count[number]), instance.units
-    gain, kwh = units.gain[number, :count], units.kwh[number, :count]
+    count = int(instance.units.count[number])
+    units = instance.units
+    gain = units.gain[number, :count]
+    kwh = units.kwh[number, :count]
     if units.servers[number, 0] != 1 or (np.diff(gain) > 0).any() or (np.diff(kwh) < 0).any():
         return 0
     return 2 if (kwh == kwh[0]).all() else 1
@@ -130,8 +132,10 @@ def scratch_of(table: Table, labels: int = 4096, label_steps: int = 1 << 17) -> 
     labels, label_steps
         See `ColumnParameters`: what is dropped for lack of space weakens the job's bound.
     """
-    slots, levels = int(table.width.max(initial=1)), table.gain.shape[1] + 1
-    classes, choices = max(slots, levels), slots * levels + 1
+    slots = int(table.width.max(initial=1))
+    levels = table.gain.shape[1] + 1
+    classes = max(slots, levels)
+    choices = slots * levels + 1
 
     def whole(*shape: int) -> IntArray:
         return np.zeros(shape, dtype=np.int64)

@@ -166,7 +166,10 @@ def make_part(
     cost, excess = (np.full((len(room), end - begin, len(job)), np.inf) for _ in range(2))
     fill_costs(job, (cluster, begin), most_excess, prefix, table, state, (cost, excess))
     heuristic_to_go = np.full((len(job), end - begin + 1), np.inf)
-    heuristic_to_go[:, -1] = jobs.rejection_regret[job] if np.isfinite(table.absence) else np.inf
+    if np.isfinite(table.absence):
+        heuristic_to_go[:, -1] = jobs.rejection_regret[job]
+    else:
+        heuristic_to_go[:, -1] = np.inf
     best = excess.min(axis=0).T
     heuristic_to_go[:, :-1] = np.minimum.accumulate(np.column_stack([best, heuristic_to_go[:, -1]])[:, ::-1], axis=1)[
         :, :0:-1

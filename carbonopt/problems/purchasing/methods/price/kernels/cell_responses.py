@@ -59,8 +59,11 @@ class Room(NamedTuple):
 @kernel
 def add_load(cpus: float, start: float, length: float, pool: Pool) -> None:
     """Add a run to the load."""
-    hours, end, final = pool.hours, start + length, len(pool.load) - 1
-    i, k = min(int(start / hours), final), min(int(end / hours), final)
+    hours = pool.hours
+    end = start + length
+    final = len(pool.load) - 1
+    i = min(int(start / hours), final)
+    k = min(int(end / hours), final)
     if i == k:
         pool.load[i] += cpus * length / hours
         return
@@ -99,12 +102,14 @@ def fill_values(
     is the least.
     """
     hours = pool.hours
-    i, x = int(earliest / hours), int(earliest / hours) * hours + length
+    i = int(earliest / hours)
+    x = int(earliest / hours) * hours + length
     k = int(x / hours)
     inner = int((latest - i * hours) / hours)
     fill_rates(i, i + inner + 1, i, cpus, shared, pool, room)
     fill_rates(max(k, i + inner + 2), k + inner + 2, i, cpus, shared, pool, room)
-    part, b = (x - k * hours) / hours, k - i
+    part = (x - k * hours) / hours
+    b = k - i
     rate, value = room.rate, room.value
     ahead = (earliest - i * hours) / hours
     low = min(ahead, 1.0 - part)
@@ -112,7 +117,9 @@ def fill_values(
     step = pool.wait * hours
     for q in range(inner):
         value[q + 1] = hours * ((1.0 - part) * rate[b + q] + part * rate[b + q + 1] - rate[q]) + step
-    total, least, best = 0.0, value[0], 0
+    total = 0.0
+    least = value[0]
+    best = 0
     for q in range(1, inner + 1):
         total += value[q]
         value[q] = total
@@ -128,10 +135,12 @@ def fill_values(
 @kernel
 def base_value(earliest: float, arrival: float, length: float, cpus: float, shared: float, pool: Pool) -> float:
     """Return the cost of a run from the edge below `earliest`: what the values of starts are relative to."""
-    hours, free = pool.hours, pool.reserved - cpus
+    hours = pool.hours
+    free = pool.reserved - cpus
     i = int(earliest / hours)
     end = i * hours + length
-    total, c = pool.wait * (i * hours - arrival), i
+    total = pool.wait * (i * hours - arrival)
+    c = i
     while c * hours < end and c < len(pool.load):
         above = min(max(pool.load[c] - free, 0.0), cpus)
         rate = cpus * pool.carbon[c] + shared * pool.toll[c] + pool.price * above
@@ -156,7 +165,9 @@ def draw(count: int, least: float, temperature: float, luck: float, value: Float
     for q in range(count):
         total += value[q]
         value[q] = total
-    goal, low, high = luck * total, 0, count - 1
+    goal = luck * total
+    low = 0
+    high = count - 1
     while low < high:
         middle = (low + high) // 2
         if value[middle] > goal:
@@ -172,11 +183,15 @@ def sweep(turns: Turns, jobs: Jobs, pool: Pool, choice: Choice, room: Room) -> N
     order, luck, temperature, reach = turns
     for z in range(len(order)):
         j = order[z]
-        cpus, shared, length, earliest = jobs.cpus[j], jobs.shared[j], jobs.length[j], jobs.arrival[j]
+        cpus = jobs.cpus[j]
+        shared = jobs.shared[j]
+        length = jobs.length[j]
+        earliest = jobs.arrival[j]
         latest = earliest + jobs.wait[j]
         if choice.on_pool[j]:
             add_load(-cpus, choice.start[j], length, pool)
-            earliest, latest = max(earliest, choice.start[j] - reach), min(latest, choice.start[j] + reach)
+            earliest = max(earliest, choice.start[j] - reach)
+            latest = min(latest, choice.start[j] + reach)
         count, best = fill_values(earliest, latest, length, cpus, shared, pool, room)
         starts, value = count, room.value
         if choice.other[j] < np.inf:

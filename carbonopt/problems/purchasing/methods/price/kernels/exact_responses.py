@@ -124,38 +124,51 @@ def fill_path(
     begin: float, end: float, cpus: float, shared: float, events: Events, prices: LoadPrices, path: Path
 ) -> int:
     """Fill the moments from `begin` to `end`, and the job's cost until and rate after each; return their number."""
-    final, free = len(events.number) - 1, prices.reserved - cpus
+    final = len(events.number) - 1
+    free = prices.reserved - cpus
     b = min(int(begin / events.hours), final)
-    load, at = events.before[b], 0
+    load = events.before[b]
+    at = 0
     while at < events.number[b] and events.moment[b, at] <= begin:
         load += events.change[b, at]
         at += 1
-    now, total, count, most = begin, 0.0, 0, len(path.moment) - 2
+    now = begin
+    total = 0.0
+    count = 0
+    most = len(path.moment) - 2
     while True:
         limit = (b + 1) * events.hours if b < final else end
         following = events.moment[b, at] if at < events.number[b] else limit
         following = min(following, end)
         if following > now + SAME_HOURS or following >= end:
             rate = cpus * events.carbon[b] + shared * events.toll[b] + prices.price * min(max(load - free, 0.0), cpus)
-            path.moment[count], path.until[count], path.rate[count] = now, total, rate
+            path.moment[count] = now
+            path.until[count] = total
+            path.rate[count] = rate
             count += 1
             total += rate * (following - now)
             now = following
         if following >= end or count >= most:
-            path.moment[count], path.until[count], path.rate[count] = end, total, 0.0
+            path.moment[count] = end
+            path.until[count] = total
+            path.rate[count] = 0.0
             return count + 1 if count < most else -1
         if at < events.number[b] and events.moment[b, at] <= following:
             load += events.change[b, at]
             at += 1
         elif b < final:
-            b, at = b + 1, 0
+            b += 1
+            at = 0
             load = events.before[b]
 
 
 @kernel
 def fill_candidates(earliest: float, latest: float, length: float, count: int, wait: float, path: Path) -> int:
     """Fill the costs of the starts that may be best; return their number."""
-    i, k, found, s = 0, 0, 0, earliest
+    i = 0
+    k = 0
+    found = 0
+    s = earliest
     while True:
         while k < count - 2 and path.moment[k + 1] <= s + length:
             k += 1
@@ -163,11 +176,13 @@ def fill_candidates(earliest: float, latest: float, length: float, count: int, w
             i += 1
         value = path.until[k] + (s + length - path.moment[k]) * path.rate[k]
         value -= path.until[i] + (s - path.moment[i]) * path.rate[i]
-        path.value[found], path.start[found] = value + wait * (s - earliest), s
+        path.value[found] = value + wait * (s - earliest)
+        path.start[found] = s
         found += 1
         if s >= latest:
             return found
-        by_start, by_end = path.moment[i + 1], path.moment[k + 1] - length
+        by_start = path.moment[i + 1]
+        by_end = path.moment[k + 1] - length
         if by_end <= s:
             by_end = latest
         s = min(max(min(by_start, by_end), s + SAME_HOURS), latest)
@@ -181,11 +196,15 @@ def respond(
     order, luck, temperature, reach = turns
     for z in range(begin, len(order)):
         j = order[z]
-        cpus, shared, length, earliest = jobs.cpus[j], jobs.shared[j], jobs.length[j], jobs.arrival[j]
+        cpus = jobs.cpus[j]
+        shared = jobs.shared[j]
+        length = jobs.length[j]
+        earliest = jobs.arrival[j]
         latest = earliest + jobs.wait[j]
         if choice.on_pool[j]:
             take(cpus, choice.start[j], choice.start[j] + length, events)
-            earliest, latest = max(earliest, choice.start[j] - reach), min(latest, choice.start[j] + reach)
+            earliest = max(earliest, choice.start[j] - reach)
+            latest = min(latest, choice.start[j] + reach)
         count = fill_path(earliest, latest + length, cpus, shared, events, prices, path)
         if count < 0:
             if choice.on_pool[j]:
@@ -203,7 +222,8 @@ def respond(
             found += 1
         if temperature > 0.0:
             best = draw(found, path.value[best], temperature, luck[z], path.value)
-        on_pool, start = best < starts, path.start[min(best, starts - 1)]
+        on_pool = best < starts
+        start = path.start[min(best, starts - 1)]
         if on_pool and not put(cpus, start, start + length, events):
             if choice.on_pool[j]:
                 put(cpus, choice.start[j], choice.start[j] + length, events)

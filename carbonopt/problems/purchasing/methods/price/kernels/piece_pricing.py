@@ -60,8 +60,11 @@ def keep(rate: float, hours: float, cell: int, size: int, total: float, length: 
     while at > 0 and kept.rate[at - 1] > rate:
         kept.rate[at], kept.hours[at], kept.cell[at] = kept.rate[at - 1], kept.hours[at - 1], kept.cell[at - 1]
         at -= 1
-    kept.rate[at], kept.hours[at], kept.cell[at] = rate, hours, cell
-    size, total = size + 1, total + hours
+    kept.rate[at] = rate
+    kept.hours[at] = hours
+    kept.cell[at] = cell
+    size += 1
+    total = total + hours
     while total - kept.hours[size - 1] >= length:
         size -= 1
         total -= kept.hours[size]
@@ -81,7 +84,8 @@ def complete_within(
     """
     fee = rate + wait
     used = max(0.0, length - total)
-    change, at = used * fee, size - 1
+    change = used * fee
+    at = size - 1
     while at >= 0 and used < hours and kept.rate[at] > fee:
         moved = min(kept.hours[at], hours - used)
         change += moved * (fee - kept.rate[at])
@@ -95,30 +99,42 @@ def best_completion(
     j: int, first: int, count: int, hours: float, wait: float, jobs: Jobs, kept: Kept
 ) -> tuple[float, int, float]:
     """Return the least cost of job `j`, the cell of its completion, and the hours in that."""
-    length, arrival = jobs.length[j], jobs.arrival[j]
-    size, total, cost = 0, 0.0, 0.0
-    least, cell, inside = 1e300, count - 1, 0.0
+    length = jobs.length[j]
+    arrival = jobs.arrival[j]
+    size = 0
+    total = 0.0
+    cost = 0.0
+    least = 1e300
+    cell = count - 1
+    inside = 0.0
     for c in range(count):
-        rate, here = kept.window_rate[c], kept.window_hours[c]
+        rate = kept.window_rate[c]
+        here = kept.window_hours[c]
         if total + here >= length * (1 - ENOUGH) and here > 0.0 and (c == count - 1 or wait > 0.0):
             change, used = complete_within(rate, here, wait, size, total, length, kept)
             waited = max(arrival, (first + c) * hours) - arrival - length
             value = cost + change + wait * waited
             if used > 0.0 and value < least:
-                least, cell, inside = value, c, used
+                least = value
+                cell = c
+                inside = used
         size, total = keep(rate, here, c, size, total, length, kept)
         cost = 0.0
         for e in range(size):
             cost += kept.rate[e] * kept.hours[e]
     if wait == 0.0:
-        least, cell, inside = cost, count - 1, kept.window_hours[count - 1]
+        least = cost
+        cell = count - 1
+        inside = kept.window_hours[count - 1]
     return least, cell, inside
 
 
 @kernel
 def choose_hours(j: int, cell: int, inside: float, jobs: Jobs, kept: Kept) -> None:
     """Fill `chosen` with the cheapest hours of job `j` up to `inside` hours of `cell`."""
-    size, total, length = 0, 0.0, jobs.length[j]
+    size = 0
+    total = 0.0
+    length = jobs.length[j]
     for c in range(cell + 1):
         kept.chosen[c] = 0.0
         here = inside if c == cell else kept.window_hours[c]
@@ -134,10 +150,14 @@ def soften(j: int, cell: int, inside: float, heat: float, jobs: Jobs, kept: Kept
     A share u of each cell's hours h_c costs h_c (rate u + heat (u^2 - u)) in place of h_c rate u: at most a quarter of
     `heat` less. Then u = clip(1/2 + (nu - rate) / (2 heat), 0, 1) for the threshold nu at which the hours add up to L.
     """
-    length, low, high = jobs.length[j], 1e300, -1e300
+    length = jobs.length[j]
+    low = 1e300
+    high = -1e300
     for c in range(cell + 1):
-        low, high = min(low, kept.window_rate[c]), max(high, kept.window_rate[c])
-    low, high = low - heat, high + heat
+        low = min(low, kept.window_rate[c])
+        high = max(high, kept.window_rate[c])
+    low = low - heat
+    high = high + heat
     nu = 0.5 * (low + high)
     for _ in range(NEWTON):
         total, slope = 0.0, 0.0
@@ -147,7 +167,8 @@ def soften(j: int, cell: int, inside: float, heat: float, jobs: Jobs, kept: Kept
             if share >= 1.0:
                 total += here
             elif share > 0.0:
-                total, slope = total + here * share, slope + here / (2 * heat)
+                total = total + here * share
+                slope = slope + here / (2 * heat)
         if abs(total - length) <= 1e-12 * length:
             break
         if total > length:
@@ -175,7 +196,8 @@ def price_pieces(tariff: Tariff, terms: Terms, jobs: Jobs, kept: Kept, found: Pi
     hours, carbon, price, wait = tariff
     extra, other, heat = terms
     load, load_all, did_other, waited = found
-    total, cells = 0.0, len(load)
+    total = 0.0
+    cells = len(load)
     for j in range(len(jobs.arrival)):
         first, count = fill_window(j, hours, jobs, kept, cells)
         for c in range(count):

@@ -36,7 +36,8 @@ def respond_pieces(
     """Let the jobs choose their hours anew; `noise` of each cell is added to the share that is on demand."""
     cells = len(pool.load)
     for j in order:
-        cpus, at = jobs.cpus[j], taken.offset[j]
+        cpus = jobs.cpus[j]
+        at = taken.offset[j]
         first, count = fill_window(j, pool.hours, jobs, kept, cells)
         free = pool.reserved - cpus
         for c in range(count):

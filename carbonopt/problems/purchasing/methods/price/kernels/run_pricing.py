@@ -51,36 +51,53 @@ def walk_starts(j: int, tariff: Tariff, jobs: Jobs, walk: Walk) -> tuple[int, in
     """Fill the breakpoints of job `j` into `walk`; return their number, and which is the least."""
     hours, carbon, price, wait = tariff
     beyond = len(carbon.rate) - 1
-    a, length, n, m = jobs.arrival[j], jobs.length[j], jobs.cpus[j], jobs.shared[j]
+    a = jobs.arrival[j]
+    length = jobs.length[j]
+    n = jobs.cpus[j]
+    m = jobs.shared[j]
     latest = a + jobs.wait[j]
-    s, count, best = a, 0, 0
-    i, k = min(int(s / hours), beyond), min(int((s + length) / hours), beyond)
+    s = a
+    count = 0
+    best = 0
+    i = min(int(s / hours), beyond)
+    k = min(int((s + length) / hours), beyond)
     while True:
-        before, inside = s - i * hours, s + length - k * hours
+        before = s - i * hours
+        inside = s + length - k * hours
         value = n * (carbon.until[k] + inside * carbon.rate[k] - carbon.until[i] - before * carbon.rate[i])
         value += m * (price.until[k] + inside * price.rate[k] - price.until[i] - before * price.rate[i])
         value += wait * (s - a)
-        walk.value[count], walk.start[count], walk.first[count], walk.last[count] = value, s, i, k
+        walk.value[count] = value
+        walk.start[count] = s
+        walk.first[count] = i
+        walk.last[count] = k
         if value < walk.value[best]:
             best = count
         count += 1
         if s >= latest:
             return count, best
-        by_start, by_end = (i + 1) * hours, (k + 1) * hours - length
+        by_start = (i + 1) * hours
+        by_end = (k + 1) * hours - length
         if min(by_start, by_end) >= latest:
             s = latest
         elif by_start <= by_end:
-            s, i = max(s, by_start), min(i + 1, beyond)
+            s = max(s, by_start)
+            i = min(i + 1, beyond)
         else:
-            s, k = max(s, by_end), min(k + 1, beyond)
+            s = max(s, by_end)
+            k = min(k + 1, beyond)
 
 
 @kernel
 def add_run(weight: float, c: int, hours: float, jobs: Jobs, j: int, walk: Walk, found: Found) -> None:
     """Add a run from breakpoint `c` of job `j` to the loads."""
-    s, i, k = walk.start[c], walk.first[c], walk.last[c]
-    before, inside = s - i * hours, s + jobs.length[j] - k * hours
-    shared, cpus = weight * jobs.shared[j], weight * jobs.cpus[j]
+    s = walk.start[c]
+    i = walk.first[c]
+    k = walk.last[c]
+    before = s - i * hours
+    inside = s + jobs.length[j] - k * hours
+    shared = weight * jobs.shared[j]
+    cpus = weight * jobs.cpus[j]
     found.whole[k] += shared
     found.whole[i] -= shared
     found.part[k] += shared * inside
@@ -109,7 +126,8 @@ def price_runs(tariff: Tariff, terms: Terms, jobs: Jobs, walk: Walk, found: Foun
         found.start[j] = walk.start[best]
         least = walk.value[best]
         rival = other[j] - extra[j]
-        low, tau = min(least, rival), heat[j]
+        low = min(least, rival)
+        tau = heat[j]
         if tau <= 0.0:
             total += extra[j] + low
             if least <= rival:

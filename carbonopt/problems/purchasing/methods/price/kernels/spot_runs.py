@@ -44,7 +44,8 @@ def tail_at(t: float, signal: Tail) -> tuple[float, float]:
     final = len(signal.tail) - 1
     i = min(int(t / signal.hours), final)
     rest = max(0.0, (i + 1) * signal.hours - t)
-    rate, after = signal.kg.rate[i], signal.tail[min(i + 1, final)]
+    rate = signal.kg.rate[i]
+    after = signal.tail[min(i + 1, final)]
     if signal.hazard == 0.0:
         return rate * rest + after, rate
     kept = np.exp(-signal.hazard * rest)
@@ -75,7 +76,8 @@ def expected_carbon(s: float, length: float, signal: Tail) -> float:
 @kernel
 def flat_point(s: float, width: float, length: float, weight: float, wait: float, signal: Tail) -> float:
     """Return where between breakpoints s and s + width the slope rises through 0; s if nowhere."""
-    h, middle = signal.hazard, s + 0.5 * width
+    h = signal.hazard
+    middle = s + 0.5 * width
     survives = np.exp(-h * length)
     _, now = tail_at(middle, signal)
     _, end = tail_at(middle + length, signal)
@@ -101,7 +103,8 @@ def best_spot_starts(jobs: SpotJobs, wait: float, signal: Tail, start: FloatArra
     """Fill the start of least weighted expected carbon and wait of each job, and the value there."""
     weight, arrival, latest, length = jobs
     for j in range(len(arrival)):
-        a, hours = arrival[j], signal.hours
+        a = arrival[j]
+        hours = signal.hours
         s, best = a, 1e300
         while True:
             candidate = weight[j] * expected_carbon(s, length[j], signal) + wait * (s - a)
