@@ -15,22 +15,24 @@ PATHS = [TINY["crowd"], TINY["tradeoff"]]
 
 def test_a_campaign_goes_on_where_it_stopped(tmp_path):
     results = tmp_path / "results.jsonl"
-    runs = run_campaign(PATHS, METHODS, results, time_limit=5)
+    runs = run_campaign(PATHS, METHODS, results, time_limit=None)
     for _ in range(2):
         next(runs)
     assert len(read_results(results)) == 2
     with results.open("a") as file:
         file.write('{"cut short')
     fresh = []
-    records = list(run_campaign(PATHS, METHODS, results, lambda *pair: fresh.append(pair), time_limit=5))
+    records = list(run_campaign(PATHS, METHODS, results, lambda *pair: fresh.append(pair), time_limit=None))
     assert len(records) == 6
     assert len(fresh) == 4
     assert len(read_results(results)) == 6
-    assert len(list(run_campaign(PATHS, METHODS, results, lambda *pair: pytest.fail("ran again"), time_limit=5))) == 6
+    assert (
+        len(list(run_campaign(PATHS, METHODS, results, lambda *pair: pytest.fail("ran again"), time_limit=None))) == 6
+    )
 
 
 def test_gaps_are_against_the_best_bound_of_the_instance(tmp_path):
-    table = with_best_bounds(list(run_campaign(PATHS[:1], METHODS, tmp_path / "r.jsonl", time_limit=5)))
+    table = with_best_bounds(list(run_campaign(PATHS[:1], METHODS, tmp_path / "r.jsonl", time_limit=None)))
     row = table.set_index("method").loc["greedy-clean"]
     assert row["best_bound"] == pytest.approx(0.7)
     assert row["gap_to_best_bound"] == pytest.approx((0.8 - 0.7) / 0.8)

@@ -31,7 +31,7 @@ FREE = [
 @pytest.mark.parametrize("method", ["price", "lp"])
 def test_a_bound_of_mlcluster_is_proven_and_below_a_schedule(raw, method):
     instance = instance_of(raw)
-    solution = co.solve(instance, method, time_limit=10)  # a claim that is not proven is a warning, and an error here
+    solution = co.solve(instance, method, time_limit=None)  # a claim that is not proven is a warning, and an error here
     known = co.solve(instance, "fixed-1").objective
     assert solution.status not in (co.Status.INFEASIBLE, co.Status.ERROR)
     assert solution.bound is not None
@@ -45,7 +45,7 @@ def test_a_shortage_of_dear_work_is_proven(method):
     raw = elastic(
         [6.1, 3.0, 3.0, 1.0], [1, 3, 0, 0], [1, 0, 1], [1.0, 4.0, 0.55], [1, 0, 0], [1.0, 0.7], 0.9, slot_hours=1.98
     )
-    solution = co.solve(instance_of(raw), method, time_limit=10)
+    solution = co.solve(instance_of(raw), method, time_limit=None)
     assert solution.status is co.Status.INFEASIBLE
     report = co.check(instance_of(raw), solution)
     assert not report.violations
@@ -55,8 +55,8 @@ def test_a_shortage_of_dear_work_is_proven(method):
 def test_spot_cpus_of_large_weights_are_priced():
     signal = [3000, 3000, 3000, 3000, 0, 1350.0, 1000, 1000]
     instance = instance_of(purchasing(signal, [3, 3, 2], [1, 1, 2], [2, 2, 1]))
-    solution = co.solve(instance, "price", time_limit=10)
-    exact = co.solve(instance, "milp", time_limit=10)
+    solution = co.solve(instance, "price", time_limit=None)
+    exact = co.solve(instance, "milp", time_limit=None)
     assert solution.objective == pytest.approx(exact.objective)
     assert not co.check(instance, solution).violations
 
@@ -79,7 +79,7 @@ def test_an_ascent_that_goes_astray_keeps_the_best_prices():
 def test_a_schedule_of_other_things_than_numbers_is_violated_and_no_more(tiny, name, end):
     instance = tiny[name]
     method = {"mlcluster": "fixed-1", "mosp": "greedy-clean", "elastic": "milp", "purchasing": "milp"}[instance.problem]
-    solution = co.solve(instance, method, time_limit=10)
+    solution = co.solve(instance, method, time_limit=None)
     assert solution.columns is not None
     for column, values in solution.columns.items():
         solution.columns[column] = [end, *list(values)[1:]]
@@ -90,7 +90,7 @@ def test_a_schedule_of_other_things_than_numbers_is_violated_and_no_more(tiny, n
 @pytest.mark.parametrize("end", [5e7, 3e9, 1e300])
 def test_a_run_on_spot_cpus_of_any_length_is_checked_in_little_memory(tiny, end, monkeypatch):
     instance = tiny["spotpays_0p7585"]
-    solution = co.solve(instance, "milp", time_limit=10)
+    solution = co.solve(instance, "milp", time_limit=None)
     assert solution.columns is not None
     solution.columns["end_hours"] = [end]
     counted = np.repeat
