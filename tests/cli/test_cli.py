@@ -53,7 +53,7 @@ def test_compile_leaves_the_loops_ready():
 def test_compile_tells_an_unknown_problem():
     done = run("compile", "mlcluster", "nosp")
     assert done.exit_code == 2
-    assert "unknown problem 'nosp': must be 'elastic'" in done.stderr
+    assert "unknown problem 'nosp': must be 'ecas', 'elastic'" in done.stderr
 
 
 def test_several_files_go_into_a_folder(tmp_path):

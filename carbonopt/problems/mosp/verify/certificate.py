@@ -124,7 +124,7 @@ def _finite_down(values: FloatArray) -> FloatArray:
 def _least_of_tree(
     instance: MospInstance, certificate: dict[str, Any], absence: FloatArray, info: dict[str, Any]
 ) -> float | None:
-    """Return the least bound of the leaves of a tree; None if that of one is not finite."""
+    """Return the least bound of the leaves of a tree: infinite if none has a schedule, None if one says nothing."""
     sets = _sets(certificate, len(absence))
     bound: float = _INF
     waiting: list[tuple[Any, list[int], list[int]]] = [
@@ -153,8 +153,10 @@ def _least_of_tree(
         lower = _lower(instance, _prices(instance, node), counted, info)
         if lower is None:
             return None
+        if np.isposinf(lower):
+            continue  # nor there
         bound = min(bound, float(down(lower - up(math.fsum(owed)))))
-    return bound if np.isfinite(bound) else None
+    return bound if bound > -_INF else None
 
 
 def _with(numbers: list[int], at: int, number: int) -> list[int]:

@@ -188,7 +188,6 @@ class TestSize:
         monkeypatch.setattr(
             "carbonopt.problems.elastic.formulation.program.all_units", lambda _: pytest.fail("allocated")
         )
-        monkeypatch.setattr("carbonopt.problems.elastic.methods.milp.greedy_schedule", lambda _: None)
         with pytest.raises(co.TooLargeError, match=r"the program of by-hand would have 2\.4e\+09 columns"):
             co.solve(instance, method)
         with pytest.raises(co.TooLargeError, match="2\\.4e\\+09 columns"):

@@ -186,14 +186,14 @@ def test_what_is_no_tree_is_told(part, field):
 
 
 @pytest.mark.parametrize("demand", [[30, 30], [3, 30]])
-def test_a_job_that_can_run_nowhere_leaves_no_bound(demand):
+def test_a_job_that_can_run_nowhere_proves_that_there_is_no_schedule(demand):
     instance = one_slot(5, demand, None)
     prices = [[[0.0]]]
     for certificate in (
         {"kind": "lagrangian", "prices": prices},
         {"kind": "rejections", "sets": [[0, 1]], "tree": {"prices": prices, "charges": [0.0]}},
     ):
-        assert proven_bound(instance, certificate, {}) == (None, ())
+        assert proven_bound(instance, certificate, {}) == (np.inf, ())
 
 
 def test_a_bound_that_says_nothing_is_no_proof_that_there_is_no_schedule():
