@@ -71,7 +71,7 @@ author = "The carbonopt authors"
 copyright = "The carbonopt authors, Apache-2.0"
 version = release = carbonopt.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_nb"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_nb", "sphinx-mathjax-offline"]
 exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
 default_role = "py:obj"  # single backticks in docstrings link to what they name
 
@@ -91,12 +91,7 @@ autodoc_typehints_format = "short"
 numpydoc_show_class_members = False
 python_maximum_signature_line_length = 88
 
-html_theme = "pydata_sphinx_theme"
+html_theme = "furo"
 html_title = f"carbonopt {release}"
-html_theme_options = {
-    "logo": {"text": "carbonopt"},
-    "navigation_with_keys": False,
-    "show_toc_level": 2,
-    "footer_start": ["copyright"],
-    "footer_end": [],
-}
+html_css_files = ["carbonopt.css"]
+html_static_path = ["_static"]
