@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import numpy as np
 
@@ -58,16 +59,26 @@ def greedy(instance: EcasInstance, options: Options) -> Outcome:
 
 
 def price(instance: EcasInstance, options: Options) -> Outcome:
-    """Bound an instance by prices, and search for a schedule that is close to the bound."""
+    """Bound an instance by prices, and search for a schedule that is close to the bound.
+
+    Where the loops are not compiled yet and the time limit is too short for that, only the greedy schedule is made.
+    """
     if not len(instance.machines):
         return _without_machines(instance)
     params = options.parameters(PriceParameters)
     steps = params.bound.steps * 0.1 * greedy_steps(instance)
     steps += params.search.moves(len(instance.jobs)) / max(1, len(instance.jobs)) * greedy_steps(instance)
     with compiled(steps, options) as ready:
-        if not ready:
-            return Outcome(Status.TIME_LIMIT, options.start)
-        return _price(instance, options, params)
+        if ready:
+            return _price(instance, options, params)
+    return _without_loops(instance, options)
+
+
+def _without_loops(instance: EcasInstance, options: Options) -> Outcome:
+    """Return the user's start, or else the greedy schedule, whose loops are few enough to run as Python."""
+    if options.start is not None:
+        return Outcome(Status.TIME_LIMIT, options.start)
+    return replace(greedy(instance, options), status=Status.TIME_LIMIT)
 
 
 def _price(instance: EcasInstance, options: Options, params: PriceParameters) -> Outcome:
