@@ -133,6 +133,8 @@ def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
         for s in solutions
     ]
     side = "above" if sense == "min" else "below"
-    tables.print_table(
-        f"{name}: {sense}imise; gap {side} the best proven bound {tables.number(bound, 7)}", columns, rows
-    )
+    if bound is None:
+        proven = "no bound is proven"
+    else:
+        proven = f"gap {side} the best proven bound {tables.number(bound, 7)}"
+    tables.print_table(f"{name}: {sense}imise; {proven}", columns, rows)

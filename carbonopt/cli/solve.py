@@ -118,5 +118,7 @@ def _print(solution: Solution) -> None:
     if solution.status is Status.INFEASIBLE:
         by = solution.info.get("infeasible_by", "the certificate")
         console.say(f"no schedule exists, says {by}; `carbonopt diagnose` says why")
+    elif not solution.has_solution and solution.status is Status.INTERRUPTED:
+        console.say("no schedule was found before the interruption")
     elif not solution.has_solution and solution.status is Status.UNKNOWN:
         console.say("no schedule was found, which proves nothing; `carbonopt diagnose` looks for a reason")
