@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from carbonopt.algorithms.banded import factorised, solved
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.elastic.methods.price.fluid import kernels
@@ -104,7 +105,9 @@ class InteriorPoint:
         self.price_of_shortage = shortage_price
         width = int(program.width.max(initial=1))
         self.scale = max(float(np.median(mu)), scale, 1e-9)
-        self.schur, self.pivot = np.zeros((slots, width)), np.zeros(jobs)
+        self.schur = np.zeros((slots, width))
+        self.factor = self.schur
+        self.pivot = np.zeros(jobs)
         self.pairs = kernels.PairWork(*np.zeros((8, pairs)))
         self.dual_gap, self.idle_gap = np.zeros(columns), np.zeros(pairs)
         self.work, self.load = np.zeros(jobs), np.zeros(slots)
@@ -218,7 +221,11 @@ class InteriorPoint:
             job_weight, slot_weight, self.pivot, self.pairs, self.schur,
         )  # fmt: skip
         self.schur[:, 0] *= 1 + 1e-13
-        return bool(kernels.factorise(self.schur))
+        factor = factorised(self.schur)
+        if factor is None:
+            return False
+        self.factor = factor
+        return True
 
     def _direction(self, targets: list[FloatArray], gaps: tuple[FloatArray, ...]) -> dict[str, Any]:
         """Return Newton's step towards complementary products of `targets` more than they are."""
@@ -233,7 +240,7 @@ class InteriorPoint:
             self.band, self.levels, self.profile, self.share, self.reduced, self.convexity, self.pivot,
             self.pairs, self.dual_gap, self.idle_gap, share_target, idle_target, job_right, d_prices,
         )  # fmt: skip
-        kernels.solve_band(self.schur, d_prices)
+        d_prices = solved(self.factor, d_prices)
         d_mu = np.zeros_like(self.mu)
         d_share = np.zeros_like(self.share)
         d_reduced = np.zeros_like(self.share)

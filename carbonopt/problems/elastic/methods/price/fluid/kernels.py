@@ -138,41 +138,6 @@ def assemble(
 
 
 @kernel
-def factorise(schur: FloatArray) -> bool:
-    """Replace a band matrix (T, width) by its Cholesky factor; False where it is not positive definite."""
-    slots, width = schur.shape
-    for t in range(slots):
-        if not schur[t, 0] > 0.0:
-            return False
-        root = schur[t, 0] ** 0.5
-        last = min(width, slots - t)
-        schur[t, 0] = root
-        for d in range(1, last):
-            schur[t, d] /= root
-        for d in range(1, last):
-            f = schur[t, d]
-            if f != 0.0:
-                for e in range(d, last):
-                    schur[t + d, e - d] -= f * schur[t, e]
-    return True
-
-
-@kernel
-def solve_band(factor: FloatArray, right: FloatArray) -> None:
-    """Solve with a band's Cholesky factor, in place."""
-    slots, width = factor.shape
-    for t in range(slots):
-        right[t] /= factor[t, 0]
-        for d in range(1, min(width, slots - t)):
-            right[t + d] -= factor[t, d] * right[t]
-    for t in range(slots - 1, -1, -1):
-        total = right[t]
-        for d in range(1, min(width, slots - t)):
-            total -= factor[t, d] * right[t + d]
-        right[t] = total / factor[t, 0]
-
-
-@kernel
 def right_hand_side(
     band: Band,
     levels: Levels,

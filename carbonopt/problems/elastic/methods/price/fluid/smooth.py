@@ -22,10 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carbonopt.algorithms.banded import factorised, solved
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.elastic.data.instance import ROUNDING
-from carbonopt.problems.elastic.methods.price.fluid import kernels, smooth_kernels
+from carbonopt.problems.elastic.methods.price.fluid import smooth_kernels
 from carbonopt.problems.elastic.methods.price.fluid.band import LEAST_SHARE, Allocation, FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
 from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
@@ -207,12 +208,12 @@ class SmoothedDual:
         self._damping = np.maximum(0.1 * self._damping, LEAST_DAMPING)
         for _ in range(DAMPING_ROUNDS):
             system = self._hessian.copy()
-            step = excess.copy()
             smooth_kernels.damp(system, fixed, scale * self._damping)
-            if not kernels.factorise(system):
+            factor = factorised(system)
+            if factor is None:
                 self._damping = np.minimum(100 * self._damping, LARGEST_DAMPING)
                 continue
-            kernels.solve_band(system, step)
+            step = solved(factor, excess)
             far = np.abs(step) / trust
             if (far <= 1).all():
                 return step
