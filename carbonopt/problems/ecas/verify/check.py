@@ -130,7 +130,7 @@ def _on(instance: EcasInstance, rows: list[Row]) -> tuple[BoolArray, list[Violat
 def _loads(instance: EcasInstance, rows: list[Row], on: BoolArray) -> Iterator[Violation]:
     """Yield the jobs that run on a machine that is off (3), and the loads above the capacity (2)."""
     machines = instance.machines
-    load = np.zeros((*on.shape, len(instance.resources)), dtype=np.int64)
+    load = np.zeros((*on.shape, len(instance.resources)))  # of doubles: sums beyond all capacities must not wrap
     for row in rows:
         if row.job is None:
             continue
@@ -145,11 +145,11 @@ def _loads(instance: EcasInstance, rows: list[Row], on: BoolArray) -> Iterator[V
     excess = load - machines.capacity[:, None, :]
     for m, r in np.argwhere((excess > 0).any(axis=1)):
         slot = int(np.argmax(excess[m, :, r]))
-        amount = int(excess[m, :, r].max())
+        amount = float(excess[m, :, r].max())
         name = machines.name[m]
         resource = instance.resources[r]
-        words = f"machine {name!r} lacks {amount} {resource} in slot {slot}"
-        yield Violation("capacity", words, amount=float(amount), cluster=name, slot=slot, resource=resource)
+        words = f"machine {name!r} lacks {amount:.16g} {resource} in slot {slot}"
+        yield Violation("capacity", words, amount=amount, cluster=name, slot=slot, resource=resource)
 
 
 def _value(instance: EcasInstance, rows: list[Row]) -> tuple[float, dict[str, Any]]:

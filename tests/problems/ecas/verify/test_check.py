@@ -65,6 +65,25 @@ def test_what_is_broken(rows: list[tuple[Any, ...]], constraint: str, words: str
     assert any(v.constraint == constraint and words in v.message for v in report.violations), report.violations
 
 
+def test_loads_beyond_all_whole_numbers_are_loads() -> None:
+    """1,500 uses of 2^53 - 1 units are more than 64 bits hold."""
+    most = 2**53 - 1
+    jobs = [f"j{number}" for number in range(1500)]
+    raw = RAW["fullslot"] | {
+        "machines": {"name": ["m0"], "capacity": {"cpu": [most]}, "idle_kw": [1], "up_cost": [0], "down_cost": [0]},
+        "jobs": {
+            "name": jobs,
+            "arrival": [0] * 1500,
+            "duration": [1] * 1500,
+            "deadline": [1] * 1500,
+            "power_kw": [1] * 1500,
+            "use": {"cpu": [most] * 1500},
+        },
+    }
+    report = check(from_dict(raw), schedule([(None, "m0", 0, 1), *((job, "m0", 0, 1) for job in jobs)]))
+    assert [violation.constraint for violation in report.violations] == ["capacity"]
+
+
 def test_capacity() -> None:
     instance = from_dict(RAW["fullslot"])
     rows = [("a", "m0", 0, 1), ("b", "m0", 0, 1), (None, "m0", 0, 1)]
