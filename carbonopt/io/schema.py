@@ -97,9 +97,9 @@ class Faults:
     def __init__(self) -> None:
         self.found: list[Fault] = []
 
-    def section(self, model: type[M], raw: dict[str, Any], field: str) -> M | None:
-        """Return field `field` of `raw` as `model`; None after noting its faults, or where it is missing."""
-        return self.whole(model, raw[field], field) if field in raw else None
+    def section(self, model: type[M], raw: dict[str, Any], field: str, default: M | None = None) -> M | None:
+        """Return field `field` of `raw` as `model`: None after noting its faults, `default` where it is missing."""
+        return self.whole(model, raw[field], field) if field in raw else default
 
     def whole(self, model: type[M], raw: Any, field: str = "") -> M | None:
         """Return `raw`, which stands at `field`, as `model`; None after noting its faults."""

@@ -106,10 +106,7 @@ def from_dict(raw: dict[str, Any]) -> EcasInstance:
     prices = reading.fields("price_per_kwh")
     machines = reading.section(MachineSection, raw, "machines")
     jobs = reading.section(JobSection, raw, "jobs")
-    if "objective" in raw:
-        objective = reading.section(ObjectiveSection, raw, "objective")
-    else:
-        objective = ObjectiveSection()
+    objective = reading.section(ObjectiveSection, raw, "objective", ObjectiveSection())
     reading.found += _shape_faults(raw)
     if prices is not None and reading.slots not in (None, len(prices["price_per_kwh"])):
         words = f"must have {reading.slots} prices, one a slot (time.slots)"

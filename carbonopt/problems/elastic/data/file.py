@@ -124,10 +124,7 @@ def from_dict(raw: dict[str, Any]) -> ElasticInstance:
     cluster = faults.section(ClusterSection, raw, "cluster")
     profiles = faults.fields("profiles")
     job_section = faults.section(JobSection, raw, "jobs")
-    if "objective" in raw:
-        objective = faults.section(ObjectiveSection, raw, "objective")
-    else:
-        objective = ObjectiveSection()
+    objective = faults.section(ObjectiveSection, raw, "objective", ObjectiveSection())
     model = faults.fields("model")
     faults.found += _shape_faults(raw, faults.slots)
     if profiles is not None:

@@ -130,10 +130,7 @@ def from_dict(raw: dict[str, Any]) -> MlClusterInstance:
     cluster = faults.section(ClusterSection, raw, "cluster")
     profiles = faults.fields("profiles")
     jobs = faults.section(JobSection, raw, "jobs")
-    if "objective" in raw:
-        objective = faults.section(ObjectiveSection, raw, "objective")
-    else:
-        objective = ObjectiveSection()
+    objective = faults.section(ObjectiveSection, raw, "objective", ObjectiveSection())
     faults.found += _shape_faults(raw)
     if profiles is not None:
         for name, section in profiles["profiles"].items():
