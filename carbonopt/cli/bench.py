@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, tables
+from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import listed
 from carbonopt.core.errors import CarbonoptError, InputError
 from carbonopt.core.files import locked
@@ -51,7 +51,7 @@ def bench(
     options: dict[str, Any] = {"time_limit": time_limit, "seed": seed, "threads": threads}
     with locked(results, wait=False):
         total, new = count_runs(sound, names, results, **options)
-        with console.counted("bench", new) as step:
+        with progress.counted("bench", new) as step:
 
             def enter(instance: Instance, solution: Solution) -> None:
                 nonlocal worst

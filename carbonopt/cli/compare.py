@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, excess, tables
+from carbonopt.cli import console, excess, progress, tables
 from carbonopt.cli.names import listed
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.jsonfile import write_json
@@ -87,12 +87,12 @@ def _compare_file(
 
     instance = co.read(path)
     target = console.output_for(output, files, path, "compare.json", console.JSON + console.TABLE)
-    meter: list[console.Meter] = []
+    meter: list[progress.Meter] = []
 
     def before(name: str) -> None:
         for old in meter:
             old.close()
-        meter[:] = [console.Meter(f"{instance.name} {name}", options["time_limit"])]
+        meter[:] = [progress.Meter(f"{instance.name} {name}", options["time_limit"])]
 
     solutions = run(instance, names, before, callback=lambda progress: meter[0](progress), **options)
     for old in meter:

@@ -6,22 +6,19 @@ import functools
 import json
 import os
 import sys
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli.tables import number, percent, print_table
+from carbonopt.cli.tables import number, print_table
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
 from carbonopt.core.files import is_device, require_writable
 from carbonopt.core.interrupt import INTERRUPTED, is_asked
-from carbonopt.core.options import Progress
 from carbonopt.core.report import Violation
-from carbonopt.core.solution import Solution, relative_gap
+from carbonopt.core.solution import Solution
 
 USAGE = 2
 JSON = (".json",)
@@ -30,8 +27,6 @@ FIGURE = (".png", ".svg", ".pdf", ".eps", ".jpg", ".jpeg", ".pgf", ".ps", ".tif"
 """What names of outputs end in, by what is written."""
 SHOWN = 25
 """Lines of one kind that are printed for one file; --json holds all."""
-QUIET_SECONDS = 2.0
-"""Work shorter than this shows no progress."""
 
 Files = Annotated[  # readable=False: typer would end the call over one file that is not
     list[Path], typer.Argument(help="Instance files (.json or .json.gz).", show_default=False, readable=False)
@@ -104,18 +99,6 @@ def records(frame: Any) -> list[dict[str, Any]]:
     """Return a DataFrame's rows as JSON objects, with null for what is missing."""
     content: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
     return content
-
-
-def saying() -> Callable[[str], None]:
-    """Return what tells the steps of long work, once it takes a while."""
-    start = time.perf_counter()
-
-    def step(text: str) -> None:
-        seconds = time.perf_counter() - start
-        if seconds > QUIET_SECONDS:
-            say(f"{seconds:.0f} s: {text}")
-
-    return step
 
 
 def filled(heads: Mapping[str, str], solutions: Sequence[Solution]) -> dict[str, str]:
@@ -265,58 +248,3 @@ def telling(violations: Sequence[Violation]) -> list[Violation]:
     """Return the violations worth a line each: of a solution of another instance, only that it is one."""
     others = [violation for violation in violations if violation.constraint == "instance"]
     return others or list(violations[:SHOWN])
-
-
-class Meter:
-    """Shows the progress of one method: one live line on a terminal, else a line every 5 seconds."""
-
-    def __init__(self, label: str, time_limit: float | None) -> None:
-        self.label = one_line(label)
-        self.time_limit = time_limit
-        self.objective: float | None = None
-        self.bound: float | None = None
-        self.live = sys.stderr.isatty()
-        self.next_line = QUIET_SECONDS
-        self.shown = False
-
-    def __call__(self, progress: Progress) -> None:
-        """Take a report, and show it if it is time to."""
-        self.objective = self.objective if progress.objective is None else progress.objective
-        self.bound = self.bound if progress.bound is None else progress.bound
-        if progress.seconds < self.next_line:
-            return
-        self.next_line = progress.seconds + (0.5 if self.live else 5.0)
-        gap = relative_gap(self.objective, self.bound)
-        left = ""
-        if self.time_limit is not None:
-            left = f", at most {max(0.0, self.time_limit - progress.seconds):.0f} s left"
-        text = (
-            f"{self.label}: {progress.seconds:.0f} s, incumbent {number(self.objective)},"
-            f" bound {number(self.bound)}, gap {percent(gap)}{left}"
-        )
-        print(f"\r\033[2K{text}" if self.live else text, end="" if self.live else "\n", file=sys.stderr, flush=True)
-        self.shown = True
-
-    def close(self) -> None:
-        """Clear the live line."""
-        if self.live and self.shown:
-            print("\r\033[2K", end="", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def counted(label: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show how many of `total` steps are done, with rate and remaining time, once it takes a while."""
-    start = time.perf_counter()
-    done = 0
-    last = time.perf_counter()
-
-    def step() -> None:
-        nonlocal done, last
-        done += 1
-        now = time.perf_counter()
-        if now - start > QUIET_SECONDS and (now - last > QUIET_SECONDS or done == total):
-            last = now
-            rate = done / (now - start)
-            say(f"{label}: {done} of {total}, {rate:.3g} a second, about {(total - done) / rate:.0f} s left")
-
-    yield step

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carbonopt.cli import console, tables
+from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import listed, policies_named
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.tablefile import write_table
@@ -62,7 +62,7 @@ def compare_policies(
         cases = [_with_reserved(instance, number) for number in listed(reserved)]
     else:
         cases = [instance]
-    say = console.saying()
+    say = progress.saying()
     found: list[pd.DataFrame] = []
     for case in cases:
         table = excess_table(case, names, before=lambda what: say(f"{path}: {what}"), **options)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, tables
+from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import listed
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
@@ -63,12 +63,12 @@ def _front_of_file(
     instance = co.read(path)
     target = console.output_for(output, files, path, "pareto.csv", console.TABLE)
     console.require_target(plot, files, console.FIGURE)
-    meter: list[console.Meter] = []
+    meter: list[progress.Meter] = []
 
     def before(what: str) -> None:
         for old in meter:
             old.close()
-        meter[:] = [console.Meter(f"{instance.name} {what}", options["time_limit"])]
+        meter[:] = [progress.Meter(f"{instance.name} {what}", options["time_limit"])]
 
     front = front_of(
         instance, quantities, levels=levels, before=before, callback=lambda progress: meter[0](progress), **options

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, tables
+from carbonopt.cli import console, progress, tables
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.tablefile import write_table
 
@@ -47,7 +47,7 @@ def reproduce(
         if instance.problem != found.problem:
             raise UnsupportedError(f"{instance.name}: {figure} runs on {found.problem}, not on {instance.problem}")
     settings: dict[str, Any] = {"seed": seed, "mode": mode}
-    run = Run(instances, settings, console.saying())
+    run = Run(instances, settings, progress.saying())
     try:
         table = found.table(run)
     except KeyboardInterrupt:

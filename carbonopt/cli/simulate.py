@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, tables
+from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import policies_named
 from carbonopt.core.errors import PolicyError, one_line
 from carbonopt.core.interrupt import INTERRUPTED
@@ -82,7 +82,7 @@ def _simulate_file(
     failed = False
     for name in names:
         target = _target(output, files, path, name, len(names))
-        meter = console.Meter(f"{instance.name} {name}", None)
+        meter = progress.Meter(f"{instance.name} {name}", None)
         try:
             found = co.simulate(instance, name, forecast=known, callback=meter, **settings, **changes)
         except PolicyError as error:

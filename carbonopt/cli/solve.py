@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, tables
+from carbonopt.cli import console, progress, tables
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
@@ -72,7 +72,7 @@ def _solve_file(
         console.require_new(target, [start, options["params"]])
     if start is not None:
         options = options | {"initial_solution": co.read_solution(start)}
-    meter = console.Meter(f"{instance.name} {method}", options["time_limit"])
+    meter = progress.Meter(f"{instance.name} {method}", options["time_limit"])
     save = None if target is None else lambda interim: interim.write(target)
     solution = co.solve(instance, method, **options, callback=meter, checkpoint=save)
     meter.close()
