@@ -12,8 +12,9 @@ import carbonopt as co
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.instance import EcasInstance
-from carbonopt.problems.ecas.methods.price.kernels import best_pattern, search, settle, value_of
+from carbonopt.problems.ecas.methods.price.kernels import best_pattern, settle
 from carbonopt.problems.ecas.methods.price.search import filled
+from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.check import check
 
@@ -63,7 +64,7 @@ def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None
         random = np.random.default_rng(1).random(4000)
         taken = np.zeros(6, dtype=np.int64)
         value, best, moves = search(
-            tables, state, sums, 0.5, 0.02, 2, 6, 0.05 * first / 20, random, taken, value, best, machine, start
+            tables, state, sums, Moves(0.5, 0.02, 2, 6), 0.05 * first / 20, random, taken, value, best, machine, start
         )
         assert value == pytest.approx(value_of(tables, state), rel=1e-12)
         patterns = state.on.copy()

@@ -15,9 +15,10 @@ from carbonopt.core.status import Status
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.data.schedule import from_schedule
 from carbonopt.problems.ecas.methods.price.bound import best_prices, certificate, prefix
-from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts, search, value_of
+from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts
 from carbonopt.problems.ecas.methods.price.parameters import PriceParameters
 from carbonopt.problems.ecas.methods.price.search import filled, improved, restored
+from carbonopt.problems.ecas.methods.price.search_kernels import search, value_of
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.certificate import proven_bound
 

@@ -18,8 +18,9 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.instance import EcasInstance
-from carbonopt.problems.ecas.methods.price.kernels import change, fill, search, settle, value_of
+from carbonopt.problems.ecas.methods.price.kernels import change, fill, settle
 from carbonopt.problems.ecas.methods.price.parameters import SearchParameters
+from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, empty_state
 
 CHUNK = 60_000
@@ -85,6 +86,7 @@ def improved(
     moves = 0
     taken = np.zeros(min(params.removed, jobs), dtype=np.int64)
     reach = max(1, round(params.reach_hours / instance.time.slot_hours))
+    recreate = Moves(params.guide, params.noise, params.offered, reach)
     scale = abs(value) / max(1, jobs)
     begun = options.elapsed
     chunk = CHUNK if limit * 50 > CHUNK else SMALL_CHUNK
@@ -99,10 +101,7 @@ def improved(
             tables,
             state,
             prices,
-            params.guide,
-            params.noise,
-            params.offered,
-            reach,
+            recreate,
             temperature,
             rng.random(chunk),
             taken,
