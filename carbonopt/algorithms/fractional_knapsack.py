@@ -45,7 +45,7 @@ class Items(NamedTuple):
 
 @kernel
 def move_bracket(
-    low: float, high: float, width: float, below: float, inside: float, need: float, ceiling: float
+    low: float, high: float, width: float, below: float, inside: float, need: float, floor: float, ceiling: float
 ) -> tuple[float, float]:
     """Return the bracket (low, high] to look in next: the same one where the break price is inside.
 
@@ -57,11 +57,13 @@ def move_bracket(
         Work of the items below the bracket, and of those inside.
     need
         Work to be done.
+    floor
+        A price below all ratios: no bracket reaches below it.
     ceiling
         Price of work that is left undone: no bracket reaches beyond.
     """
-    if below >= need and low > 0.0:
-        return (low - width if low > width else BELOW_ALL), low
+    if below >= need and low > floor:
+        return max(low - width, floor), low
     if below + inside < need and high < ceiling:
         return high, min(high + width, ceiling)
     return low, high

@@ -32,7 +32,7 @@ def bracketed_cost(ratio: np.ndarray, size: np.ndarray, need: float, guess: floa
         count = int(inside.sum())
         items.ratio[:count], items.size[:count] = ratio[inside], size[inside]
         width *= 4.0
-        bracket = move_bracket(low, high, width, size[below].sum(), size[inside].sum(), need, CEILING)
+        bracket = move_bracket(low, high, width, size[below].sum(), size[inside].sum(), need, BELOW_ALL, CEILING)
         if bracket == (low, high):
             break
         low, high = bracket

@@ -11,8 +11,9 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.ranges import require_number
-from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.elastic.online.clearing import Clearing, Demand, clear
+from carbonopt.problems.elastic.data.instance import ElasticInstance, Units
+from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
+from carbonopt.problems.elastic.online.clearing import Clearing, clear
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
 from carbonopt.problems.elastic.online.levels import kept_levels, whole_levels
 from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
@@ -69,10 +70,9 @@ class Replan(HourlyPolicy):
         self.switching_g = instance.switching_g_per_server
         coming = np.flatnonzero(statistics.arrivals.sum(axis=1) > 0)
         share = statistics.arrivals[coming] / statistics.arrivals[coming].sum(axis=1, keepdims=True)
-        tables = [np.vstack([part, share @ part]) for part in (units.gain, units.servers, units.kwh)]
-        self.gain, self.servers, self.kwh = tables
+        tables = [np.vstack([part, share @ part]) for part in (units.servers, units.gain, units.kwh)]
         most = np.array([units.count[row > 0].max(initial=1) for row in share])
-        self.count = np.concatenate([units.count, most]).astype(np.int64)
+        self.units = Units(np.concatenate([units.count, most]).astype(np.int64), *tables)
         slack = float(statistics.slack.max()) + float(instance.jobs.slack.max())
         self.reach = int(np.ceil(slack + self.window_means * statistics.mean.max()))
         self.groups = self._expected(statistics, coming, len(units.count), hours)
@@ -103,7 +103,7 @@ class Replan(HourlyPolicy):
         jobs = len(view)
         share = np.minimum.accumulate(plan.share[:jobs], axis=1)
         found = whole_levels(view, share, level)
-        spread = float(view.intensity.std() * self.kwh[:, 0].mean())
+        spread = float(view.intensity.std() * self.units.kwh[:, 0].mean())
         price = float(plan.prices[0])
         change_g = max(self.change_share * spread, self.switching_g)
         budget = self.budget_share * spread * float(view.servers(found).sum())
@@ -116,33 +116,31 @@ class Replan(HourlyPolicy):
         own = np.minimum(np.maximum(own, 1), self.reach).astype(np.int64)
         slots = int(max(own.max(), end.max(initial=1)))
         jobs = len(view)
-        demand = Demand(
+        program = FluidProgram(
+            "plan",
             np.concatenate([np.zeros(jobs, dtype=np.int64), start]),
             np.concatenate([own, end]),
             np.concatenate([view.left, need]),
             np.concatenate([view.profile, profile]),
-            np.concatenate([np.ones(jobs), weight]),
-            self.count,
-            self.gain,
-            self.servers,
-            view.intensity[None, :slots, None] * self.kwh[:, None, :],
+            self.units,
+            view.intensity[None, :slots, None] * self.units.kwh[:, None, :],
             np.full(slots, float(view.capacity)),
         )
-        prices, mu = self._start(view, demand)
-        plan = clear(demand, prices, mu)
+        prices, mu = self._start(view, program)
+        plan = clear(program, np.concatenate([np.ones(jobs), weight]), prices, mu)
         self.last = view.slot, plan.prices, dict(zip(view.job.tolist(), plan.mu[:jobs].tolist(), strict=True))
         self.iterations += plan.iterations
         return plan
 
-    def _start(self, view: View, demand: Demand) -> tuple[FloatArray | None, FloatArray | None]:
+    def _start(self, view: View, program: FluidProgram) -> tuple[FloatArray | None, FloatArray | None]:
         """Return the prices of the last plan, moved on to the present."""
         if self.last is None:
             return None, None
         slot, before, known = self.last
-        prices = np.zeros(len(demand.capacity))
+        prices = np.zeros(len(program.capacity))
         moved = before[view.slot - slot :][: len(prices)]
         prices[: len(moved)] = moved
         usual = float(np.median(list(known.values())))
-        mu = np.full(len(demand.need), usual)
+        mu = np.full(len(program.length), usual)
         mu[: len(view)] = [known.get(job, usual) for job in view.job.tolist()]
         return prices, mu

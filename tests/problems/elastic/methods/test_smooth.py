@@ -35,7 +35,8 @@ def dual_of(instance: co.Instance, spread: float) -> SmoothedDual:
     program = FluidProgram.of(instance)
     pricer = Pricer(program)
     pricer(pricer.closed_slot_prices())
-    return SmoothedDual(program, pricer, spread, headroom=0.0, params=SmoothingParameters())
+    start = (pricer.closed_slot_prices(), pricer.mu.copy())
+    return SmoothedDual(program, pricer.shortage_price, spread, start, SmoothingParameters())
 
 
 @pytest.mark.parametrize("kind", KINDS)

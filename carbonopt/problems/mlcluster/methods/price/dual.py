@@ -89,7 +89,7 @@ class Dual:
 
     def soft(self, prices: FloatArray, temperature: float) -> tuple[float, FloatArray]:
         """Return the smoothed bound at `prices` and its gradient; `temperature` in units of a usual price."""
-        return self._evaluate(kernels.soft_cover, prices, (temperature * self.typical, ACCURACY))
+        return self._evaluate(kernels.soft_cover, prices, (temperature * self.typical, ACCURACY, self._items))
 
     def _evaluate(
         self, kernel: Kernel[..., tuple[float, float]], prices: FloatArray, own: tuple[object, ...]

@@ -13,6 +13,7 @@ import numpy as np
 
 from carbonopt.algorithms.fractional_knapsack import BELOW_ALL, Items, fill, move_bracket
 from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.smoothed_knapsack import find_break_price, work_taken
 from carbonopt.core.arrays import FloatArray, IntArray
 
 
@@ -164,7 +165,7 @@ def cover(
                     else:
                         break
             width *= 4.0
-            next_low, next_high = move_bracket(low, high, width, below, inside, need, shortage_price)
+            next_low, next_high = move_bracket(low, high, width, below, inside, need, BELOW_ALL, shortage_price)
             if next_low == low:
                 break
             low, high = next_low, next_high
@@ -203,11 +204,12 @@ def soft_cover(
     load: FloatArray,
     temperature: float,
     accuracy: float,
+    items: Items,
 ) -> tuple[float, float]:
     """Do the same with steps taken by degrees: in proportion to their distance from the break price.
 
     A step whose ratio is d below the break price is taken to the share d / temperature + 1/2, cut to 0..1
-    (the soft minimum with a quadratic penalty). The break price is found by Newton's method in a bracket.
+    (the soft minimum with a quadratic penalty). Its root is found among the steps in a bracket, which moves as above.
     """
     ratio, gain, gpus, steps, least = ladder
     first, arrival, kind, required, minutes = jobs
@@ -216,41 +218,43 @@ def soft_cover(
     for j in range(len(first)):
         k = kind[j]
         need = required[j]
-        price = mu[j]
         slope = delay_price / need
-        low, high = 0.0, shortage_price
-        for _ in range(60):
-            done, change = 0.0, 0.0
+        width = temperature + 0.02 * mu[j]
+        low = mu[j] - width
+        high = min(mu[j] + width, shortage_price)
+        while True:
+            below = 0.0
+            n = 0
             for t in range(first[j], cells):
                 begin = max(arrival[j], t * minutes)
-                top = price - slope * begin + 0.5 * temperature
-                if least[k, t] >= top:
+                extra = slope * begin
+                if least[k, t] + extra >= high + temperature / 2:
                     break
                 time = (t + 1) * minutes - begin
                 for i in range(steps[k, t]):
-                    away = top - ratio[k, t, i]
-                    if away <= 0.0:
+                    r = ratio[k, t, i] + extra
+                    if r >= high + temperature / 2:
                         break
-                    if away >= temperature:
-                        done += gain[k, t, i] * time
+                    if r <= low - temperature / 2:
+                        below += gain[k, t, i] * time
                     else:
-                        done += gain[k, t, i] * time * away / temperature
-                        change += gain[k, t, i] * time
-            if abs(done - need) <= accuracy * need:
+                        items.ratio[n] = r
+                        items.size[n] = gain[k, t, i] * time
+                        n += 1
+            at_low = below + work_taken(low, temperature, items.ratio, items.size, n)[0]
+            at_high = below + work_taken(high, temperature, items.ratio, items.size, n)[0]
+            width *= 4.0
+            next_low, next_high = move_bracket(
+                low, high, width, at_low, at_high - at_low, need, -temperature, shortage_price
+            )
+            if next_low == low:
                 break
-            if done > need:
-                high = price
-            else:
-                low = price
-            if high - low <= 1e-15 * high:
-                break
-            step = price + (need - done) * temperature / change if change > 0.0 else -1.0
-            if not low < step < high:
-                if high < shortage_price:
-                    step = 0.5 * (low + high)
-                else:
-                    step = min(shortage_price, 2.0 * price + temperature)
-            price = step
+            low, high = next_low, next_high
+        price = shortage_price
+        if at_high >= need:
+            price = find_break_price(
+                mu[j], low, high, need - below, temperature, items.ratio, items.size, n, accuracy * need
+            )
         mu[j] = price
         total += price * need
         for t in range(first[j], cells):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.fractional_knapsack import Items, fill, move_bracket
+from carbonopt.algorithms.fractional_knapsack import BELOW_ALL, Items, fill, move_bracket
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
@@ -140,7 +140,7 @@ def cover(
                     n += 1
                     k += 1
             width *= 4.0
-            next_low, next_high = move_bracket(low, high, width, below, inside, need, shortage_price)
+            next_low, next_high = move_bracket(low, high, width, below, inside, need, BELOW_ALL, shortage_price)
             if next_low == low:
                 break
             low, high = next_low, next_high

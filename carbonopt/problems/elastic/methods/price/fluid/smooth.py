@@ -86,7 +86,8 @@ def smooth(program: FluidProgram, pricer: Pricer, target: float, options: Option
     prices = pricer.closed_slot_prices()
     best, _ = pricer(prices)
     found = Smoothed(prices, params.first_spread * max(float(np.median(pricer.mu)), 1e-9))
-    dual = SmoothedDual(program, pricer, found.spread, params.headroom * target, params)
+    start = (prices, pricer.mu.copy())
+    dual = SmoothedDual(program, pricer.shortage_price, found.spread, start, params, params.headroom * target)
     for _ in range(params.levels):
         if not dual.maximise(params.rough_excess, options):
             break
@@ -115,18 +116,31 @@ class SmoothedDual:
 
     Parameters
     ----------
-    program, pricer
-        The program, and its pricer at prices 0.
+    program
+        N jobs, T slots.
+    shortage_price
+        Cost of a slot of work that is not done [g].
     spread
         The first one [g per slot of work].
-    headroom
-        Of capacity, relative.
+    start
+        Prices of the slots and break prices of the jobs to start from, shapes (T,) and (N,).
     params
         Of Newton's method.
+    headroom
+        Of capacity, relative.
+    weight
+        How many such jobs there are, shape (N,); None: one of each.
     """
 
     def __init__(
-        self, program: FluidProgram, pricer: Pricer, spread: float, headroom: float, params: SmoothingParameters
+        self,
+        program: FluidProgram,
+        shortage_price: float,
+        spread: float,
+        start: tuple[FloatArray, FloatArray],
+        params: SmoothingParameters,
+        headroom: float = 0.0,
+        weight: FloatArray | None = None,
     ) -> None:
         units = program.units
         slots = len(program.capacity)
@@ -134,17 +148,18 @@ class SmoothedDual:
         self.params = params
         self.program = program
         self.spread = spread
-        self.largest = pricer.shortage_price
+        self.largest = shortage_price
+        self.weight = np.ones(len(program.arrival)) if weight is None else weight
         self.capacity = program.capacity * (1 - headroom)
-        self.mu, self.load = pricer.mu.copy(), np.zeros(slots)
+        self.prices, self.mu = start
+        self.load = np.zeros(slots)
         self.steps = 0
         self.carbon = np.inf
         self.bound = -np.inf
-        self.prices = pricer.closed_slot_prices()
         self._closed = program.capacity <= 0
-        self._zero = 1e-9 * spread
+        self.negligible = 1e-9 * spread
         self._damping = np.full(slots, LEAST_DAMPING)
-        self._ladder = Ladder.of_shape(*program.carbon.shape)
+        self.ladder = Ladder.of_shape(*program.carbon.shape)
         self._hessian = np.zeros((slots, width))
         self._near, self._gain = np.zeros((2, width * units.gain.shape[1]))
         self._slots, self._drawn = np.zeros(width, dtype=np.int64), np.zeros(width)
@@ -152,10 +167,10 @@ class SmoothedDual:
     def __call__(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return the smoothed bound [g] at `prices`, shape (T,), and its gradient, load less capacity [servers]."""
         program = self.program
-        self._ladder.set(program.carbon, prices, program.units)
+        self.ladder.set(program.carbon, prices, program.units)
         value, cost = smooth_kernels.cover(
-            program.arrival, program.end, program.profile, program.length, self.largest, self.spread,
-            self._ladder, self.mu, self.load, self._near, self._gain,
+            program.arrival, program.end, program.profile, program.length, self.weight, self.largest, self.spread,
+            self.ladder, self.mu, self.load, self._near, self._gain,
         )  # fmt: skip
         self.carbon = cost - float(prices @ self.load)
         return value - float(prices @ self.capacity), self.load - self.capacity
@@ -172,7 +187,7 @@ class SmoothedDual:
         """
         value, excess = self(self.prices)
         for _ in range(self.params.newton_steps):
-            fixed = self._closed | ((self.prices <= self._zero) & (excess < 0))
+            fixed = self._closed | ((self.prices <= self.negligible) & (excess < 0))
             violated = np.where(fixed, 0.0, excess) / np.where(self._closed, 1.0, self.program.capacity)
             if np.abs(violated).max(initial=0.0) <= tolerance:
                 return True
@@ -199,7 +214,7 @@ class SmoothedDual:
         """Return Newton's step, damped slot by slot until no price moves by more than the trust allows."""
         program = self.program
         smooth_kernels.curvature(
-            program.arrival, program.end, program.profile, self.largest, self.spread, self._ladder,
+            program.arrival, program.end, program.profile, self.weight, self.largest, self.spread, self.ladder,
             self.mu, self._hessian, self._slots, self._drawn,
         )  # fmt: skip
         diagonal = self._hessian[:, 0]
@@ -223,7 +238,7 @@ class SmoothedDual:
     def allocation(self) -> Allocation:
         """Return what the jobs take at the present prices."""
         program = self.program
-        at = (program.arrival, program.end, program.profile, self.spread, LEAST_SHARE, self._ladder, self.mu)
+        at = (program.arrival, program.end, program.profile, self.spread, LEAST_SHARE, self.ladder, self.mu)
         rows = smooth_kernels.list_shares(*at, *_rows(0))
         found = _rows(rows)
         smooth_kernels.list_shares(*at, *found)

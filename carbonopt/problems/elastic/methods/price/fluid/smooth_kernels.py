@@ -9,9 +9,14 @@ so steps within half a spread of the break price are taken in part, all others w
 
 from __future__ import annotations
 
+from carbonopt.algorithms.fractional_knapsack import move_bracket
 from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.smoothed_knapsack import find_break_price, work_taken
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
+
+WORK_ERROR = 1e-14
+"""Of the work that is taken at a break price, relative."""
 
 
 @kernel
@@ -35,19 +40,6 @@ def collect(
 
 
 @kernel
-def taken(price: float, spread: float, near: FloatArray, gain: FloatArray, n: int) -> tuple[float, float]:
-    """Return the work that is taken of n steps at a break price, and by how much it grows with the price."""
-    work = 0.0
-    slope = 0.0
-    scale = 1.0 / spread
-    for i in range(n):
-        part = (price - near[i]) * scale + 0.5
-        work += gain[i] * min(max(part, 0.0), 1.0)
-        slope += gain[i] if 0.0 < part < 1.0 else 0.0
-    return work, slope * scale
-
-
-@kernel
 def find_break(
     p: int,
     first: int,
@@ -60,43 +52,22 @@ def find_break(
     near: FloatArray,
     gain: FloatArray,
 ) -> float:
-    """Return the break price at which the work `need` is taken, from a guess; at most `largest`.
-
-    A bracket around the guess moves until the root is inside; then Newton's method on the steps that
-    matter there, halving the bracket where it would leave it.
-    """
+    """Return the break price at which the work `need` is taken, from a guess; at most `largest`."""
     width = spread + 0.01 * price
     low = price - width
     high = min(price + width, largest)
     while True:
         below, n = collect(p, first, last, low - spread / 2, high + spread / 2, ladder, near, gain)
+        at_low = below + work_taken(low, spread, near, gain, n)[0]
+        at_high = below + work_taken(high, spread, near, gain, n)[0]
         width *= 4.0
-        if below + taken(low, spread, near, gain, n)[0] > need:
-            low, high = low - width, low
-        elif below + taken(high, spread, near, gain, n)[0] >= need:
+        next_low, next_high = move_bracket(low, high, width, at_low, at_high - at_low, need, -spread, largest)
+        if next_low == low:
             break
-        elif high >= largest:
-            return largest
-        else:
-            low = high
-            high = min(high + width, largest)
-    price = min(max(price, low), high)
-    for i in range(200):
-        work, slope = taken(price, spread, near, gain, n)
-        excess = below + work - need
-        if abs(excess) <= 1e-14 * need:
-            break
-        if excess < 0.0:
-            low = price
-        else:
-            high = price
-        better = price - excess / slope if slope > 0.0 else low
-        if not low < better < high or i % 6 == 5:
-            better = 0.5 * (low + high)
-        if better == price:
-            break
-        price = better
-    return price
+        low, high = next_low, next_high
+    if at_high < need:
+        return largest
+    return find_break_price(price, low, high, need - below, spread, near, gain, n, WORK_ERROR * need)
 
 
 @kernel
@@ -105,6 +76,7 @@ def cover(
     end: IntArray,
     profile: IntArray,
     length: FloatArray,
+    weight: FloatArray,
     largest: float,
     spread: float,
     ladder: Ladder,
@@ -113,7 +85,10 @@ def cover(
     near: FloatArray,
     gains: FloatArray,
 ) -> tuple[float, float]:
-    """Set the break prices `mu` from the last ones, and `load`; return smoothed value and cost of what is taken."""
+    """Set the break prices `mu` from the last ones, and `load`; return smoothed value and cost of what is taken.
+
+    Each job stands for `weight` jobs like it.
+    """
     ratio = ladder.ratio
     gain = ladder.gain
     servers = ladder.servers
@@ -127,6 +102,7 @@ def cover(
         price = find_break(p, arrival[j], end[j], length[j], mu[j], largest, spread, ladder, near, gains)
         mu[j] = price
         own = price * length[j]
+        paid = 0.0
         for t in range(arrival[j], end[j]):
             drawn = 0.0
             for k in range(steps[p, t]):
@@ -140,9 +116,10 @@ def cover(
                 else:
                     own -= g * 0.5 * spread * part * part
                 drawn += part * servers[p, t, k]
-                cost += part * g * ratio[p, t, k]
-            load[t] += drawn
-        value += own
+                paid += part * g * ratio[p, t, k]
+            load[t] += weight[j] * drawn
+        value += weight[j] * own
+        cost += weight[j] * paid
     return value, cost
 
 
@@ -151,6 +128,7 @@ def curvature(
     arrival: IntArray,
     end: IntArray,
     profile: IntArray,
+    weight: FloatArray,
     largest: float,
     spread: float,
     ladder: Ladder,
@@ -180,13 +158,13 @@ def curvature(
                     w = servers[p, t, k]
                     work += g
                     draws += w
-                    hessian[t, 0] += w * w / g / spread
+                    hessian[t, 0] += weight[j] * w * w / g / spread
             if draws > 0.0:
                 slots[n], drawn[n] = t, draws
                 n += 1
         if mu[j] < largest:
             for q in range(n):
-                factor = drawn[q] / (work * spread)
+                factor = weight[j] * drawn[q] / (work * spread)
                 t = slots[q]
                 for r in range(q, n):
                     hessian[t, slots[r] - t] -= factor * drawn[r]
