@@ -190,7 +190,7 @@ class Ascent:
         """Return prices within their bounds, from the unit of the quasi-Newton method."""
         return np.asarray(np.clip(x * self.scale, self._low, self._high))
 
-    def step(self, steps: int, gap: float = FIRST_GAP) -> None:
+    def step(self, steps: int, gap: float = FIRST_GAP, last_gap: float = LAST_GAP) -> None:
         """Take deflected subgradient steps from the best prices, of the length that closes a gap assumed.
 
         Parameters
@@ -199,6 +199,8 @@ class Ascent:
             At most. The steps end early when the gap assumed, halved whenever they stall, is negligible.
         gap
             Distance to the maximum that the first steps assume, relative to the value.
+        last_gap
+            Assumed distance at which the steps end.
         """
         prices = self.prices
         value = self.value
@@ -210,7 +212,7 @@ class Ascent:
             outwards = ((prices <= self._low) & (subgradient < 0)) | ((prices >= self._high) & (subgradient > 0))
             direction = MOMENTUM * direction + np.where(outwards, 0.0, subgradient)
             length = float(direction @ direction)
-            if gap < LAST_GAP or length <= 0 or self.done:
+            if gap < last_gap or length <= 0 or self.done:
                 break
             prices = np.clip(prices + (self.value + gap * size - value) / length * direction, self._low, self._high)
             best = self.value

@@ -19,17 +19,11 @@ class AscentParameters(Parameters):
         Distance to the optimum that the first steps assume, relative. A larger one makes longer steps.
     last_gap
         Assumed distance at which the ascent ends, relative. A smaller one takes more pricings.
-    patience
-        Pricings without a better bound after which the assumed distance is halved.
-    momentum
-        Share of the last direction in the next one. More damps the zigzag and turns more slowly.
     """
 
     iterations: int = number(120, least=1)
     first_gap: float = number(0.05, above=0)
     last_gap: float = number(1e-5, above=0)
-    patience: int = number(6, least=1)
-    momentum: float = number(0.6, least=0, below=1)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
-from carbonopt.problems.elastic.methods.price.fluid.ascent import ascend
 from carbonopt.problems.elastic.methods.price.fluid.band import Allocation, Band, FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.interior import InteriorPoint, Point
 from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
@@ -143,14 +143,14 @@ def _first(program: FluidProgram, pricer: Pricer, options: Options) -> tuple[Opt
     params = options.parameters(PriceParameters)
     smoothing, band = params.smoothing, params.band
     if program.size < smoothing.least_units:
-        best = _best_of(pricer, ascend(pricer, options))
+        best = _best_of(pricer, _ascend(pricer, options))
         return best, _width(best, band.width)
     target = max(smoothing.gap_share * options.mip_rel_gap, smoothing.least_gap)
     smoothed = smooth(program, pricer, target, options)
     best = _best_of(pricer, smoothed.prices)
     best.info |= {"newton_steps": smoothed.steps}
     if smoothed.allocation is None:
-        best = max(best, _best_of(pricer, ascend(pricer, options)), key=lambda found: found.bound)
+        best = max(best, _best_of(pricer, _ascend(pricer, options)), key=lambda found: found.bound)
         return best, _width(best, band.width)
     best.carbon = smoothed.carbon
     best.allocation = smoothed.allocation
@@ -162,6 +162,14 @@ def _first(program: FluidProgram, pricer: Pricer, options: Options) -> tuple[Opt
 def _width(best: Optimum, share: float) -> float:
     """Return the width of a first band [g], from that over the median break price."""
     return max(share * float(np.median(best.mu)), 1e-9)
+
+
+def _ascend(pricer: Pricer, options: Options) -> FloatArray:
+    """Return slot prices that are good enough to say which levels can matter, shape (T,)."""
+    params = options.parameters(PriceParameters).ascent
+    ascent = Ascent(pricer, None, pricer.closed_slot_prices(), remaining=lambda: options.remaining)
+    ascent.step(params.iterations, params.first_gap, params.last_gap)
+    return ascent.prices
 
 
 def _best_of(pricer: Pricer, prices: FloatArray) -> Optimum:
@@ -198,7 +206,7 @@ def least_shortage(program: FluidProgram, options: Options) -> Optimum:
     """
     free = program.without_carbon()
     pricer = Pricer(free, shortage_price=1.0)
-    start = ascend(pricer, options)
+    start = _ascend(pricer, options)
     bound, _ = pricer(start)
     best = Optimum(start, pricer.mu.copy(), bound)
     width = 0.5

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from carbonopt.algorithms.kernel import kernel
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray
 from carbonopt.problems.elastic.methods.price.plans.table import Scratch, Table
 
 LEAST_PRICE = 1e-20
 """Prices and costs below this count as none [g]."""
-
-
-@kernel
-def sort_slots(value: FloatArray, place: IntArray, size: int) -> None:
-    """Sort `value[:size]` and with it `place[:size]`; Shell's sort, quick for a hundred."""
-    for gap in (57, 23, 10, 4, 1):
-        for i in range(gap, size):
-            v = value[i]
-            p = place[i]
-            k = i
-            while k >= gap and value[k - gap] > v:
-                value[k] = value[k - gap]
-                place[k] = place[k - gap]
-                k -= gap
-            value[k], place[k] = v, p
-
-
-@kernel
-def count_below(value: FloatArray, size: int, limit: float) -> int:
-    """Return how many of the sorted `value[:size]` are below `limit`."""
-    low, high = 0, size
-    while low < high:
-        mid = (low + high) // 2
-        if value[mid] < limit:
-            low = mid + 1
-        else:
-            high = mid
-    return low
 
 
 @kernel
@@ -71,7 +45,9 @@ def fill_values(j: int, price: FloatArray, theta: float, tab: Table, scr: Scratc
                     scr.value[u, m] = tab.intensity[t] * tab.kwh[p, u] + theta * price[t]
                     scr.place[u, m] = i
                     m += 1
-            sort_slots(scr.value[u], scr.place[u], m)
+            order = np.argsort(scr.value[u, :m], kind="mergesort")  # stable: ties go to the earlier slot
+            scr.value[u, :m] = scr.value[u, :m][order]
+            scr.place[u, :m] = scr.place[u, :m][order]
         scr.size[u] = m
         total += m * tab.gain[p, u]
     return total
@@ -83,7 +59,7 @@ def set_base(mu: float, classes: int, p: int, tab: Table, scr: Scratch) -> float
     done = 0.0
     if tab.regular[p] > 0:
         for u in range(classes):
-            scr.base[u] = count_below(scr.value[u], scr.size[u], mu * tab.gain[p, u])
+            scr.base[u] = np.searchsorted(scr.value[u, : scr.size[u]], mu * tab.gain[p, u])
             done += scr.base[u] * tab.gain[p, u]
         return done
     for i in range(classes):
