@@ -28,6 +28,7 @@ def days(seed: int = 1, **options: object) -> PurchasingInstance:
     return instance
 
 
+@pytest.mark.slow
 def test_nobody_is_below_what_is_proven() -> None:
     table = excess_table(days(), **QUICK)
     assert set(table["policy"]) == set(policies_of(days()))

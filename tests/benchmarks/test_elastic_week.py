@@ -57,6 +57,7 @@ def test_plain_python_stops_when_the_time_is_out() -> None:
     assert Algorithm1(week, printed=True).run(recompute=True, seconds=0.0).share == 0
 
 
+@pytest.mark.slow
 def test_one_process_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [*TINY[:-1], "--cases", "plain-printed,greedy-printed"]
     assert elastic_week.main(arguments) == 0

@@ -47,6 +47,7 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     return {result["name"]: result for result in found["instances"][0]["results"]}
 
 
+@pytest.mark.slow
 class TestTinyRun:
     def test_every_line_is_there(self, tiny_run: dict[str, dict[str, Any]]) -> None:
         assert list(tiny_run) == list(mosp_gap_cases.CASES)

@@ -20,6 +20,7 @@ def run(*options: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_rows_are_appended_and_never_made_twice(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     first = run("--omegas", "0.5", "-o", str(file))
@@ -38,6 +39,7 @@ def test_rows_are_appended_and_never_made_twice(tmp_path: Path) -> None:
     assert "saving_least" in second
 
 
+@pytest.mark.slow
 def test_experiments_with_other_options_share_a_file_and_no_rows(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     few = ["--seeds", "1", "--policies", "--printed", "--omegas", "-o", str(file)]  # the baselines alone

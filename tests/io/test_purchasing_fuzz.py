@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from instance_support import JUNK, Raw, damaged, paths, with_junk
 from loop_support import for_each
 from purchasing_support import RAW, change
@@ -33,6 +34,7 @@ def survives(raw: Raw) -> None:
         assert co.check(instance, solution).violations == ()
 
 
+@pytest.mark.slow
 @for_each(value=JUNK)
 def test_any_value_anywhere_is_an_instance_or_an_input_error(value: Any) -> None:
     for place in paths(RAW)[1:]:

@@ -34,6 +34,7 @@ def test_the_optimum_on_the_grid_is_that_of_brute_force(kind: str, seed: int) ->
     assert report.objective <= optimum * (1 + 1e-7)
 
 
+@pytest.mark.slow
 @for_each(seed=range(3))
 def test_the_checker_takes_the_schedule_at_the_objective_of_the_program(seed: int) -> None:
     raw = reference.random_instance(seed, "restart", jobs=4, slots=6)

@@ -30,6 +30,7 @@ def solver_of(instance):
     return solver
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [0.7, 0.9, 1.3])
 def test_no_bound_of_cuts_is_past_the_optimum(load):
     better = 0

@@ -83,6 +83,7 @@ def crowded(seed, jobs=14):
     return co.generate("mosp", preset="bench", jobs=jobs, clusters=2, slots=12, seed=seed, load=1.5)
 
 
+@pytest.mark.slow
 def test_no_bound_is_past_the_optimum_and_certificates_hold():
     better = 0
     for seed in range(25):
@@ -225,6 +226,7 @@ def test_jobs_without_work_are_rejected_like_others():
     assert solution.objective == pytest.approx(co.solve(instance, "milp").objective)
 
 
+@pytest.mark.slow
 def test_trees_are_no_deeper_than_files_may_be():
     proof = raised(crowded(0, jobs=30), splits=100)
 

@@ -59,6 +59,7 @@ def given(instance, empty, dual, improver):
     return at_places(empty, place, dual, improver.prices, fill=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("load", "objective"), [(0.7, "carbon"), (1.3, "carbon"), (0.7, "caspian"), (1.3, "caspian")])
 def test_a_proof_ends_at_the_optimum(load, objective):
     proven = 0

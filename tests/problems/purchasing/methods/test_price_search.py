@@ -144,6 +144,7 @@ class TestShare:
 
 
 class TestReach:
+    @pytest.mark.slow
     def test_three_days_of_jobs_are_near_their_bound(self) -> None:
         """Annealed to the load alone, the gap was .75 %; now it is .45 %."""
         instance = co.generate("purchasing", jobs=300, arrival_hours=72, reserved=12, seed=3)
