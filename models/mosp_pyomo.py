@@ -91,11 +91,19 @@ def feasible(data: dict, relax: bool = False) -> pyo.ConcreteModel:
     def placed_once(m, i):  # (6)  sum_jt x_ijt <= 1, y_i its slack; = 1 where every job must run
         return sum(m.x[i, j, t] for j in allowed[i] for t in window[i]) + m.y[i] == 1
 
+    settled = data.get("fixed") or {"job": [], "cluster": [], "start": []}
+    columns = (settled["job"], settled["cluster"], settled["start"])
+    kept = {(jobs["name"].index(i), clusters.index(j), t) for i, j, t in zip(*columns, strict=True)}
+
+    @m.Constraint(kept)
+    def runs_already(m, i, j, t):  # x_ijt = 1 for jobs that run already; they are no starts in (8)
+        return m.x[i, j, t] == 1
+
     if (most := data["clusters"].get("max_starts_per_slot")) is not None:
 
         @m.Constraint(m.J, m.T)
         def few_starts(m, j, t):  # (8)  sum_i x_ijt <= S_j, one number or one for each cluster
-            started = [m.x[i, j, t] for i in m.I if (i, j, t) in m.X]
+            started = [m.x[i, j, t] for i in m.I if (i, j, t) in m.X and (i, j, t) not in kept]
             return sum(started) <= (most[j] if isinstance(most, list) else most) if started else pyo.Constraint.Skip
 
     return m

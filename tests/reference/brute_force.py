@@ -43,12 +43,15 @@ def brute_force(
     count = len(data["jobs"]["name"])
     sign = 1 if data["objective"]["kind"] == "carbon" else -1  # everything below minimises
     options = [sorted((sign * value, j, t) for value, j, t in _placements(data, i, normalizers)) for i in range(count)]
+    fixed = _fixed(data)
+    options = [[o for o in options[i] if o[1:] == fixed.get(i, o[1:])] for i in range(count)]
     price = _price_of_leaving_out(data)
     order = sorted(range(count), key=lambda i: -_unit_slots(data, i))
 
     at_best = [0.0] * (count + 1)  # cost of the jobs in order[depth:] if each had the clusters to itself
     for depth in reversed(range(count)):
-        alone = [value for value, _, _ in options[order[depth]]] + ([] if price is None else [price])
+        left_out = [] if price is None or order[depth] in fixed else [price]
+        alone = [value for value, _, _ in options[order[depth]]] + left_out
         if not alone:
             return None, {"job": [], "cluster": [], "start": []}
         at_best[depth] = at_best[depth + 1] + min(alone)
@@ -67,14 +70,14 @@ def brute_force(
             return
         i = order[depth]
         for value, j, t in options[i]:
-            begun = sum(place == [j, t] for _, *place in chosen)
-            if begun < limits[j] and _fits(data, free, i, j, t):
+            begun = sum(place == [j, t] for other, *place in chosen if other not in fixed)
+            if (i in fixed or begun < limits[j]) and _fits(data, free, i, j, t):
                 _take(data, free, i, j, t, +1)
                 chosen.append((i, j, t))
                 descend(depth + 1, cost + value)
                 chosen.pop()
                 _take(data, free, i, j, t, -1)
-        if price is not None:
+        if price is not None and i not in fixed:
             descend(depth + 1, cost + price)
 
     descend(0, 0.0)
@@ -85,6 +88,15 @@ def brute_force(
         "start": [t for _, _, t in rows],
     }
     return (None if cost is None else sign * cost + 0.0), schedule
+
+
+def _fixed(data: dict[str, Any]) -> dict[int, tuple[int, int]]:
+    """Cluster and start of each job that runs already, by job."""
+    runs, names, clusters = data.get("fixed"), data["jobs"]["name"], data["clusters"]["name"]
+    if runs is None:
+        return {}
+    rows = zip(runs["job"], runs["cluster"], runs["start"], strict=True)
+    return {names.index(job): (clusters.index(cluster), start) for job, cluster, start in rows}
 
 
 def _price_of_leaving_out(data: dict[str, Any]) -> float | None:

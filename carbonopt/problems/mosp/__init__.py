@@ -28,7 +28,9 @@ _POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
     "earliest-clean": ("the same, ties to the cleanest cluster", {"method": "greedy-clean", "suspend": False}),
 }
 
-_STARTS = ("max_starts_per_slot",)
+_FIXED = ("fixed",)
+"""Of all methods: see `carbonopt.problems.mosp.methods.fixed`."""
+_STARTS = ("max_starts_per_slot", *_FIXED)
 """Of all methods but `price`, whose search places jobs by capacity alone."""
 
 _BENCH = {"preset": "bench", "clusters": 3, "slots": 24}
@@ -60,6 +62,7 @@ PROBLEM = Problem(
             ".methods.price.method:price",
             "slot prices for the bound, a search that they guide",
             parameters=".methods.price.parameters:PriceParameters",
+            respects=_FIXED,
             takes_start=True,
         ),
         "lp-rounding": Method(

@@ -27,6 +27,7 @@ from carbonopt.io.schema import (
 )
 from carbonopt.problems.mosp.data import validate
 from carbonopt.problems.mosp.data.file_shape import shape_faults
+from carbonopt.problems.mosp.data.fixed import FixedRuns
 from carbonopt.problems.mosp.data.instance import (
     CarbonObjective,
     CaspianObjective,
@@ -116,6 +117,18 @@ def _table(columns: dict[str, list[float]], resources: Sequence[str]) -> FloatAr
     return np.array([columns[resource] for resource in resources], dtype=float).T
 
 
+class FixedSection(Section):
+    """Field ``fixed``: one entry a job that runs already in every column."""
+
+    job: list[Name]
+    cluster: list[Name]
+    start: list[Whole] = Field(description="slot")
+
+    def build(self) -> FixedRuns:
+        """Return the runs."""
+        return FixedRuns(tuple(self.job), tuple(self.cluster), np.array(self.start, dtype=np.int64))
+
+
 class CarbonWeights(Section):
     """Weights of the carbon objective."""
 
@@ -187,6 +200,7 @@ class MospFile(Section):
     clusters: ClusterSection
     jobs: JobSection
     objective: Annotated[CarbonObjectiveSection | CaspianObjectiveSection, Field(discriminator="kind")]
+    fixed: FixedSection | None = Field(default=None, description="cluster and start of jobs that run already")
 
 
 def from_dict(raw: dict[str, Any]) -> MospInstance:
@@ -203,6 +217,7 @@ def from_dict(raw: dict[str, Any]) -> MospInstance:
     cluster_section = faults.section(ClusterSection, raw, "clusters")
     job_section = faults.section(JobSection, raw, "jobs")
     objective_section = _objective_section(raw, faults)
+    fixed_section = None if raw.get("fixed") is None else faults.section(FixedSection, raw, "fixed")
     faults.found += shape_faults(raw, faults.slots)
     if faults.sound("time", "carbon", "clusters", "objective"):
         assert faults.time is not None
@@ -226,6 +241,7 @@ def from_dict(raw: dict[str, Any]) -> MospInstance:
         clusters=clusters,
         jobs=job_section.build(resources, clusters.name),
         objective=objective,
+        fixed=None if fixed_section is None else fixed_section.build(),
     )
 
 

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, exact_mean, frozen_float, frozen_int
-from carbonopt.core.errors import InputError, UnsupportedError, shown
+from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import SlotJobTable
 from carbonopt.problems.mosp.data import validate
+from carbonopt.problems.mosp.data.fixed import FixedRuns, fixed_faults, overload_faults
 
 CAPACITY_ROUNDING = 1e-9
 """Excess of a load over a capacity that counts as rounding, relative to the capacity; the same everywhere."""
@@ -50,6 +51,17 @@ class MospJobs(SlotJobTable):
             eligible.setflags(write=False)
             object.__setattr__(self, "eligible", eligible)
         _raise(validate.job_faults(self))
+
+    def part(self, rows: IntArray) -> MospJobs:
+        """Return the jobs of some rows."""
+        return MospJobs(
+            tuple(self.name[i] for i in rows),
+            self.arrival[rows],
+            self.duration[rows],
+            self.deadline[rows],
+            self.demand[rows],
+            None if self.eligible is None else self.eligible[rows],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +222,9 @@ class MospInstance(Instance):
         Names of the R resources, in the order of the arrays' resource axes.
     clusters, jobs, objective
         See their classes.
+    fixed
+        Jobs that run already, on the cluster and from the slot that they have; they are no starts of
+        `Clusters.max_starts_per_slot`. With the carbon objective only. None for none.
 
     Raises
     ------
@@ -223,6 +238,7 @@ class MospInstance(Instance):
     clusters: Clusters
     jobs: MospJobs
     objective: Objective = field(default_factory=CarbonObjective)
+    fixed: FixedRuns | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -230,6 +246,17 @@ class MospInstance(Instance):
         parts = (self.carbon, self.resources, self.clusters, self.jobs, self.objective)
         _raise(validate.cross_faults(*parts))
         object.__setattr__(self, "clusters", self.clusters.over(self.time.slots))
+        if self.fixed is not None:
+            self._require_sound_runs(self.fixed)
+
+    def _require_sound_runs(self, runs: FixedRuns) -> None:
+        if self.objective.kind != "carbon":
+            words = "must not be there under the caspian objective, whose Z1 divides by the whole capacity"
+            raise InputError(Fault("fixed", words))
+        _raise(fixed_faults(runs, self.clusters, self.jobs, self.time.slots))
+        _raise(list(overload_faults(self)))
+        if not len(runs):
+            object.__setattr__(self, "fixed", None)
 
     @property
     def sense(self) -> str:
@@ -239,9 +266,12 @@ class MospInstance(Instance):
     @property
     def constraints(self) -> tuple[str, ...]:
         """Names of the optional constraints that this instance has."""
-        if self.clusters.max_starts_per_slot is None:
-            return ()
-        return ("max_starts_per_slot",)
+        names = []
+        if self.clusters.max_starts_per_slot is not None:
+            names.append("max_starts_per_slot")
+        if self.fixed is not None:
+            names.append("fixed")
+        return tuple(names)
 
     @property
     def zone_of_cluster(self) -> IntArray:
@@ -285,6 +315,7 @@ class MospInstance(Instance):
                 else [[clusters.name[j] for j in np.flatnonzero(row)] for row in jobs.eligible],
             },
             "objective": self.objective.to_dict(),
+            **({} if self.fixed is None else {"fixed": self.fixed.to_dict()}),
         }
 
     def features(self) -> dict[str, Any]:

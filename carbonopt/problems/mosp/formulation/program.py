@@ -6,6 +6,8 @@
                  x_ijt in {0, 1}                                                                 (8)
     starts       sum_i x_ijt <= S_j                         each j, t, where the instance has S_j   (not of the paper)
 
+Where the instance fixes runs, x_ijt = 1 for each of them, and they are not counted in starts.
+
 x_ijt exists only where job i may start on cluster j in slot t: released, eligible (7), inside the
 horizon, and within the cluster's capacity on its own.
 """
@@ -19,6 +21,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.milp.program import Block, Program, require_memory
+from carbonopt.problems.mosp.data.fixed import fixed_rows
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.data.schedule import as_schedule
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
@@ -180,8 +183,12 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
         rejected = program.add_variables("rejected", len(instance.jobs), upper=1, cost=price)
         program.add_entries(placement.index, rejected.index, 1.0)
     capacity = _add_capacity(program, instance, x, placements)  # (5)
+    free = _is_free(instance, placements)
+    if instance.fixed is not None:
+        settled = program.add_rows("fixed", int((~free).sum()), lower=1)
+        program.add_entries(settled.index, x.index[~free], 1.0)
     if instance.clusters.max_starts_per_slot is not None:
-        _add_starts(program, instance, x, placements)  # (8)
+        _add_starts(program, instance, x, placements, free)  # (8)
     return MospProgram(program, placements, x, placement, capacity)
 
 
@@ -202,9 +209,18 @@ def _add_capacity(program: Program, instance: MospInstance, x: Block, placements
     return rows
 
 
-def _add_starts(program: Program, instance: MospInstance, x: Block, placements: Placements) -> None:
+def _is_free(instance: MospInstance, placements: Placements) -> BoolArray:
+    """Return which placements are to be decided, shape (columns,)."""
+    free = np.ones(len(placements), dtype=np.bool_)
+    for i, j, start in zip(*fixed_rows(instance), strict=True):
+        free &= (placements.job != i) | (placements.cluster != j) | (placements.start != start)
+    return free
+
+
+def _add_starts(program: Program, instance: MospInstance, x: Block, placements: Placements, free: BoolArray) -> None:
     slots = instance.time.slots
     limit = instance.clusters.max_starts_per_slot
     assert limit is not None
     rows = program.add_rows("starts", (len(limit), slots), upper=limit[:, None])
-    program.add_entries(rows.start + placements.cluster * slots + placements.start, x.index, 1.0)
+    row = rows.start + placements.cluster * slots + placements.start
+    program.add_entries(row[free], x.index[free], 1.0)

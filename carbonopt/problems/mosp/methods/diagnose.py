@@ -24,6 +24,7 @@ from carbonopt.problems.mosp.formulation.program import (
     possible_placements,
 )
 from carbonopt.problems.mosp.methods.bounds import lagrangian_bound
+from carbonopt.problems.mosp.methods.fixed import free_part
 from carbonopt.problems.mosp.methods.heuristics import must_run
 from carbonopt.problems.mosp.verify.check import check
 
@@ -48,6 +49,7 @@ def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
     options
         Time limit and threads of the solver.
     """
+    instance = free_part(instance)
     stuck = list(_stuck_jobs(instance))
     rest = _without(instance, {finding.jobs[0] for finding in stuck})
     if len(rest.jobs):
@@ -93,18 +95,8 @@ def _stuck_jobs(instance: MospInstance) -> Iterator[Finding]:
 
 
 def _without(instance: MospInstance, names: set[str]) -> MospInstance:
-    keep = np.array([name not in names for name in instance.jobs.name], dtype=np.bool_)
-    jobs = instance.jobs
-    kept = replace(
-        jobs,
-        name=tuple(np.array(jobs.name, dtype=object)[keep]),
-        arrival=jobs.arrival[keep],
-        duration=jobs.duration[keep],
-        deadline=jobs.deadline[keep],
-        demand=jobs.demand[keep],
-        eligible=None if jobs.eligible is None else jobs.eligible[keep],
-    )
-    return replace(instance, jobs=kept, objective=CarbonObjective())
+    keep = np.flatnonzero([name not in names for name in instance.jobs.name])
+    return replace(instance, jobs=instance.jobs.part(keep), objective=CarbonObjective())
 
 
 def _nothing(instance: MospInstance) -> PlacementValue:

@@ -23,6 +23,7 @@ from carbonopt.problems.mosp.formulation.program import (
 )
 from carbonopt.problems.mosp.methods import heuristics
 from carbonopt.problems.mosp.methods.bounds import free_bound, tighter, typical_cost
+from carbonopt.problems.mosp.methods.fixed import keeps_fixed
 from carbonopt.problems.mosp.methods.incumbent import report_best
 from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
@@ -59,6 +60,7 @@ def formulate(instance: MospInstance, form: str) -> Program:
     return build(instance, value, integer=form == "milp").program
 
 
+@keeps_fixed
 def milp(instance: MospInstance, options: Options) -> Outcome:
     """Solve the whole program with HiGHS, from the best schedule that insertion and rounding find."""
     value, info = value_of(instance, options)
@@ -144,6 +146,7 @@ def _improves(form: MospProgram, sign: float, values: FloatArray, best: PartialS
     return bool(sign * (cost @ values) < sign * (cost @ _columns_of(form, best)))
 
 
+@keeps_fixed
 def lp(instance: MospInstance, options: Options) -> Outcome:
     """Bound the optimum by the LP relaxation; the duals of the capacity rows certify it."""
     value, info = value_of(instance, options)

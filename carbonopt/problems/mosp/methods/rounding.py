@@ -16,12 +16,14 @@ from carbonopt.problems.mosp.formulation.program import (
     refuse_if_too_large,
 )
 from carbonopt.problems.mosp.methods import heuristics
+from carbonopt.problems.mosp.methods.fixed import keeps_fixed
 from carbonopt.problems.mosp.methods.incumbent import heuristic_outcome, report_best
 from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 from carbonopt.problems.mosp.methods.relaxation import relaxation
 
 
+@keeps_fixed
 def lp_rounding(instance: MospInstance, options: Options) -> Outcome:
     """Round the LP optimum to where it places the jobs, and improve by single moves.
 
@@ -34,6 +36,7 @@ def lp_rounding(instance: MospInstance, options: Options) -> Outcome:
     return _rounded(instance, options, rounded, insert_first=True)
 
 
+@keeps_fixed
 def caspian_rounding(instance: MospInstance, options: Options) -> Outcome:
     """Caspian's Algorithms 2 and 3."""
 

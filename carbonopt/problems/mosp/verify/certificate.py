@@ -18,6 +18,7 @@ side (`numpy.nextafter` after each), so the result is a bound in real arithmetic
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,13 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
+from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
+from carbonopt.problems.mosp.data.instance import (
+    CAPACITY_ROUNDING,
+    CarbonObjective,
+    CaspianObjective,
+    MospInstance,
+)
 
 JOBS_AT_ONCE = 1_000
 """Jobs whose costs by start are held in memory together."""
@@ -65,6 +72,8 @@ def proven_bound(
     InputError
         If it is no such certificate.
     """
+    if instance.fixed is not None:
+        return _with_fixed(instance, certificate, info)
     kind = certificate.get("kind")
     objective = instance.objective
     if kind not in ("lagrangian", "rejections"):
@@ -81,6 +90,34 @@ def proven_bound(
         return None, ()
     claimed = isinstance(objective, CaspianObjective) and objective.normalizers is None
     return lower if instance.sense == "min" else -lower, ("normalizers",) if claimed else ()
+
+
+def _with_fixed(
+    instance: MospInstance, certificate: dict[str, Any], info: dict[str, Any]
+) -> tuple[float | None, tuple[str, ...]]:
+    """Return the bound of the jobs that are free, in the capacity left to them, plus what the fixed runs cost.
+
+    Rows of jobs in a certificate count free jobs alone, in the order of the instance.
+    """
+    job, cluster, start = fixed_rows(instance)
+    load = fixed_load(instance)
+    excess = up(load * CAPACITY_ROUNDING)  # counts as rounding, beside that of what is left
+    left = np.maximum(0.0, up(up(instance.clusters.capacity - load) + excess))
+    rest = np.setdiff1d(np.arange(len(instance.jobs)), job)
+    free = replace(
+        instance, fixed=None, jobs=instance.jobs.part(rest), clusters=replace(instance.clusters, capacity=left)
+    )
+    bound, assumes = proven_bound(free, certificate, info)
+    if bound is None:
+        return None, ()
+    alone = _unit_cost(instance, info)
+    cost = 0.0
+    for i, j, t in zip(job.tolist(), cluster.tolist(), start.tolist(), strict=True):
+        end = t + int(instance.jobs.duration[i])
+        for r, units in enumerate(instance.jobs.demand[i]):
+            cost = float(down(cost + down(units * down(math.fsum(alone[j, r, t:end])))))
+        cost = float(down(cost + _time_costs(instance, np.array([i]), info)[0, t]))
+    return float(down(bound + cost)), assumes
 
 
 class _Prices(NamedTuple):

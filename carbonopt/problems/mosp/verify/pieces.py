@@ -68,6 +68,8 @@ def check_pieces(instance: MospInstance, schedule: dict[str, Any], rule: Any, in
         and goes on later, and that it goes on on another cluster (at once or later); ``churn``: both together.
         `Report.incomparable` is set where a job has more than one piece.
     """
+    if instance.fixed is not None:
+        return _refused("the instance fixes runs, which are whole: a schedule of pieces cannot keep them")
     if rule not in RULES:
         return _refused(f"info.pieces is {shown(rule)}: must be one of {', '.join(RULES)}")
     if set(schedule) != set(COLUMNS) or len({len(column) for column in schedule.values()}) != 1:

@@ -55,6 +55,7 @@ def check_runs(instance: MospInstance, schedule: dict[str, Any], info: dict[str,
     violations, runs = _parse(instance, schedule)
     violations += _window(instance, runs)
     violations += _placement(instance, runs)
+    violations += _fixed(instance, runs)
     load = _load(instance, runs)
     violations += _capacity(instance, runs, load)
     violations += _starts(instance, runs)
@@ -127,6 +128,22 @@ def _placement(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
             yield Violation("placement", f"job {name!r} does not run, and no rejection price is set", job=name)
 
 
+def _fixed(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
+    """Jobs that run already stay on their cluster and in their slots."""
+    if instance.fixed is None:
+        return
+    found = {
+        instance.jobs.name[i]: (instance.clusters.name[j], int(t))
+        for i, j, t in zip(runs.job, runs.cluster, runs.start, strict=True)
+    }
+    for job, cluster, start in zip(instance.fixed.job, instance.fixed.cluster, instance.fixed.start, strict=True):
+        there = found.get(job)
+        if there != (cluster, start):
+            is_at = "does not run" if there is None else f"is on cluster {there[0]!r} from slot {there[1]}"
+            text = f"job {job!r} {is_at}; it is fixed on cluster {cluster!r} from slot {start}"
+            yield Violation("fixed", text, job=job, cluster=cluster, slot=int(start))
+
+
 def _load(instance: MospInstance, runs: _Runs) -> FloatArray:
     """Return the used units of each cluster, resource and slot, shape (M, R, T); runs are cut at the horizon."""
     jobs = instance.jobs
@@ -168,7 +185,9 @@ def _starts(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
     limit = instance.clusters.max_starts_per_slot
     if limit is None:
         return
-    places, count = np.unique(np.array([runs.cluster, runs.start]), axis=1, return_counts=True)
+    settled = [] if instance.fixed is None else instance.fixed.job
+    decided = ~np.isin(np.array([instance.jobs.name[i] for i in runs.job], dtype=object), list(settled))
+    places, count = np.unique(np.array([runs.cluster, runs.start])[:, decided], axis=1, return_counts=True)
     for (j, t), started in zip(places.T.tolist(), count.tolist(), strict=True):
         if started > limit[j]:
             name = instance.clusters.name[j]

@@ -25,6 +25,7 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
+from carbonopt.problems.mosp.methods.fixed import keeps_fixed
 from carbonopt.problems.mosp.methods.greedy import greedy
 from carbonopt.problems.mosp.methods.milp import branch
 from carbonopt.problems.mosp.methods.normalizers import value_of
@@ -46,6 +47,7 @@ COMPILE_SECONDS = 30.0
 """What it takes to compile the loops, about, on a slow machine [s]."""
 
 
+@keeps_fixed
 def price(instance: MospInstance, options: Options) -> Outcome:
     """Bound by slot prices and search with them."""
     value, info = value_of(instance, options)
