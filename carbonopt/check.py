@@ -7,6 +7,8 @@ from dataclasses import replace
 from math import inf, isfinite
 from typing import Any
 
+import numpy as np
+
 from carbonopt.core.errors import InputError
 from carbonopt.core.instance import Instance
 from carbonopt.core.options import Schedule
@@ -30,9 +32,11 @@ CERTIFICATE_SLACK = 1e-9
 
 
 def evaluate(instance: Instance, schedule: Schedule, info: dict[str, Any] | None = None) -> Report:
-    """Return the checker's report on a bare schedule."""
-    report: Report = problem_of(instance.problem).role("check")(instance, schedule, info)
-    return report
+    """Return the checker's report on a bare schedule; a metric that overflows is None, as one that is not defined."""
+    with np.errstate(over="ignore"):
+        report: Report = problem_of(instance.problem).role("check")(instance, schedule, info)
+    beyond = {name: None for name, value in report.metrics.items() if isinstance(value, float) and not isfinite(value)}
+    return replace(report, metrics={**report.metrics, **beyond}) if beyond else report
 
 
 def check(instance: Instance, solution: Solution) -> Report:

@@ -36,4 +36,9 @@ def require_bytes(what: str, needed: float) -> None:
     """
     free = free_bytes()
     if needed > free:
-        raise TooLargeError(Fault("", f"{what}: about {needed / 2**30:.1f} GiB; {free / 2**30:.1f} GiB are free"))
+        raise TooLargeError(Fault("", f"{what}: about {_gib(needed)} GiB; {free / 2**30:.1f} GiB are free"))
+
+
+def _gib(count: float) -> str:
+    gib = count / 2**30
+    return f"{gib:.1f}" if gib < 1e6 else f"{gib:.1e}"

@@ -195,6 +195,8 @@ def read_parameters(path: str | PathLike[str]) -> dict[str, Any]:
         raise InputError(Fault("", f"cannot be read: {error.strerror}")).in_file(path) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(Fault("", f"is not TOML: {error}")).in_file(path) from None
+    except ValueError:  # Python's limit, far above what any parameter takes
+        raise InputError(Fault("", "holds a whole number of more than 4300 digits")).in_file(path) from None
 
 
 def _read(hint: Any, value: Any, where: str, usual: Any) -> Any:

@@ -20,6 +20,12 @@ HOURS_PER_UNIT = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0}
 SHORTEST_MEDIAN_HOURS = 1 / 60
 LONGEST_MEDIAN_HOURS = 1000.0
 """Median lengths outside these limits make `read_jobs` warn: they are how a wrong `time_unit` shows."""
+LONGEST_HOURS = 1e6
+"""A job of more than a century is a slip of the pen."""
+LATEST_HOURS = 1e9
+"""A later arrival would have more slots than a whole number counts."""
+MOST_CPUS = 1e30
+"""Of a job: instance files hold no larger numbers."""
 
 _COLUMNS = {name: (name,) for name in ("arrival_time", "length", "cpus")}
 
@@ -148,15 +154,20 @@ def read_jobs(path: str | os.PathLike[str], time_unit: str) -> JobTrace:
     table = read_table(path)
     at = table.columns(_COLUMNS)
     arrival, length, cpus = (table.numbers(at[name]) for name in _COLUMNS)
-    rules = {
-        "arrival_time": ((arrival >= 0) & (arrival < np.inf), f"must be a number of {time_unit}, at least 0"),
-        "length": ((length > 0) & (length < np.inf), f"must be a number of {time_unit}, more than 0"),
-        "cpus": ((cpus > 0) & (cpus < np.inf), "must be a number of CPUs, more than 0"),
-    }
-    faults = [fault for name, (good, problem) in rules.items() for fault in table.faults(at[name], ~good, problem)]
+    to_hours = HOURS_PER_UNIT[time_unit]
+    latest = LATEST_HOURS / to_hours
+    longest = LONGEST_HOURS / to_hours
+    rules = [
+        ("arrival_time", (arrival >= 0) & (arrival < np.inf), f"must be a number of {time_unit}, at least 0"),
+        ("arrival_time", ~(arrival > latest) | (arrival == np.inf), f"must be at most {latest:g} {time_unit}"),
+        ("length", (length > 0) & (length < np.inf), f"must be a number of {time_unit}, more than 0"),
+        ("length", ~(length > longest) | (length == np.inf), f"must be at most {longest:g} {time_unit}"),
+        ("cpus", (cpus > 0) & (cpus < np.inf), "must be a number of CPUs, more than 0"),
+        ("cpus", ~(cpus > MOST_CPUS) | (cpus == np.inf), f"must be at most {MOST_CPUS:g}"),
+    ]
+    faults = [fault for name, good, problem in rules for fault in table.faults(at[name], ~good, problem)]
     if faults:
         raise InputError(faults)
-    to_hours = HOURS_PER_UNIT[time_unit]
     _warn_of_unit(path, time_unit, float(np.median(length)) * to_hours)
     return JobTrace(arrival * to_hours, length * to_hours, cpus, table.lines)
 

@@ -14,7 +14,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.io.csvfile import Table, read_table
-from carbonopt.io.jobs import JobTrace, kept_rows
+from carbonopt.io.jobs import LONGEST_HOURS, MOST_CPUS, JobTrace, kept_rows
 
 ENDED = {
     "BOOT_FAIL",
@@ -27,8 +27,6 @@ ENDED = {
     "TIMEOUT",
 }
 """States of jobs that ran to an end, though not always a good one."""
-LONGEST_HOURS = 1e6
-"""A job of more than a century is a slip of the pen."""
 _REQUIRED = {name: (name,) for name in ("JobID", "Submit", "State")}
 _CPUS = ("AllocCPUS", "NCPUS", "ReqCPUS")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
@@ -77,10 +75,11 @@ def read_sacct(path: str | os.PathLike[str]) -> JobTrace:
     ran = ended & (hours != 0)
     submit = _moments(table, at["Submit"])
     cpus = _cpus(table)
+    counted = (cpus > 0) & (cpus <= MOST_CPUS)
     faults = [
         *table.faults(at["Submit"], ran & np.isnat(submit), _MOMENT_RULE),
         *hours_faults,
-        *table.faults(_cpu_columns(table)[0], ran & ~((cpus > 0) & (cpus < np.inf)), "must be a number, more than 0"),
+        *table.faults(_cpu_columns(table)[0], ran & ~counted, "must be a number, more than 0"),
     ]
     if faults:
         raise InputError(faults)

@@ -15,7 +15,7 @@ from carbonopt.core.arrays import FloatArray, frozen_int
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.files import read_bytes
 from carbonopt.io.csvfile import Table
-from carbonopt.io.jobs import JobTrace, kept_rows
+from carbonopt.io.jobs import LATEST_HOURS, LONGEST_HOURS, MOST_CPUS, JobTrace, kept_rows
 
 FIELDS = 18
 USED = {"submit_time": 2, "run_time": 4, "allocated_processors": 5, "requested_processors": 8, "status": 11}
@@ -23,6 +23,14 @@ USED = {"submit_time": 2, "run_time": 4, "allocated_processors": 5, "requested_p
 CANCELLED = 5
 PARTIAL = (2, 3, 4)
 """Status of the lines that tell the pieces of an interrupted job, beside the one line of the whole job."""
+LARGEST = {
+    "submit_time": 3600 * LATEST_HOURS,
+    "run_time": 3600 * LONGEST_HOURS,
+    "allocated_processors": MOST_CPUS,
+    "requested_processors": MOST_CPUS,
+    "status": MOST_CPUS,
+}
+"""Of each field that is read: what no later step overflows by."""
 _UNITS = {"submit_time": "seconds", "run_time": "seconds"}
 
 
@@ -58,9 +66,11 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     submit, run, allocated, requested, status = columns = [table.numbers(column) for column in range(len(USED))]
     faults = []
     for column, (name, values) in enumerate(zip(USED, columns, strict=True)):
-        good = ((values >= 0) & (values < np.inf)) | (values == -1)
+        good = ((values >= 0) & (values <= LARGEST[name])) | (values == -1)
         what = f"a number of {_UNITS[name]}" if name in _UNITS else "a number"
-        faults += table.faults(column, ~good, f"must be {what}, at least 0, or -1 where it is unknown")
+        faults += table.faults(
+            column, ~good, f"must be {what}, at least 0, or -1 where it is unknown; at most {LARGEST[name]:g}"
+        )
     if faults:
         raise InputError(faults)
     cpus = np.where(allocated > 0, allocated, requested)

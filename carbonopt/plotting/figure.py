@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.errors import UnsupportedError, one_line
 from carbonopt.core.files import PathLike, write_bytes
 
 
@@ -33,6 +33,10 @@ def save(axes: Any, path: PathLike) -> None:
     known = figure.canvas.get_supported_filetypes()
     if suffix not in known:
         raise UnsupportedError(f"{path}: the name must end in one of .{', .'.join(known)}")
+    for text in figure.findobj(lambda artist: hasattr(artist, "set_parse_math")):
+        text.set_text(
+            "\n".join(map(one_line, text.get_text().split("\n")))
+        )  # an SVG file with control characters is none
     content = io.BytesIO()
     figure.savefig(content, format=suffix, dpi=150)
     write_bytes(path, content.getvalue())

@@ -28,6 +28,8 @@ ROUNDS_A_MOMENT = 100_000
 """A policy that acts more often than this without time going by will never end."""
 IDLE_EPOCHS = 100_000
 """Epochs in a row at which nothing runs and nothing else is to come, after which jobs count as left waiting."""
+MOST_EPOCHS = 10_000_000
+"""Epochs of a simulation, beyond which it would take hours: a year of them every 4 seconds is less."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,7 @@ class _Engine:
             self.known += [(at, CAPACITY, number, (number, limit)) for at, limit in pool.changes()[1:]]
         self.known.sort(key=itemgetter(0, 1, 2))
         if self.policy.epoch is not None and "on_epoch" in self.hook:
+            self._require_few_epochs(float(arrival.max(initial=0.0)) / self.policy.epoch)
             state.push(0.0, EPOCH, 0)
 
     def _moment(self) -> list[Event] | None:
@@ -251,8 +254,14 @@ class _Engine:
             self._call(name, job)
         return bool(ended)
 
+    def _require_few_epochs(self, count: float) -> None:
+        """Raise where a policy plans anew so often that its simulation does not end."""
+        if count > MOST_EPOCHS:
+            raise ValueError(f"an epoch of {self.policy.epoch:.9g} is too short: more than {MOST_EPOCHS} of them")
+
     def _epoch(self, number: int) -> None:
         state = self.state
+        self._require_few_epochs(number)
         waits = not state.running and not state.events and self.at == len(self.known)
         self.idle = self.idle + 1 if waits else 0
         self._call("on_epoch")

@@ -33,12 +33,17 @@ def _reference(name: str) -> ModuleType:
 
 MOSP, ELASTIC = _reference("brute_force"), _reference("brute_force_elastic")
 MLCLUSTER, PURCHASING = _reference("brute_force_mlcluster"), _reference("brute_force_purchasing")
+ECAS = _reference("brute_force_ecas")
+REFERENCES = {"mosp": MOSP, "elastic": ELASTIC, "mlcluster": MLCLUSTER, "purchasing": PURCHASING, "ecas": ECAS}
+EXACT = ("mosp", "elastic", "ecas")
+"""Problems of which brute force sees every schedule."""
+MAGNITUDES = (0.0, 1e-9, 1e-3, 1.0, 1e3, 1e6, 1e12)
 
 
 def drawn(rng: random.Random) -> dict[str, Any]:
     """Return the content of an instance file of any problem, twisted or not."""
     seed = rng.randrange(10**6)
-    raw = rng.choice([_mosp, _elastic, _mlcluster, _purchasing])(rng, seed)
+    raw = rng.choice([_mosp, _elastic, _mlcluster, _purchasing, _ecas])(rng, seed)
     for twist in rng.sample(TWISTS, rng.randrange(3)):
         twist(rng, raw)
     return raw
@@ -77,6 +82,44 @@ def _purchasing(rng: random.Random, seed: int) -> dict[str, Any]:
     return raw
 
 
+def _ecas(rng: random.Random, seed: int) -> dict[str, Any]:
+    slots = rng.randint(3, 5)
+    raw: dict[str, Any] = ECAS.random_instance(seed, rng.choice(ECAS.KINDS), jobs=rng.randint(1, 3), slots=slots)
+    if rng.random() < 0.2:
+        raw["price_per_kwh"] = [-1.0] * slots  # who runs is paid for it
+    return raw
+
+
+def _exact_fit(rng: random.Random, raw: dict[str, Any]) -> None:
+    """Let capacity be what one job uses, or what all do."""
+    if raw["problem"] == "ecas":
+        for resource, use in raw["jobs"]["use"].items():
+            raw["machines"]["capacity"][resource] = [rng.choice([max(use, default=0), sum(use)]) for _ in range(2)]
+
+
+def _scales(rng: random.Random, raw: dict[str, Any]) -> None:
+    """Mix magnitudes in a column of numbers, or change that of a single one."""
+    *owners, name = rng.choice(SCALED[raw["problem"]])
+    place = raw
+    for owner in owners:
+        place = next(iter(place.values())) if owner == "*" else place[owner]
+    value = place.get(name)
+    if isinstance(value, list):
+        place[name] = [each * rng.choice(MAGNITUDES) for each in value]
+    elif isinstance(value, (int, float)):
+        place[name] = value * rng.choice(MAGNITUDES)
+
+
+SCALED: dict[str, list[tuple[str, ...]]] = {
+    "mosp": [("jobs", "power_kw"), ("objective", "rejection_price")],
+    "elastic": [("profiles", "*", "marginal_watts"), ("objective", "switching_g_per_server")],
+    "mlcluster": [("profiles", "*", "watts"), ("cluster", "idle_watts_per_gpu")],
+    "purchasing": [("watts_per_cpu",), ("prices", "on_demand_usd_per_cpu_hour")],
+    "ecas": [("price_per_kwh",), ("machines", "idle_kw"), ("machines", "up_cost"), ("jobs", "power_kw")],
+}
+"""Where `_scales` finds what it scales, by problem: numbers that brute force takes at any size."""
+
+
 def _carbon(rng: random.Random, raw: dict[str, Any]) -> None:
     factor = rng.choice([0.0, 1e-9, 1e6, 1e12])
     raw["carbon"]["g_per_kwh"] = [[factor * value for value in row] for row in raw["carbon"]["g_per_kwh"]]
@@ -89,7 +132,7 @@ def _equal_jobs(_rng: random.Random, raw: dict[str, Any]) -> None:
 
 
 def _weights(rng: random.Random, raw: dict[str, Any]) -> None:
-    weights = raw["objective"].get("weights") or {}
+    weights = raw.get("objective", {}).get("weights") or {}
     for name in weights:
         weights[name] *= rng.choice([0.0, 1.0, 1.0, 1e-6, 1e6])
 
@@ -104,7 +147,7 @@ def _no_jobs(_rng: random.Random, raw: dict[str, Any]) -> None:
         raw["jobs"][name] = None if column is None else nothing
 
 
-TWISTS = (_carbon, _equal_jobs, _weights, _names, _no_jobs)
+TWISTS = (_carbon, _exact_fit, _scales, _equal_jobs, _weights, _names, _no_jobs)
 
 
 def optimum(raw: dict[str, Any]) -> tuple[float | None, bool]:
@@ -112,5 +155,4 @@ def optimum(raw: dict[str, Any]) -> tuple[float | None, bool]:
 
     For mlcluster and purchasing the value is that of a schedule: others, of times that are no slots, may be better.
     """
-    module = {"mosp": MOSP, "elastic": ELASTIC, "mlcluster": MLCLUSTER, "purchasing": PURCHASING}[raw["problem"]]
-    return module.brute_force(raw)[0], raw["problem"] in ("mosp", "elastic")
+    return REFERENCES[raw["problem"]].brute_force(raw)[0], raw["problem"] in EXACT

@@ -109,3 +109,26 @@ def test_a_divisor_that_overflows_is_refused(tmp_path):
     raw["objective"]["normalizers"] = {"z1": 1, "z2": 1, "z3": 5e-324}
     with pytest.raises(InputError, match=r"normalizers.z3 = 5e-324: must be at least"):
         instance_of(raw)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "metric"),
+    [
+        ("shift", ("jobs", "deadline"), "completion_ratio"),
+        ("shift", ("carbon", "g_per_kwh", 0), "z1"),
+        ("shift", ("clusters", "watts_per_unit", "gpu"), "z1"),
+    ],
+)
+@pytest.mark.parametrize("value", [1e-320, 5e-324])
+def test_a_metric_that_overflows_is_written_as_one_that_is_not_defined(tmp_path, name, place, metric, value):
+    """The quotient of a number that a file may hold is more than a file can hold."""
+    raw = json.loads(TINY[name].read_text())
+    column = raw
+    for key in place:
+        column = column[key]
+    column[0] = value
+    instance = instance_of(raw)
+    solution = co.solve(instance, "greedy-clean")
+    assert solution.metrics[metric] is None
+    solution.write(tmp_path / "s.json")
+    assert not co.check(instance, co.read_solution(tmp_path / "s.json")).violations

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 
 import pytest
 from cli_support import errors, run
@@ -13,6 +14,7 @@ from carbonopt.bench.campaign import read_results
 from carbonopt.core import files
 from carbonopt.core.errors import InputError
 from carbonopt.io.sacct import read_sacct
+from carbonopt.io.trace import read_trace
 
 HEADER = "JobID|Submit|Elapsed|AllocCPUS|State\n"
 RAW_HEADER = "JobID|Submit|ElapsedRaw|AllocCPUS|State\n"
@@ -39,6 +41,36 @@ def test_a_job_of_a_span_of_many_digits_is_a_fault_of_its_line(tmp_path, digits)
         with pytest.raises(InputError, match=r"line 2: Elapsed.*must be a") as caught:
             read_sacct(path)
         assert len(caught.value.lines()) == 1
+
+
+TRACE = "arrival_time,length,cpus\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "words"),
+    [
+        ("jobs.csv", TRACE + "0,1e300,2\n", r"length = '1e300': must be at most 3.6e\+09 seconds"),
+        ("jobs.csv", TRACE + "1e300,60,2\n", r"arrival_time = '1e300': must be at most 3.6e\+12 seconds"),
+        ("jobs.csv", TRACE + "0,60,1e300\n", r"cpus = '1e300': must be at most 1e\+30"),
+        ("jobs.swf", "1 60 5 1e308 4 -1 -1 4 9000 -1 1 1 1 -1 1 -1 -1 -1\n", r"run_time = '1e308': must be .*3.6e\+09"),
+        ("sacct.txt", HEADER + "7|2024-03-01T10:00:00|01:00:00|1e300|COMPLETED\n", "AllocCPUS = '1e300': must be"),
+    ],
+)
+def test_a_job_beyond_what_an_instance_holds_is_a_fault_of_its_line(tmp_path, name, line, words):
+    """Without it, `convert` writes files that no command reads, and slots overflow."""
+    (tmp_path / name).write_text(line)
+    with pytest.raises(InputError, match=words):
+        read_trace(tmp_path / name, "seconds")
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [("1" + "0" * 400, "must be at most 1e[+]12"), ("9" * 5000, "more than 4300 digits"), ("1e400", "whole number")],
+)
+def test_a_parameter_of_many_digits_is_a_fault_of_its_file(tmp_path, number, words):
+    (tmp_path / "p.toml").write_text(f"[search]\nmoves_per_job = {number}\n")
+    (told,) = errors("solve", TINY["crowd"], "-m", "price", "--params", tmp_path / "p.toml")
+    assert re.search(words, told)
 
 
 @pytest.mark.parametrize(

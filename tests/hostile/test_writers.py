@@ -124,3 +124,14 @@ def test_no_cell_is_a_formula(tmp_path):
 
     write_table(tmp_path / "t.csv", pd.DataFrame({"job": ["=1+1", "@a", "\x1b[31m", "fine"], "x": [-1.0, 2, 3, 4]}))
     assert (tmp_path / "t.csv").read_text() == "job,x\n'=1+1,-1.0\n'@a,2.0\n\\x1b[31m,3.0\nfine,4.0\n"
+
+
+def test_a_figure_of_names_with_control_characters_is_well_formed(folder):
+    from xml.dom import minidom
+
+    raw = json.loads((folder / "i.json").read_text())
+    raw["clusters"]["name"][0] = raw["name"] = "\x1b]0;t\x07$x_{"
+    (folder / "i.json").write_text(json.dumps(raw))
+    co.solve(co.read("i.json"), "greedy-clean").write("s.json")
+    assert run("plot", "i.json", "s.json", "-o", "f.svg").exit_code == 0
+    assert minidom.parse("f.svg").documentElement.tagName == "svg"

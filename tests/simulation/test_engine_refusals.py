@@ -62,6 +62,16 @@ def test_epochs_do_not_go_on_for_ever(monkeypatch: Any) -> None:
         run(jobs((0, 1, 1)), [Pool("p")], idle())
 
 
+@pytest.mark.parametrize(("arrival", "length"), [(5, 1), (0, 9)])
+def test_epochs_are_not_so_short_that_there_is_no_end(arrival: float, length: float, monkeypatch: Any) -> None:
+    """Also where the last job arrives early, and runs for long."""
+    monkeypatch.setattr(engine, "MOST_EPOCHS", 40)
+    hooks = {"on_arrival": lambda self, state, job: state.start(job, "p", 1), "on_epoch": lambda self, state: None}
+    often = type("Often", (Policy,), {"epoch": 0.1, **hooks})
+    with pytest.raises(PolicyError, match=r"an epoch of 0\.1 is too short: more than 40 of them"):
+        run(jobs((arrival, length, 1)), [Pool("p")], often())
+
+
 def test_a_policy_that_never_lets_time_go_by_is_stopped(monkeypatch: Any) -> None:
     monkeypatch.setattr(engine, "ROUNDS_A_MOMENT", 50)
     with pytest.raises(PolicyError, match="without time going by"):

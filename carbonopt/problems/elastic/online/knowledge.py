@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from carbonopt.core.arrays import FloatArray, frozen_float, plain
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.jsonfile import read_json, write_json
 from carbonopt.core.ranges import require_number
+from carbonopt.io.schema import LARGEST, AboveZero, Faults, NonNegative, Positive, SchemaVersion, Section
 from carbonopt.problems.elastic.online.cases import Cases, feature_names
 from carbonopt.problems.elastic.online.queue_statistics import QUEUE_HOURS, require_queues
 
@@ -21,8 +23,22 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 """Of the file."""
+Size = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 LEAST_SCALE = 1e-9
 """A feature that varies by less than this over all cases is not scaled: it is the same in all of them."""
+
+
+class _KnowledgeFile(Section):
+    """A knowledge base on disk."""
+
+    schema_version: SchemaVersion
+    kind: Literal["carbonflex-knowledge"]
+    queue_hours: list[NonNegative]
+    neighbours: Positive
+    far_percentile: NonNegative
+    max_age_hours: AboveZero
+    max_cases: Positive
+    cases: dict[str, list[Size]]
 
 
 @dataclass(frozen=True)
@@ -199,32 +215,35 @@ class KnowledgeBase:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any], file: str | None = None) -> KnowledgeBase:
-        """Return the base that a file's content stands for."""
+        """Return the base that a file's content stands for.
+
+        Raises
+        ------
+        InputError
+            With every field that is not what it must be.
+        """
+        found = Faults()
+        read = found.whole(_KnowledgeFile, content)
+        if read is not None:
+            names = [*feature_names(len(read.queue_hours) + 1), "servers", "rho", "hours_since_1970"]
+            lengths = {len(column) for column in read.cases.values()}
+            found.found += [Fault(f"cases.{name}", "is missing") for name in names if name not in read.cases]
+            if len(lengths) > 1:
+                found.found.append(Fault("cases", "must hold columns, all of one length", shown(sorted(lengths))))
         try:
-            hours = tuple(float(value) for value in content["queue_hours"])
-            names = [*feature_names(len(hours) + 1), "servers", "rho", "hours_since_1970"]
-            columns = [frozen_float(content["cases"][name]) for name in names]
-            options = {
-                "neighbours": int(content["neighbours"]),
-                "far_percentile": float(content["far_percentile"]),
-                "max_age_hours": float(content["max_age_hours"]),
-                "max_cases": int(content["max_cases"]),
-            }
-        except KeyError as error:
-            raise InputError(Fault(str(error.args[0]), "is missing from the knowledge base", file=file)) from None
-        except (TypeError, ValueError) as error:
-            raise InputError(Fault("cases", f"must hold columns of numbers ({error})", file=file)) from None
-        sizes = {values.shape for values in columns}
-        if len(sizes) != 1 or columns[0].ndim != 1 or not all(np.isfinite(values).all() for values in columns):
-            words = "must hold columns of finite numbers, all of one length"
-            raise InputError(Fault("cases", words, shown(sorted(map(str, sizes))), file=file))
-        if content.get("kind") != "carbonflex-knowledge":
-            raise InputError(Fault("kind", "must be 'carbonflex-knowledge'", shown(content.get("kind")), file=file))
-        if columns[0].size:
+            found.raise_if_any()
+            assert read is not None
+            columns = [frozen_float(read.cases[name]) for name in names]
             state = np.column_stack(columns[:-3])
-        else:
-            state = np.zeros((0, len(names) - 3))
-        try:
-            return cls(hours, Cases(state, columns[-3], columns[-2], columns[-1]), **options)  # type: ignore[arg-type]
+            return cls(
+                tuple(read.queue_hours),
+                Cases(state, *columns[-3:]),
+                read.neighbours,
+                read.far_percentile,
+                read.max_age_hours,
+                read.max_cases,
+            )
         except UnsupportedError as error:
             raise InputError(Fault("", str(error), file=file)) from None
+        except InputError as error:
+            raise (error if file is None else error.in_file(file)) from None

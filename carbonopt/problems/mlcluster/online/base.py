@@ -10,6 +10,8 @@ from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.ranges import require_number
 from carbonopt.simulation import Policy, State, StepSignal
 
+LEAST_ROUND_MINUTES = 0.01
+"""Shortest time between two rounds of decisions: a simulation of weeks ends."""
 GAMMA = 1.0 - 1e-9
 """DEGRADATION that jobs of a baseline keep: all, but for rounding (GREEN, section 8.1: the best energy efficiency)."""
 

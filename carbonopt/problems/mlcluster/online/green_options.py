@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from carbonopt.core.ranges import require_number, require_one_of
+from carbonopt.problems.mlcluster.online.base import LEAST_ROUND_MINUTES
 
-LEAST_SCALE_MINUTES = 0.01
-"""Shortest time between two rounds of decisions: a simulation of weeks ends."""
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "footprint": ("carbon", "gpu-hours"),
     "shifting": ("figure-5a", "reversed"),
@@ -106,6 +105,6 @@ class GreenOptions:
         require_number("gamma_rise", self.gamma_rise, least=0)
         require_number("gamma_most", self.gamma_most, above=0, most=1)
         require_number("cap", self.cap, least=1, whole=True)
-        require_number("scale_minutes", self.scale_minutes, least=LEAST_SCALE_MINUTES)
+        require_number("scale_minutes", self.scale_minutes, least=LEAST_ROUND_MINUTES)
         require_number("rerank_minutes", self.rerank_minutes, above=0)
         require_number("ageing_hours", self.ageing_hours, least=0, none=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from carbonopt.core.ranges import require_number
-from carbonopt.problems.mlcluster.online.base import FixedScale
+from carbonopt.problems.mlcluster.online.base import LEAST_ROUND_MINUTES, FixedScale
 from carbonopt.simulation import State
 
 
@@ -30,7 +30,7 @@ class Tiresias(FixedScale):
         threshold_gpu_hours: float | None = None,
     ) -> None:
         super().__init__(gpus, gamma)
-        require_number("round_minutes", round_minutes, above=0)
+        require_number("round_minutes", round_minutes, least=LEAST_ROUND_MINUTES)
         require_number("threshold_gpu_hours", threshold_gpu_hours, above=0, none=True)
         self.epoch = round_minutes
         self.threshold = threshold_gpu_hours

@@ -110,7 +110,12 @@ def test_a_base_survives_its_file(tmp_path: Path) -> None:
     [
         ({"kind": "other"}, "must be 'carbonflex-knowledge'"),
         ({"cases": {}}, "is missing"),
-        ({"queue_hours": "x"}, "columns of numbers"),
+        ({"queue_hours": "x"}, "queue_hours = 'x': must be a list"),
+        ({"neighbours": float("inf")}, "neighbours = inf: must be a whole number"),
+        ({"max_age_hours": 10**400}, "max_age_hours = 10+...: must be"),
+        ({"cases": {"servers": [10**400]}}, r"cases.servers\[0\] = 10+...: must be"),
+        ({"cases": {"rho": True}}, "cases.rho = true: must be a list"),
+        ({"cases": {"rho": [1], "servers": [1, 2]}}, "all of one length"),
     ],
 )
 def test_what_is_no_base_is_refused(change: dict[str, object], words: str) -> None:
