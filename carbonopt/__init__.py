@@ -16,6 +16,9 @@ from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
 from carbonopt.generate import generate
 from carbonopt.io.read import read, read_solution
+from carbonopt.planning.plan import Plan, plan, read_plan
+from carbonopt.planning.replan import replan
+from carbonopt.planning.site import Site, Terms
 from carbonopt.simulate import simulate
 from carbonopt.solve import diagnose, formulate, solve
 
@@ -28,10 +31,13 @@ __all__ = [
     "Finding",
     "InputError",
     "Instance",
+    "Plan",
     "PolicyError",
     "Report",
+    "Site",
     "Solution",
     "Status",
+    "Terms",
     "TimeGrid",
     "TooLargeError",
     "UnsupportedError",
@@ -41,8 +47,11 @@ __all__ = [
     "diagnose",
     "formulate",
     "generate",
+    "plan",
     "read",
+    "read_plan",
     "read_solution",
+    "replan",
     "simulate",
     "solve",
 ]

@@ -18,6 +18,7 @@ import tiny_elastic
 import tiny_mlcluster
 import tiny_mosp
 import tiny_purchasing
+import tonight
 
 import carbonopt as co
 from carbonopt.core.arrays import plain
@@ -116,6 +117,7 @@ def build(target: Path) -> None:
             instance.write(target / file)
             index[instance.name] = plain({"file": file, "sha256": instance.sha256, **instance.features()})
     write_json(target / "index.json", index)
+    tonight.write(target / "tonight")
     (target / "schema").mkdir(exist_ok=True)
     for name, schema in schemas().items():
         text = json.dumps(schema, indent=2, sort_keys=True) + "\n"

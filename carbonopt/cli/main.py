@@ -26,6 +26,7 @@ from carbonopt.cli import (
     learn,
     params,
     pareto,
+    plan,
     plot,
     reproduce,
     simulate,
@@ -93,8 +94,8 @@ def options(
 
 
 for module in (
-    solve, check, compare, learn, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot, compile,
-    params,
+    plan, solve, check, compare, learn, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot,
+    compile, params,
 ):  # fmt: skip
     module.register(app)
 

@@ -103,7 +103,8 @@ def _faults(entry: Entry, settings: Settings) -> Iterable[Fault]:
         words = f"job {job.id} has no time limit: must have one (or give --default-hours)"
         yield entry.fault("time_limit", words, "")
     elif math.isfinite(job.hours) and not 0 < job.hours <= LONGEST_HOURS:
-        yield entry.fault("time_limit", f"must be more than 0 and at most {LONGEST_HOURS:g} h", f"{job.hours:g} h")
+        words = f"must be a time such as 1-02:30:00, more than 0 and at most {LONGEST_HOURS:g} h"
+        yield entry.fault("time_limit", words, f"{job.hours:g} h")
     if not 0 < job.cpus < math.inf:
         yield entry.fault("cpus", f"job {job.id} must have a number of CPUs, more than 0", f"{job.cpus:g}")
     if not 0 <= job.gpus < math.inf:

@@ -89,7 +89,10 @@ def _entry(table: Table, row: int, cells: dict[str, str], zone: tzinfo) -> Entry
         cluster=cells.get("cluster", ""),
     )
 
+    raw = {"time_limit": cells["limit"], "cpus": cells["cpus"]}
+
     def fault(field: str, problem: str, value: str) -> Fault:
+        value = raw.get(field, value)
         return Fault(field, problem, shown(value) if value else None, file=table.file, line=int(table.lines[row]))
 
     problem = "" if "+" not in job.id else f"job {job.id} is part of a heterogeneous job"

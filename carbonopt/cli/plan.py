@@ -1,0 +1,213 @@
+"""`carbonopt plan`, `carbonopt replan` and `carbonopt apply`."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from carbonopt.cli import console, names, tables
+from carbonopt.core.errors import UnsupportedError, one_line
+
+if TYPE_CHECKING:
+    from carbonopt.planning.plan import Plan
+
+Carbon = Annotated[
+    list[Path] | None, typer.Option("--carbon", help="File of the carbon forecast; repeatable.", show_default=False)
+]
+Now = Annotated[
+    str | None,
+    typer.Option("--now", help="When the first job may start, in --tz where it has no zone.", show_default="the clock"),
+]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")]
+Clusters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cluster",
+        help="NAME=ZONE:CPUS:GPUS of a cluster, the amounts may be left out; repeatable.",
+        show_default="one in each zone, with room for all jobs",
+    ),
+]
+LeaveOut = Annotated[
+    list[str] | None, typer.Option("--leave-out", help="Jobs not to read, by id, separated by commas or one by one.")
+]
+DefaultHours = Annotated[
+    float | None, typer.Option("--default-hours", min=0.0, help="Run time of jobs without a time limit.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    for function in (plan, replan, apply):
+        console.command(app, function)
+
+
+def plan(
+    queue: Annotated[Path, typer.Argument(help="Jobs: squeue --json, sacct --parsable2, kubectl get jobs -o json.")],
+    carbon: Carbon = None,
+    now: Now = None,
+    tz: Annotated[str, typer.Option("--tz", help="Your time zone, e.g. Europe/Berlin.")] = "UTC",
+    clusters: Clusters = None,
+    slot_minutes: Annotated[int, typer.Option("--slot-minutes", help="5, 10, 15, 20, 30 or 60.")] = 30,
+    wait_hours: Annotated[float, typer.Option("--wait-hours", help="Latest start of a job, from now.")] = 24.0,
+    watts_per_cpu: Annotated[float, typer.Option("--watts-per-cpu", help="Power of a CPU that a job holds.")] = 10.0,
+    watts_per_gpu: Annotated[float, typer.Option("--watts-per-gpu", help="Power of a GPU that a job holds.")] = 300.0,
+    default_hours: DefaultHours = None,
+    leave_out: LeaveOut = None,
+    method: console.Method = "auto",
+    time_limit: console.TimeLimit = 60.0,
+    mip_rel_gap: console.RelGap = 1e-4,
+    seed: console.Seed = 0,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file, for replan and apply.")] = None,
+    csv: Csv = False,
+    json_output: console.Json = False,
+) -> None:
+    """Plan tonight's jobs: when and on which cluster each one starts."""
+    from carbonopt.planning.plan import plan as make_plan
+    from carbonopt.planning.site import Terms
+
+    console.require_target(output, [queue, *(carbon or ())], console.JSON)
+    _require_one_format(csv, json_output)
+    made = make_plan(
+        queue,
+        _files(carbon),
+        now=now,
+        tz=tz,
+        clusters=clusters or (),
+        terms=Terms(slot_minutes, wait_hours, watts_per_cpu, watts_per_gpu),
+        default_hours=default_hours,
+        leave_out=names.listed(leave_out or ()),
+        method=method,
+        time_limit=time_limit,
+        mip_rel_gap=mip_rel_gap,
+        seed=seed,
+    )
+    _finish(made, output, csv, json_output)
+
+
+def replan(
+    plan_file: Annotated[Path, typer.Argument(metavar="PLAN", help="File that plan -o or replan -o wrote.")],
+    carbon: Carbon = None,
+    now: Now = None,
+    queue: Annotated[
+        Path | None,
+        typer.Option("--queue", help="Jobs as they are now; by default they ran as planned, up to their time limits."),
+    ] = None,
+    move_price: Annotated[
+        float, typer.Option("--move-price", min=0.0, help="kg of carbon that a moved start must save.")
+    ] = 0.0,
+    default_hours: DefaultHours = None,
+    leave_out: LeaveOut = None,
+    time_limit: console.TimeLimit = 60.0,
+    mip_rel_gap: console.RelGap = 1e-4,
+    seed: console.Seed = 0,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file to write.")] = None,
+    csv: Csv = False,
+    json_output: console.Json = False,
+) -> None:
+    """Plan again with a newer forecast; starts that were announced move only where it pays."""
+    from carbonopt.planning.plan import read_plan
+    from carbonopt.planning.replan import replan as make_plan
+
+    console.require_target(output, [plan_file, queue, *(carbon or ())], console.JSON)
+    _require_one_format(csv, json_output)
+    made = make_plan(
+        read_plan(plan_file),
+        _files(carbon),
+        now=now,
+        queue=queue,
+        move_price=move_price,
+        default_hours=default_hours,
+        leave_out=names.listed(leave_out or ()),
+        time_limit=time_limit,
+        mip_rel_gap=mip_rel_gap,
+        seed=seed,
+    )
+    _finish(made, output, csv, json_output)
+
+
+def apply(
+    plan_file: Annotated[Path, typer.Argument(metavar="PLAN", help="File that plan -o or replan -o wrote.")],
+    to: Annotated[str, typer.Option("--to", help="slurm, kubernetes, kueue or appwrapper.")],
+    dry_run: Annotated[  # noqa: ARG001
+        bool, typer.Option("--dry-run", help="Print what would be run: so it is without the option, too.")
+    ] = True,
+    json_output: console.Json = False,
+) -> None:
+    """Print the commands that make a scheduler keep a plan. Nothing is sent."""
+    from carbonopt.planning.apply import commands, script
+    from carbonopt.planning.plan import read_plan
+
+    made = read_plan(plan_file)
+    if json_output:
+        for command in commands(made, to):
+            console.print_json(command.to_dict())
+    else:
+        print(script(made, to), end="")
+
+
+def _files(carbon: list[Path] | None) -> list[Path]:
+    if not carbon:
+        raise UnsupportedError("--carbon is missing: name at least one file of the forecast")
+    return carbon
+
+
+def _require_one_format(csv: bool, json_output: bool) -> None:
+    if csv and json_output:
+        raise UnsupportedError("--csv and --json both print to stdout: choose one")
+
+
+def _finish(made: Plan, output: Path | None, csv: bool, json_output: bool) -> None:
+    """Write and print a plan."""
+    if output is not None:
+        made.write(output)
+    frame = made.to_frame()
+    if json_output:
+        console.print_json({**made.summary(), "rows": console.records(frame)})
+    elif csv:
+        frame.to_csv(sys.stdout, index=False)
+    else:
+        _print(made)
+    if output is not None:
+        console.say(f"{output}: written")
+
+
+def _print(made: Plan) -> None:
+    heads = ("job", "cluster", "begin", "end", "kg", "saved kg")
+    rows = []
+    for row in made.rows:
+        kind = "runs" if row.state == "RUNNING" else _time(row.begin)
+        rows.append([row.id, row.cluster, kind, _time(row.end), f"{row.kg:.4g}", _saved(row.saving_kg)])
+    tables.print_table(f"{len(rows)} jobs from {_time(_local(made))} ({made.tz})", heads, rows)
+    saved = made.saving_kg
+    gap = tables.percent(made.replanned["gap"] if made.replanned else made.solution.gap)
+    share = "" if not saved or made.kg + saved <= 0 else f" ({100 * saved / (made.kg + saved):.1f} %)"
+    print(f"{made.kg:.4g} kg from now on, {_saved(saved)} kg{share} saved over starting at once; proven gap {gap}")
+    if made.replanned:
+        print(one_line(_told(made.replanned)))
+
+
+def _told(facts: Any) -> str:
+    """Return what a replanning did in one line."""
+    return (
+        f"{facts['moves']} of {facts['announced']} announced starts moved at {facts['move_price_kg']:g} kg each; the"
+        f" new forecast costs the announced starts {facts['forecast_change_kg']:+.4g} kg, moving them takes back"
+        f" {facts['taken_back_kg']:.4g} kg (the gap counts the price of moves)"
+    )
+
+
+def _local(made: Plan) -> datetime:
+    from carbonopt.planning.site import zone_of_time
+
+    return made.now.astimezone(zone_of_time(made.tz))
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%a %d %b %H:%M %Z}"
+
+
+def _saved(kg: float | None) -> str:
+    return "-" if kg is None else f"{kg:.4g}"
