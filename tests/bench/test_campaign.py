@@ -1,13 +1,16 @@
 import json
+import subprocess
+import sys
 
 import pytest
-from conftest import TINY
+from conftest import ROOT, TINY
 
 import carbonopt as co
 from carbonopt.bench.bks import update
 from carbonopt.bench.campaign import read_results, run_campaign
 from carbonopt.bench.gaps import by_method, with_best_bounds
 from carbonopt.core.errors import CarbonoptError
+from carbonopt.core.files import locked
 
 METHODS = ["milp", "greedy-clean", "lp"]
 PATHS = [TINY["crowd"], TINY["tradeoff"]]
@@ -66,3 +69,25 @@ def test_a_value_that_crosses_a_bound_is_an_error(tmp_path, tiny):
 
 def test_no_finished_run_is_an_empty_table():
     assert by_method(with_best_bounds([])).empty
+
+
+def test_a_results_file_that_another_campaign_writes_is_left_to_it(tmp_path):
+    results = tmp_path / "results.jsonl"
+    command = [sys.executable, "-m", "carbonopt", "bench", *PATHS, "-m", "lp", "-o", results]
+    with locked(results):
+        second = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert second.returncode == 2
+    assert second.stderr == f"error: {results}: another process writes to it: wait for its end\n"
+    assert results.read_text() == ""
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False, cwd=ROOT).returncode == 0
+
+
+def test_two_campaigns_at_once_make_every_run_once(tmp_path):
+    """Whichever comes second is refused or finds all done; asked again, it finds all done."""
+    results = tmp_path / "results.jsonl"
+    command = [sys.executable, "-m", "carbonopt", "bench", *PATHS, "-m", ",".join(METHODS), "-t", "inf", "-o", results]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert sorted({each.wait() for each in both}) in ([0], [0, 2])
+    assert subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    runs = [(record["instance"], record["method_asked"]) for record in read_results(results)]
+    assert len(runs) == len(set(runs)) == 6

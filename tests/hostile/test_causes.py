@@ -132,3 +132,18 @@ def test_a_metric_that_overflows_is_written_as_one_that_is_not_defined(tmp_path,
     assert solution.metrics[metric] is None
     solution.write(tmp_path / "s.json")
     assert not co.check(instance, co.read_solution(tmp_path / "s.json")).violations
+
+
+@pytest.mark.parametrize("work", [1e-320, 5e-324, 1e-300])
+def test_work_by_which_no_price_can_be_divided_is_refused(work):
+    """The delay of a GPU minute was infinite, then no number, and the search for its price had no end."""
+    with pytest.raises(InputError, match=r"jobs\.work_gpu_minutes\[0\] = .*: must be at least 1e-30"):
+        instance_of(mlcluster([100.0], [1.0], [200.0], [work], jct_weight=0.5))
+
+
+@pytest.mark.parametrize("work", [1e-30, 1e-12])
+def test_work_of_almost_nothing_is_priced(work):
+    instance = instance_of(mlcluster([100.0], [1.0], [200.0], [work], jct_weight=0.5))
+    solution = co.solve(instance, "price", time_limit=None)
+    assert solution.has_solution
+    assert not co.check(instance, solution).violations

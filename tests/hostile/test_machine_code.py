@@ -51,3 +51,18 @@ def test_a_full_disk_keeps_nothing_and_answers(folder, monkeypatch):
 
     monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)
     assert _module(folder).double(5) == 10
+
+
+def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path, monkeypatch):
+    """Neither beside the module nor in the home is there a place for a folder: files are in the way, also of root."""
+    (tmp_path / "doubling.py").write_text(CODE)
+    (tmp_path / "__pycache__").write_text("")
+    (tmp_path / "home").write_text("")
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    monkeypatch.setattr(caching.config, "CACHE_DIR", "")
+    module = _module(tmp_path)
+    assert module.double(3.0) == 6.0
+    assert not module.double.is_ready or module.double.machine.nopython_signatures
+    del sys.modules["doubling"]
+    assert {path.name for path in tmp_path.iterdir()} == {"doubling.py", "__pycache__", "home"}

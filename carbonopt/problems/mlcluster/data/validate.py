@@ -20,6 +20,8 @@ JOB_AXES: Axes = dict.fromkeys(("arrival_minutes", "work_gpu_minutes", "min_gpus
 PROFILE_AXES: Axes = {"throughput": ("gpus",), "watts": ("gpus",)}
 AT_LEAST_ZERO = "must be finite and at least 0"
 ABOVE_ZERO = "must be finite and above 0"
+LEAST_WORK = 1e-30
+"""Prices are divided by the work of a job [min on one GPU]; by less of it, they are infinite."""
 SHORTAGE = 1e-9
 """Relative: work that does not fit by less than this may be rounding."""
 
@@ -77,6 +79,8 @@ def job_faults(jobs: MlJobs) -> list[Fault]:
     arrival, work = jobs.arrival_minutes, jobs.work_gpu_minutes
     faults += outside("jobs.arrival_minutes", arrival, ~((arrival >= 0) & (arrival < np.inf)), AT_LEAST_ZERO)
     faults += outside("jobs.work_gpu_minutes", work, ~((work > 0) & (work < np.inf)), ABOVE_ZERO)
+    tiny = (work > 0) & (work < LEAST_WORK)
+    faults += outside("jobs.work_gpu_minutes", work, tiny, f"must be at least {LEAST_WORK:g}")
     faults += outside("jobs.min_gpus", jobs.min_gpus, jobs.min_gpus < 1, "must be at least 1")
     if len(jobs.min_gpus) == len(jobs.max_gpus):
         for row in np.flatnonzero(jobs.max_gpus < jobs.min_gpus):

@@ -134,7 +134,7 @@ def cover(
         k = kind[j]
         need = required[j]
         slope = delay_price / need
-        width = 0.02 * mu[j] + least_bracket
+        width = 0.02 * abs(mu[j]) + least_bracket  # smoothed, a price may be below 0
         low = mu[j] - width
         high = min(mu[j] + width, shortage_price)
         if low <= 0.0:
@@ -219,7 +219,7 @@ def soft_cover(
         k = kind[j]
         need = required[j]
         slope = delay_price / need
-        width = temperature + 0.02 * mu[j]
+        width = temperature + 0.02 * abs(mu[j])
         low = mu[j] - width
         high = min(mu[j] + width, shortage_price)
         while True:
