@@ -11,6 +11,8 @@ import typer
 
 from carbonopt.cli import console, names, tables
 from carbonopt.core.errors import UnsupportedError, one_line
+from carbonopt.core.interrupt import INTERRUPTED
+from carbonopt.core.status import Status
 
 if TYPE_CHECKING:
     from carbonopt.planning.plan import Plan
@@ -173,6 +175,8 @@ def _finish(made: Plan, output: Path | None, csv: bool, json_output: bool) -> No
         _print(made)
     if output is not None:
         console.say(f"{output}: written")
+    if made.solution.status is Status.INTERRUPTED:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _print(made: Plan) -> None:

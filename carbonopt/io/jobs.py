@@ -48,6 +48,8 @@ class JobTrace:
         Number of jobs that the file holds but that never ran to an end, by reason.
     zero
         The moment that arrivals count from, as the file spells it; empty where it does not tell.
+    ids
+        By which the file knows the N jobs, all different; empty where it does not tell.
     """
 
     arrival_hours: FloatArray
@@ -56,6 +58,7 @@ class JobTrace:
     rows: IntArray
     left_out: Mapping[str, int] = field(default_factory=dict)
     zero: str = ""
+    ids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
@@ -72,6 +75,12 @@ class JobTrace:
         told = {"trace_jobs_left_out": dict(self.left_out), "trace_zero": self.zero}
         return {key: value for key, value in told.items() if value}
 
+    def names(self, rows: IntArray) -> tuple[str, ...]:
+        """Return what the jobs at some positions are called: their ids, or ``row`` and the position."""
+        if self.ids:
+            return tuple(self.ids[row] for row in rows)
+        return tuple(f"row{row}" for row in rows)
+
     def part(self, rows: IntArray, zero_hours: float = 0.0) -> JobTrace:
         """Return the jobs at some positions, with arrivals since another zero [h]."""
         arrival = self.arrival_hours[rows] - zero_hours
@@ -81,7 +90,24 @@ class JobTrace:
             length_hours=self.length_hours[rows],
             cpus=self.cpus[rows],
             rows=self.rows[rows],
+            ids=tuple(self.ids[row] for row in rows) if self.ids else (),
         )
+
+
+def unique_ids(cells: Iterable[str]) -> tuple[str, ...]:
+    """Return ids, with a count behind those that stood before: a job that was requeued has a line for each run.
+
+    Examples
+    --------
+    >>> unique_ids(["7", "8", "7"])
+    ('7', '8', '7 (run 2)')
+    """
+    seen: Counter[str] = Counter()
+    ids = []
+    for cell in cells:
+        seen[cell] += 1
+        ids.append(cell if seen[cell] == 1 else f"{cell} (run {seen[cell]})")
+    return tuple(ids)
 
 
 def kept_rows(table: Table, reasons: Iterable[str]) -> tuple[BoolArray, dict[str, int]]:

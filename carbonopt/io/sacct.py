@@ -14,7 +14,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.io.csvfile import Table, read_table
-from carbonopt.io.jobs import LONGEST_HOURS, MOST_CPUS, JobTrace, kept_rows
+from carbonopt.io.jobs import LONGEST_HOURS, MOST_CPUS, JobTrace, kept_rows, unique_ids
 
 ENDED = {
     "BOOT_FAIL",
@@ -88,7 +88,9 @@ def read_sacct(path: str | os.PathLike[str]) -> JobTrace:
     keep, left_out = kept_rows(table, map(str, reasons))
     zero = submit[keep].min()
     arrival = (submit[keep] - zero).astype(np.int64) / 3600
-    return JobTrace(arrival, hours[keep], cpus[keep], table.lines[keep], left_out, zero=str(zero))
+    cells = table.cells[at["JobID"]]
+    ids = unique_ids(cells[row].strip() for row in np.flatnonzero(keep))
+    return JobTrace(arrival, hours[keep], cpus[keep], table.lines[keep], left_out, str(zero), ids)
 
 
 def _jobs(table: Table) -> Table:

@@ -15,10 +15,17 @@ from carbonopt.core.arrays import FloatArray, frozen_int
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.files import read_bytes
 from carbonopt.io.csvfile import Table
-from carbonopt.io.jobs import LATEST_HOURS, LONGEST_HOURS, MOST_CPUS, JobTrace, kept_rows
+from carbonopt.io.jobs import LATEST_HOURS, LONGEST_HOURS, MOST_CPUS, JobTrace, kept_rows, unique_ids
 
 FIELDS = 18
-USED = {"submit_time": 2, "run_time": 4, "allocated_processors": 5, "requested_processors": 8, "status": 11}
+USED = {
+    "job_number": 1,
+    "submit_time": 2,
+    "run_time": 4,
+    "allocated_processors": 5,
+    "requested_processors": 8,
+    "status": 11,
+}
 """The fields that are read, counted from 1 as the format does."""
 CANCELLED = 5
 PARTIAL = (2, 3, 4)
@@ -30,7 +37,7 @@ LARGEST = {
     "requested_processors": MOST_CPUS,
     "status": MOST_CPUS,
 }
-"""Of each field that is read: what no later step overflows by."""
+"""Of each number that is read, in the order of `USED`: what no later step overflows by."""
 _UNITS = {"submit_time": "seconds", "run_time": "seconds"}
 
 
@@ -63,9 +70,9 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     ([2.0], [4.0])
     """
     table = _table(path)
-    submit, run, allocated, requested, status = columns = [table.numbers(column) for column in range(len(USED))]
+    submit, run, allocated, requested, status = columns = [table.numbers(column) for column in range(1, len(USED))]
     faults = []
-    for column, (name, values) in enumerate(zip(USED, columns, strict=True)):
+    for column, (name, values) in enumerate(zip(LARGEST, columns, strict=True), start=1):
         good = ((values >= 0) & (values <= LARGEST[name])) | (values == -1)
         what = f"a number of {_UNITS[name]}" if name in _UNITS else "a number"
         faults += table.faults(
@@ -75,7 +82,8 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
         raise InputError(faults)
     cpus = np.where(allocated > 0, allocated, requested)
     keep, left_out = kept_rows(table, _reasons(submit, run, cpus, status))
-    return JobTrace(submit[keep] / 3600, run[keep] / 3600, cpus[keep], table.lines[keep], left_out)
+    ids = unique_ids(table.cells[0][row] for row in np.flatnonzero(keep))
+    return JobTrace(submit[keep] / 3600, run[keep] / 3600, cpus[keep], table.lines[keep], left_out, ids=ids)
 
 
 def _reasons(submit: FloatArray, run: FloatArray, cpus: FloatArray, status: FloatArray) -> list[str]:

@@ -92,12 +92,20 @@ def script(plan: Plan, to: str) -> str:
         zone = zone_of_time(plan.tz)
         lines.append(f"# Times are local times of {zone}, which must be the time zone of slurmctld.")
     last: datetime | None = None
+    twice = {row.id for row in plan.rows if _comes_twice(row.begin)}
     for command in found:
         if command.due != last and command.due is not None:
             lines.append(f"# at {command.due.isoformat(timespec='minutes')}")
         last = command.due
+        if to == "slurm" and command.job in twice:
+            lines.append(f"# job {command.job}: this local time comes twice tonight; Slurm takes one of them")
         lines.append(shlex.join(command.words))
     return "".join(f"{one_line(line)}\n" for line in lines)
+
+
+def _comes_twice(moment: datetime) -> bool:
+    """Return whether clocks are set back over a moment: then its local time alone does not tell it."""
+    return moment.replace(fold=0).utcoffset() != moment.replace(fold=1).utcoffset()
 
 
 def _require_names(rows: list[Row], to: str, several: bool) -> None:

@@ -12,6 +12,8 @@ from carbonopt.check import evaluate
 from carbonopt.core.errors import Fault, InputError, UnsupportedError
 from carbonopt.core.jsonfile import read_json
 from carbonopt.core.time import parse_utc
+from carbonopt.io.jobs import LONGEST_HOURS
+from carbonopt.io.queues.entry import MOST_UNITS
 from carbonopt.io.queues.job import QueuedJob
 from carbonopt.io.schema import Faults, Name, NonNegative, Section
 from carbonopt.io.solution import solution_from_dict
@@ -45,9 +47,9 @@ class JobSection(Section):
     name: str
     user: str
     state: Literal["PENDING", "RUNNING"]
-    hours: Annotated[float, Field(gt=0, le=1e5)]
-    cpus: Annotated[float, Field(gt=0, le=1e12)]
-    gpus: NonNegative
+    hours: Annotated[float, Field(gt=0, le=LONGEST_HOURS)]
+    cpus: Annotated[float, Field(gt=0, le=MOST_UNITS)]
+    gpus: Annotated[float, Field(ge=0, le=MOST_UNITS)]
     memory_gb: NonNegative | None
     priority: Annotated[float, Field(allow_inf_nan=False)] | None
     submitted: Moment | None

@@ -267,6 +267,8 @@ def moment_of(now: datetime | str | None, tz: str) -> datetime:
             now = datetime.fromisoformat(now.strip())
         except ValueError:
             raise UnsupportedError(f"now = {shown(now)}: must be a moment such as 2026-11-24T22:00") from None
+    if not 1970 < now.year < 2200:
+        raise UnsupportedError(f"now = {shown(str(now))}: must be a moment from 1971 to 2199")
     return to_utc(now if now.tzinfo else now.replace(tzinfo=zone_of_time(tz)))
 
 

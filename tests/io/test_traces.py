@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from carbonopt.core.errors import InputError, UnsupportedError
+from carbonopt.core.registry import problem_of
 from carbonopt.io.jobs import JobTrace
 from carbonopt.io.sacct import read_sacct
 from carbonopt.io.swf import read_swf
@@ -278,3 +279,25 @@ class TestFormat:
         for name in ("a.csv", "a.swf", "a.txt"):
             with pytest.raises(InputError, match="no such file"):
                 read_trace(tmp_path / name, "seconds")
+
+
+def test_ids_survive_to_the_schedule(tmp_path):
+    path = tmp_path / "jobs.txt"
+    rows = [
+        "7|{}|01:00:00|1|COMPLETED",
+        "8_2|{}|01:00:00|1|CANCELLED",
+        "7|{}|01:00:00|1|COMPLETED",
+        "9|{}|01:00:00|1|FAILED",
+    ]
+    lines = ["JobID|Submit|Elapsed|AllocCPUS|State", *(row.format("2024-03-01T10:00:00") for row in rows)]
+    path.write_text("\n".join(lines))
+    with pytest.warns(UserWarning, match="1 cancelled"):
+        trace = read_sacct(path)
+    assert trace.ids == ("7", "7 (run 2)", "9")
+    carbon = tmp_path / "DE.csv"
+    hours = [f"2024-03-{1 + hour // 24:02d}T{hour % 24:02d}:00:00Z,{100 + hour}" for hour in range(72)]
+    carbon.write_text("\n".join(hours))
+    for problem in ("mosp", "elastic", "purchasing", "mlcluster"):
+        with pytest.warns(UserWarning, match="1 cancelled"):
+            instance = problem_of(problem).role("convert")(path, [carbon])
+        assert instance.jobs.name == trace.ids

@@ -214,6 +214,16 @@ def test_names_that_no_scheduler_gives_reach_no_shell(name):
             commands(of_pods, "kueue")
 
 
+def test_the_hour_that_comes_twice_is_told():
+    begin = datetime(2026, 10, 25, 0, tzinfo=UTC)  # 2:00 summer time in Berlin; at 1:00 UTC it is 2:00 again
+    plan = make([job("7")], forecast([500, 100, 500], begin=begin), now=begin, tz="Europe/Berlin")
+    assert [line for line in script(plan, "slurm").splitlines() if "twice" in line or "scontrol" in line] == [
+        "# job 7: this local time comes twice tonight; Slurm takes one of them",
+        "scontrol update JobId=7 StartTime=2026-10-25T02:00:00",
+    ]
+    assert plan.to_frame()["begin"].tolist() == ["2026-10-25T02:00:00+01:00"]
+
+
 def patches(plan: co.Plan, to: str) -> list[tuple[object, dict[str, object]]]:
     found = []
     for command in commands(plan, to):

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from carbonopt.core.errors import Fault, InputError, shown
+from carbonopt.io.jobs import LONGEST_HOURS
 from carbonopt.io.queues.job import PENDING, RUNNING, Queue, QueuedJob
 from carbonopt.io.queues.units import LARGEST_ARRAY, array_tasks
 
-LONGEST_HOURS = 1e5
-"""Of a job: eleven years. What is longer is a slip of the pen."""
+MOST_UNITS = 1e9
+"""CPUs or GPUs of a job: more than all computers of a provider have."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +106,12 @@ def _faults(entry: Entry, settings: Settings) -> Iterable[Fault]:
     elif math.isfinite(job.hours) and not 0 < job.hours <= LONGEST_HOURS:
         words = f"must be a time such as 1-02:30:00, more than 0 and at most {LONGEST_HOURS:g} h"
         yield entry.fault("time_limit", words, f"{job.hours:g} h")
-    if not 0 < job.cpus < math.inf:
-        yield entry.fault("cpus", f"job {job.id} must have a number of CPUs, more than 0", f"{job.cpus:g}")
-    if not 0 <= job.gpus < math.inf:
-        yield entry.fault("gpus", f"job {job.id} must have a number of GPUs, at least 0", f"{job.gpus:g}")
+    if not 0 < job.cpus <= MOST_UNITS:
+        yield entry.fault(
+            "cpus", f"job {job.id} must have a number of CPUs, more than 0 and at most {MOST_UNITS:g}", f"{job.cpus:g}"
+        )
+    if not 0 <= job.gpus <= MOST_UNITS:
+        yield entry.fault("gpus", f"job {job.id} must have a number of GPUs, from 0 to {MOST_UNITS:g}", f"{job.gpus:g}")
     if job.state == RUNNING and job.started is None:
         yield entry.fault("start_time", f"job {job.id} runs: must tell since when", "")
     if "%" in entry.tasks:

@@ -138,7 +138,7 @@ def convert(
         cluster=Cluster(np.array(servers), zone_name, network_price(parts)),
         profiles=parts,
         jobs=ElasticJobs(
-            tuple(f"row{row}" for row in rows),
+            trace.names(rows),
             arrival[rows].astype(np.int64),
             length[rows],
             slack[rows].astype(np.int64),

@@ -131,7 +131,7 @@ def convert(
         cluster=Cluster(count, zone_name, gpus_per_host, idle_watts, host_watts),
         profiles=parts,
         jobs=MlJobs(
-            tuple(f"row{row}" for row in rows),
+            trace.names(rows),
             arrival[rows],
             work[rows],
             tuple(parts[number].name for number in profile[rows]),

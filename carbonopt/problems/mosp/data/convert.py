@@ -119,7 +119,7 @@ def convert(
             np.full((len(signal.zones), 1), watts),
         ),
         jobs=MospJobs(
-            tuple(f"row{row}" for row in np.flatnonzero(keep)),
+            trace.names(np.flatnonzero(keep)),
             arrival,
             duration,
             (arrival + duration + wait).astype(float),

@@ -94,7 +94,7 @@ def convert(
             **trace.provenance(),
         },
         signal,
-        PurchasingJobs(tuple(f"row{row}" for row in rows[fits]), kept.arrival_hours, kept.length_hours, kept.cpus),
+        PurchasingJobs(whole.names(rows[fits]), kept.arrival_hours, kept.length_hours, kept.cpus),
         mean_cpus=work / span,
     )
 
