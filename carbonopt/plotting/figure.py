@@ -34,9 +34,9 @@ def save(axes: Any, path: PathLike) -> None:
     if suffix not in known:
         raise UnsupportedError(f"{path}: the name must end in one of .{', .'.join(known)}")
     for text in figure.findobj(lambda artist: hasattr(artist, "set_parse_math")):
-        text.set_text(
-            "\n".join(map(one_line, text.get_text().split("\n")))
-        )  # an SVG file with control characters is none
+        lines = text.get_text().split("\n")
+        text.set_text("\n".join(map(one_line, lines)))  # an SVG file with control characters is none
+        text.set_parse_math(False)  # a name may hold a dollar sign
     content = io.BytesIO()
     figure.savefig(content, format=suffix, dpi=150)
     write_bytes(path, content.getvalue())
