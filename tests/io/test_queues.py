@@ -120,6 +120,23 @@ def test_yaml_documents(tmp_path):
     assert queue.left_out == {"complete": 1}
 
 
+def wrapper(*jobs: dict[str, Any], **status: Any) -> dict[str, Any]:
+    parts = [{"template": {"metadata": {"name": "x"}, **one}} for one in jobs]
+    meta = {"name": "both", "namespace": "data"}
+    return {"kind": "AppWrapper", "metadata": meta, "spec": {"components": parts}, "status": status}
+
+
+def test_app_wrappers_hold_what_their_jobs_hold(tmp_path):
+    two = wrapper(pods(), pods({"activeDeadlineSeconds": 7200, "parallelism": 3}), phase="Suspended")
+    found = read_queue(text(tmp_path, two)).jobs[0]
+    assert (found.id, found.state, found.hours, found.cpus) == ("data/both", "PENDING", 2, 8)
+    ready = {"type": "PodsReady", "status": "True", "lastTransitionTime": "2026-11-24T20:00:00Z"}
+    runs = read_queue(text(tmp_path, {"kind": "List", "items": [wrapper(pods(), phase="Running", conditions=[ready])]}))
+    assert runs.jobs[0].started == datetime(2026, 11, 24, 20, tzinfo=UTC)
+    ended = {"kind": "AppWrapperList", "items": [wrapper(pods(), phase="Succeeded"), pods()]}
+    assert read_queue(text(tmp_path, ended)).left_out == {"succeeded": 1}
+
+
 def row(**cells: str) -> str:
     names = COLUMNS.split("|")
     known = {"JOBID": "1", "STATE": "PENDING", "CPUS": "1", "TIME_LIMIT": "1:00:00"} | cells
@@ -154,8 +171,11 @@ def row(**cells: str) -> str:
         (row(DEPENDENCY="singleton"), "line 2: dependency = 'singleton': job 1 waits for other jobs"),
         ("JOBID|STATE|CPUS\n1|PENDING|1", "must be one column of the header: none found"),
         ("JOBID|STATE|CPUS|TIME_LIMIT\n1|PENDING|1", "line 2: '1|PENDING|1': must have 4 cells, has 3"),
-        ({"kind": "Pod"}, "kind = 'Pod': must be 'Job', 'List' or 'JobList' of Kubernetes"),
-        ({"kind": "List", "items": [{"kind": "Pod"}]}, "items[0].kind = 'Pod': must be a Job of batch/v1"),
+        ({"kind": "Pod"}, "kind = 'Pod': must be 'Job', 'AppWrapper', 'List', 'JobList' or 'App"),
+        ({"kind": "List", "items": [{"kind": "Pod"}]}, "items[0].kind = 'Pod': must be a Job of batch/v1 or an"),
+        (wrapper(), "spec.components = []: must be"),
+        (wrapper(pods(kind="Pod")), "spec.components.0.template.kind = 'Pod': must be 'Job'"),
+        (wrapper(pods(), phase="Running"), "start_time: job data/both runs: must tell since when"),
         (pods(metadata={}), "metadata.name: is missing"),
         (pods({"activeDeadlineSeconds": 0}), "spec.activeDeadlineSeconds = 0: must be greater than or equal to 1"),
         (pods({"activeDeadlineSeconds": None}), "time_limit: job data/etl has no time limit"),

@@ -1,4 +1,6 @@
-"""Reader of Kubernetes Jobs: one object or a list, as ``kubectl get jobs -o json`` or ``-o yaml`` prints it.
+"""Reader of Kubernetes Jobs and AppWrappers: one object or a list, as ``kubectl get jobs -o json`` prints it.
+
+YAML (``-o yaml``) is read as well.
 
 Run time is ``spec.activeDeadlineSeconds``, or Kueue's label ``kueue.x-k8s.io/max-exec-time-seconds``. A job holds
 what ``parallelism`` of its pods request. Format: https://kubernetes.io/docs/reference/kubernetes-api (batch/v1).
@@ -10,7 +12,7 @@ import math
 from collections.abc import Iterator
 from datetime import datetime
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -24,7 +26,7 @@ from carbonopt.io.queues.units import quantity
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 LONGEST_LABEL = "kueue.x-k8s.io/max-exec-time-seconds"
 GPUS = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915")
-KINDS = ("Job", "List", "JobList")
+KINDS = ("Job", "AppWrapper", "List", "JobList", "AppWrapperList")
 
 
 class _Part(BaseModel):
@@ -58,6 +60,7 @@ class _Spec(_Part):
 class _Condition(_Part):
     type: str
     status: str = ""
+    last_transition_time: datetime | None = None
 
 
 class _Status(_Part):
@@ -76,7 +79,7 @@ class _Metadata(_Part):
 class KubernetesJob(_Part):
     """A Job of batch/v1."""
 
-    kind: str
+    kind: Literal["Job"] = "Job"
     metadata: _Metadata
     spec: _Spec
     status: _Status = Field(default_factory=_Status)
@@ -100,6 +103,52 @@ class KubernetesJob(_Part):
         return pods * total
 
 
+class _Component(_Part):
+    template: KubernetesJob
+
+
+class _WrapperSpec(_Part):
+    components: Annotated[list[_Component], Field(min_length=1)]
+    suspend: bool = False
+
+
+class _WrapperStatus(_Part):
+    phase: str = ""
+    conditions: list[_Condition] = Field(default_factory=list)
+
+
+class AppWrapper(_Part):
+    """An AppWrapper of workload.codeflare.dev/v1beta2, whose components are Jobs of batch/v1."""
+
+    metadata: _Metadata
+    spec: _WrapperSpec
+    status: _WrapperStatus = Field(default_factory=_WrapperStatus)
+
+    def as_job(self) -> QueuedJob:
+        """Return what its components are together."""
+        parts = [_as_job(part.template) for part in self.spec.components]
+        ready = [c.last_transition_time for c in self.status.conditions if c.type == "PodsReady" and c.status == "True"]
+        since = ready[0] if ready else None
+        runs = self.status.phase == "Running" and not self.spec.suspend and since is not None
+        waits = self.status.phase in ("", "Suspended", "Admitted", "Resuming", "Suspending")
+        state = PENDING if waits else self.status.phase.upper()
+        memory = sum(part.memory_gb or 0.0 for part in parts)
+        created = self.metadata.creation_timestamp
+        return QueuedJob(
+            id=f"{self.metadata.namespace}/{self.metadata.name}",
+            name=self.metadata.name,
+            user=self.metadata.namespace,
+            state=RUNNING if runs else state,
+            hours=max(part.hours for part in parts),
+            cpus=sum(part.cpus for part in parts),
+            gpus=sum(part.gpus for part in parts),
+            memory_gb=memory or None,
+            submitted=None if created is None else to_utc(created),
+            started=None if since is None or not runs else to_utc(since),
+            cluster=self.metadata.labels.get(QUEUE_LABEL, ""),
+        )
+
+
 def kubernetes_queue(content: dict[str, Any], file: str, settings: Settings) -> Queue:
     """Return the queue that the content of a file holds.
 
@@ -117,12 +166,16 @@ def kubernetes_queue(content: dict[str, Any], file: str, settings: Settings) -> 
     for row, raw in enumerate(rows):
         place = f"items[{row}]" if is_list else ""
         kind = raw.get("kind", "Job" if is_list else None) if isinstance(raw, dict) else None
-        if kind != "Job":
-            words = "must be a Job of batch/v1, or a list of them"
+        if kind not in ("Job", "AppWrapper"):
+            words = "must be a Job of batch/v1 or an AppWrapper, or a list of them"
             faults.append(Fault(f"{place}.kind".lstrip("."), words, shown(kind), file=file))
             continue
         try:
-            entries.append(_entry(KubernetesJob.model_validate({**raw, "kind": "Job"}), place, file))
+            if kind == "Job":
+                job = _as_job(KubernetesJob.model_validate(raw))
+            else:
+                job = AppWrapper.model_validate(raw).as_job()
+            entries.append(_entry(job, place, file))
         except ValidationError as error:
             faults += list(_schema_faults(error, place, file))
     if faults:
@@ -140,13 +193,13 @@ def _schema_faults(error: ValidationError, place: str, file: str) -> Iterator[Fa
             yield Fault(path, f"must be {words}", shown(item["input"]), file=file)
 
 
-def _entry(one: KubernetesJob, place: str, file: str) -> Entry:
+def _as_job(one: KubernetesJob) -> QueuedJob:
     meta = one.metadata
     longest = meta.labels.get(LONGEST_LABEL, "")
     seconds = one.spec.active_deadline_seconds or (int(longest) if longest.isdecimal() else math.inf)
     created, started = meta.creation_timestamp, one.status.start_time
     memory = one.amount("memory")
-    job = QueuedJob(
+    return QueuedJob(
         id=f"{meta.namespace}/{meta.name}",
         name=meta.name,
         user=meta.namespace,
@@ -160,6 +213,8 @@ def _entry(one: KubernetesJob, place: str, file: str) -> Entry:
         cluster=meta.labels.get(QUEUE_LABEL, ""),
     )
 
+
+def _entry(job: QueuedJob, place: str, file: str) -> Entry:
     def fault(field: str, problem: str, value: str) -> Fault:
         path = ".".join(part for part in (place, field) if part)
         return Fault(path, problem, shown(value) if value else None, file=file)
