@@ -181,10 +181,12 @@ def _finish(made: Plan, output: Path | None, csv: bool, json_output: bool) -> No
 
 def _print(made: Plan) -> None:
     heads = ("job", "cluster", "begin", "end", "kg", "saved kg")
+    offsets = {moment.utcoffset() for row in made.rows for moment in (row.begin, row.end)}
+    form = "%a %d %b %H:%M" if len(offsets) == 1 else "%d %b %H:%M %Z"  # clocks change: the hour alone does not tell
     rows = []
     for row in made.rows:
-        kind = "runs" if row.state == "RUNNING" else _time(row.begin)
-        rows.append([row.id, row.cluster, kind, _time(row.end), f"{row.kg:.4g}", _saved(row.saving_kg)])
+        begin = "runs" if row.state == "RUNNING" else format(row.begin, form)
+        rows.append([row.id, row.cluster, begin, format(row.end, form), f"{row.kg:.4g}", _saved(row.saving_kg)])
     tables.print_table(f"{len(rows)} jobs from {_time(_local(made))} ({made.tz})", heads, rows)
     saved = made.saving_kg
     gap = tables.percent(made.replanned["gap"] if made.replanned else made.solution.gap)

@@ -53,9 +53,13 @@ def instance_of(
         raise InputError(faults)
     duration = np.array([_slots_left(job, signal) for job in jobs], dtype=np.int64)
     start = np.array([floor((moment - signal.time.start) / _slot(signal) + ROUNDING_SLOTS) for moment in latest])
-    has_gpus = any(job.gpus for job in jobs) or any(site.gpus for site in sites)
-    demand = np.array([[job.cpus, job.gpus] for job in jobs])[:, : 1 + has_gpus]
-    clusters = _clusters(sites, terms, demand, signal.time.slots)
+    units = _units(jobs, sites, terms)
+    demand = np.column_stack([amount for amount, _, _ in units.values()])
+    watts = [per_unit for _, per_unit, _ in units.values()]
+    limits = np.array([[row[j] for _, _, row in units.values()] for j in range(len(sites))])
+    names = tuple(site.name for site in sites)
+    zones = tuple(site.zone for site in sites)
+    clusters = Clusters(names, zones, limits, np.tile(watts, (len(sites), 1))).over(signal.time.slots)
     running = [i for i, job in enumerate(jobs) if job.state == RUNNING]
     fixed = FixedRuns(
         tuple(jobs[i].id for i in running),
@@ -65,7 +69,7 @@ def instance_of(
     return MospInstance(
         name=f"plan-j{len(jobs):04d}-t{signal.time.slots:03d}",
         carbon=signal,
-        resources=("cpu", "gpu")[: 1 + has_gpus],
+        resources=tuple(units),
         clusters=clusters,
         jobs=MospJobs(
             tuple(job.id for job in jobs),
@@ -116,13 +120,28 @@ def _homeless(jobs: Sequence[QueuedJob], sites: Sequence[Site]) -> list[Fault]:
     ]
 
 
-def _clusters(sites: Sequence[Site], terms: Terms, demand: FloatArray, slots: int) -> Clusters:
-    most = demand.sum(axis=0)
-    limits = [(site.cpus, site.gpus)[: len(most)] for site in sites]
-    units = np.array([[all_ if n is None else n for n, all_ in zip(row, most, strict=True)] for row in limits])
-    watts = np.tile([terms.watts_per_cpu, terms.watts_per_gpu][: len(most)], (len(sites), 1))
-    names = tuple(site.name for site in sites)
-    return Clusters(names, tuple(site.zone for site in sites), units, watts).over(slots)
+def _units(
+    jobs: Sequence[QueuedJob], sites: Sequence[Site], terms: Terms
+) -> dict[str, tuple[FloatArray, float, list[float]]]:
+    """Return of each resource: the jobs' units, shape (N,), watts a unit, and the limit of each cluster.
+
+    Where the power of a job was measured, power is a resource of its own without a limit, and no other draws any.
+    """
+    cpus = np.array([job.cpus for job in jobs])
+    gpus = np.array([job.gpus for job in jobs])
+    measured = np.array([np.nan if job.watts is None else job.watts for job in jobs])
+    some_measured = not np.isnan(measured).all()
+    counted = 0.0 if some_measured else 1.0
+    cpu_limits = [float(cpus.sum()) if site.cpus is None else site.cpus for site in sites]
+    units = {"cpu": (cpus, counted * terms.watts_per_cpu, cpu_limits)}
+    if gpus.any() or any(site.gpus for site in sites):
+        gpu_limits = [float(gpus.sum()) if site.gpus is None else site.gpus for site in sites]
+        units["gpu"] = (gpus, counted * terms.watts_per_gpu, gpu_limits)
+    if some_measured:
+        guessed = cpus * terms.watts_per_cpu + gpus * terms.watts_per_gpu
+        power = np.where(np.isnan(measured), guessed, measured)
+        units["watt"] = (power, 1.0, [float(power.sum())] * len(sites))
+    return units
 
 
 def _objective(signal: CarbonSignal, clusters: Clusters, demand: FloatArray, duration: IntArray) -> CarbonObjective:

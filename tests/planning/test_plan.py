@@ -66,6 +66,13 @@ def test_two_clusters_and_a_running_job_that_stays_on_its_own():
     assert slots(plan) == {"1": ("A", 0), "2": ("B", 1)}
 
 
+def test_measured_power_counts_where_there_is_one():
+    plan = make([replace(job("1"), watts=250.0), job("2")], forecast([500, 400]))
+    assert plan.instance.resources == ("cpu", "watt")
+    assert {row.id: row.kg for row in plan.rows} == pytest.approx({"1": 0.1, "2": 0.4})
+    assert plan.solution.metrics["energy_kwh"] == pytest.approx(1.25)
+
+
 def test_waits_are_limited():
     late = forecast([500, 500, 500, 500, 100])
     assert slots(make([job("1")], late))["1"] == ("A", 4)
