@@ -190,8 +190,11 @@ def _print(made: Plan) -> None:
     tables.print_table(f"{len(rows)} jobs from {_time(_local(made))} ({made.tz})", heads, rows)
     saved = made.saving_kg
     gap = tables.percent(made.replanned["gap"] if made.replanned else made.solution.gap)
-    share = "" if not saved or made.kg + saved <= 0 else f" ({100 * saved / (made.kg + saved):.1f} %)"
-    print(f"{made.kg:.4g} kg from now on, {_saved(saved)} kg{share} saved over starting at once; proven gap {gap}")
+    told = "not all jobs fit where each starts at once"
+    if saved is not None:
+        share = f" ({100 * saved / (made.kg + saved):.1f} %)" if made.kg + saved > 0 else ""
+        told = f"{saved:.4g} kg{share} saved over starting at once"
+    print(f"{made.kg:.4g} kg from now on; {told}; proven gap {gap}")
     if made.replanned:
         print(one_line(_told(made.replanned)))
 

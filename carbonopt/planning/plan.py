@@ -13,6 +13,7 @@ from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.jsonfile import write_json
 from carbonopt.core.options import Schedule
 from carbonopt.core.solution import Solution
+from carbonopt.core.status import Status
 from carbonopt.core.time import format_utc, to_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.queues.job import RUNNING, Queue, QueuedJob
@@ -301,9 +302,13 @@ def require_schedule(instance: MospInstance, solution: Solution) -> None:
     ------
     InputError
         It tells which jobs find no room, in which hours.
+    KeyboardInterrupt
+        If the search for one was interrupted.
     """
     if solution.has_solution:
         return
+    if solution.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
     findings = diagnose(instance, time_limit=20.0).findings
     faults = [Fault("jobs", finding.message) for finding in findings]
     words = f"no plan was found ({solution.status}): must leave more time, or more room on the clusters"
