@@ -14,6 +14,7 @@ from carbonopt.core.report import Diagnosis, Finding, Report, Violation
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
+from carbonopt.evaluate import evaluate
 from carbonopt.generate import generate
 from carbonopt.io.read import read, read_solution
 from carbonopt.planning.plan import Plan, plan, read_plan
@@ -45,6 +46,7 @@ __all__ = [
     "check",
     "compare",
     "diagnose",
+    "evaluate",
     "formulate",
     "generate",
     "plan",

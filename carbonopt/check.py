@@ -16,6 +16,7 @@ from carbonopt.core.registry import problem_of
 from carbonopt.core.report import Report, Violation
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
+from carbonopt.io.schedule import solution_of
 
 FARKAS = "farkas"
 """Kind of a certificate that there is no schedule: a Lagrangian bound above 0 where nothing costs anything."""
@@ -31,7 +32,7 @@ CERTIFICATE_SLACK = 1e-9
 """By how much safe rounding may weaken a bound that was computed in plain doubles, relative."""
 
 
-def evaluate(instance: Instance, schedule: Schedule, info: dict[str, Any] | None = None) -> Report:
+def report_on(instance: Instance, schedule: Schedule, info: dict[str, Any] | None = None) -> Report:
     """Return the checker's report on a bare schedule; a metric that overflows is None, as one that is not defined."""
     with np.errstate(over="ignore"):
         report: Report = problem_of(instance.problem).role("check")(instance, schedule, info)
@@ -39,7 +40,7 @@ def evaluate(instance: Instance, schedule: Schedule, info: dict[str, Any] | None
     return replace(report, metrics={**report.metrics, **beyond}) if beyond else report
 
 
-def check(instance: Instance, solution: Solution) -> Report:
+def check(instance: Instance, solution: Any) -> Report:
     """Check a solution against its instance, and what it claims against what is true.
 
     Parameters
@@ -47,7 +48,8 @@ def check(instance: Instance, solution: Solution) -> Report:
     instance
         The instance.
     solution
-        From `solve` or `read_solution`.
+        From `solve` or `read_solution`; or a bare schedule, which claims nothing: a `pandas.DataFrame`, a mapping of
+        columns, or the path of a CSV file (see `carbonopt.evaluate`).
 
     Returns
     -------
@@ -56,6 +58,8 @@ def check(instance: Instance, solution: Solution) -> Report:
         ``instance`` (made for other data), ``sense``, ``status``, ``objective``, ``metrics``,
         ``bound`` and ``certificate`` (claims that are not so).
     """
+    if not isinstance(solution, Solution):
+        solution = solution_of(instance, solution)
     identity = tuple(_identity_faults(instance, solution))
     proven, assumes, certificate = recheck_certificate(instance, solution)
     impossible = _is_impossible(instance.sense, proven)
@@ -63,7 +67,7 @@ def check(instance: Instance, solution: Solution) -> Report:
     if solution.columns is None:
         faults = (*identity, *_empty_claims(solution), *certificate)
         return Report(faults, None, proven_bound=proven, proven_infeasible=impossible, assumes=assumes)
-    report = evaluate(instance, solution.columns, solution.info)
+    report = report_on(instance, solution.columns, solution.info)
     claims = _claim_faults(instance, solution, report)
     violations = (*identity, *report.violations, *claims, *certificate)
     return replace(report, violations=violations, proven_bound=proven, assumes=assumes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from carbonopt.check import evaluate
+from carbonopt.check import report_on
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_names, problem_of
@@ -227,7 +227,7 @@ def _expected(instance: Instance, solution: Solution) -> Solution:
     if "expected" not in problem.roles:
         return solution
     columns, info = problem.role("expected")(instance, solution)
-    return replace(solution, columns=columns, info=info, metrics=evaluate(instance, columns, info).metrics)
+    return replace(solution, columns=columns, info=info, metrics=report_on(instance, columns, info).metrics)
 
 
 def _tightened(row: Mapping[str, Any], carbon_kg: float) -> dict[str, Any]:

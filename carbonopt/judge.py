@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from carbonopt.check import FARKAS, PROVABLE_GAP, evaluate, on_its_side, recheck_certificate
+from carbonopt.check import FARKAS, PROVABLE_GAP, on_its_side, recheck_certificate, report_on
 from carbonopt.core.instance import Instance
 from carbonopt.core.solution import Outcome, Solution, relative_gap
 from carbonopt.core.status import Status
@@ -71,7 +71,7 @@ def judged(instance: Instance, outcome: Outcome, run: Run) -> Solution:
     objective: float | None = None
     metrics: dict[str, Any] = {}
     if schedule is not None:
-        report = evaluate(instance, schedule, info)
+        report = report_on(instance, schedule, info)
         objective, metrics = report.objective, report.metrics
         if report.violations or objective is None:
             info["violations"] = [str(violation) for violation in report.violations]

@@ -16,7 +16,7 @@ from elastic_plain import Algorithm1, Walk
 from machine import peak_bytes
 
 import carbonopt
-from carbonopt.check import evaluate
+from carbonopt.check import report_on
 from carbonopt.cli.compile import warm_up as compile_all
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
@@ -45,7 +45,7 @@ class Case:
 
 def schedule_numbers(instance: ElasticInstance, schedule: dict[str, Any]) -> Numbers:
     """Let the checker say what a schedule costs, and if it is one."""
-    report = evaluate(instance, schedule)
+    report = report_on(instance, schedule)
     kinds = [violation.constraint for violation in report.violations]
     faults = ", ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds)))
     digest = hashlib.sha256(json.dumps(schedule).encode()).hexdigest()

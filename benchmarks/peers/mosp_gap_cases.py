@@ -16,7 +16,7 @@ from mosp_gap_cpsat import Numbers, cp_sat_boolean, cp_sat_interval, nothing
 from mosp_models import TOOLS, carbonopt_arrays
 
 import carbonopt
-from carbonopt.check import evaluate
+from carbonopt.check import report_on
 from carbonopt.core.options import Options, Schedule
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.data.schedule import as_schedule
@@ -36,7 +36,7 @@ def checked(instance: MospInstance, schedule: Schedule | None) -> float | None:
     """Return the checker's objective; None without a schedule that violates nothing."""
     if schedule is None:
         return None
-    report = evaluate(instance, schedule)
+    report = report_on(instance, schedule)
     return None if report.violations else report.objective
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from carbonopt.check import evaluate
+from carbonopt.check import report_on
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.data.schedule import as_schedule
@@ -63,7 +63,7 @@ def solve(form: Form, instance: MospInstance, seconds: float) -> Numbers:
     text, bound = solver.status_name(status).lower(), solver.best_objective_bound / MILLION
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):  # a bound of 0 is then what an empty answer holds
         return nothing(text) | {"bound": bound if status == cp_model.UNKNOWN and bound else None}
-    report = evaluate(instance, as_schedule(instance, *read(solver)))
+    report = report_on(instance, as_schedule(instance, *read(solver)))
     return {"objective": None if report.violations else report.objective, "bound": bound, "status": text}
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from carbonopt.check import evaluate
+from carbonopt.check import report_on
 from carbonopt.core.errors import Fault, InputError, UnsupportedError
 from carbonopt.core.jsonfile import read_json
 from carbonopt.core.time import parse_utc
@@ -135,7 +135,7 @@ def _plan(section: PlanFile) -> Plan:
     for field, schedule in (("solution.schedule", solution.columns), ("at_once", section.at_once)):
         if schedule is None and field == "solution.schedule":
             raise InputError(Fault(field, "is missing: a plan has one"))
-        violations = () if schedule is None else evaluate(instance, schedule).violations
+        violations = () if schedule is None else report_on(instance, schedule).violations
         if violations:
             raise InputError(Fault(field, f"must keep the instance: {violations[0].message}"))
     return Plan(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
 
-from carbonopt.check import evaluate
+from carbonopt.check import report_on
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.options import Options, Schedule
@@ -173,7 +173,7 @@ def _facts(
         else:
             impossible += 1
     moves = len(moved & set(announced["job"]))
-    objective = evaluate(made.instance, made.solution.columns or {}).objective
+    objective = report_on(made.instance, made.solution.columns or {}).objective
     priced = None if objective is None else objective + price * moves
     bound = outcome.bound if priced is None or outcome.bound is None else min(outcome.bound, priced)
     return {

@@ -49,14 +49,14 @@ def test_a_signal_that_was_swallowed_still_ends_what_is_asked_next(asked, tiny):
 
 PHASES = {
     "read": ("carbonopt", "read"),
-    "check the start": ("carbonopt.check", "evaluate"),
+    "check the start": ("carbonopt.check", "report_on"),
     "choose": ("carbonopt.core.registry", "Problem.choose"),
     "load the loops": ("carbonopt.problems.mosp.methods.price.method", "loops"),
     "pass a program": ("carbonopt.milp.highs", "scaling_of"),
     "solve, in the calling thread": ("carbonopt.milp.run", "Run.to_the_end"),
     "solve, in the solver's thread": ("carbonopt.milp.run", "Run._work"),
     "take the result": ("carbonopt.milp.highs", "_result"),
-    "judge": ("carbonopt.judge", "evaluate"),
+    "judge": ("carbonopt.judge", "report_on"),
     "write": ("carbonopt.core.solution", "write_json"),
 }
 SIGNALLED = """

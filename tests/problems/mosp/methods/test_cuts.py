@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import carbonopt as co
-from carbonopt.check import evaluate
+from carbonopt.check import report_on
 from carbonopt.cli.main import app
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
@@ -79,7 +79,7 @@ def cut():
     solver._close_gap(solver.options, cuts_only=True, most_columns=solver.params.cuts.most_columns)
     out = solver.outcome({})
     given = co.solve(instance, "greedy-clean")
-    report = evaluate(instance, out.schedule)
+    report = report_on(instance, out.schedule)
     solution = replace(
         given,
         columns=out.schedule,

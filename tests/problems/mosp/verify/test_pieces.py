@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import carbonopt as co
-from carbonopt.check import evaluate
+from carbonopt.check import report_on
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, Clusters, MospInstance, MospJobs
@@ -26,7 +26,7 @@ def small(**changes) -> MospInstance:
 
 def judged(*rows, rule="migrate", instance=None, **info):
     schedule = {name: [row[k] for row in rows] for k, name in enumerate(("job", "cluster", "start", "end"))}
-    return evaluate(instance or small(), schedule, {"pieces": rule, **info})
+    return report_on(instance or small(), schedule, {"pieces": rule, **info})
 
 
 def names(report) -> list[str]:
@@ -46,7 +46,7 @@ def test_a_job_in_two_pieces_by_hand():
 
 
 def test_whole_runs_are_judged_as_without_pieces():
-    whole = evaluate(small(), {"job": ["x", "y"], "cluster": ["a", "b"], "start": [2, 1]})
+    whole = report_on(small(), {"job": ["x", "y"], "cluster": ["a", "b"], "start": [2, 1]})
     pieces = judged(("x", "a", 2, 4), ("y", "b", 1, 2), rule="none")
     assert pieces.feasible
     assert not pieces.incomparable
@@ -88,7 +88,7 @@ def test_a_violation_names_the_job_and_not_its_piece():
 
 def test_rules_and_columns_that_are_none():
     assert names(judged(("x", "a", 0, 2), rule="anything")) == ["format"]
-    assert names(evaluate(small(), {"job": [], "cluster": [], "start": []}, {"pieces": "migrate"})) == ["format"]
+    assert names(report_on(small(), {"job": [], "cluster": [], "start": []}, {"pieces": "migrate"})) == ["format"]
 
 
 def test_eligibility_holds_for_each_piece():
