@@ -36,14 +36,6 @@ def evaluate(instance: Instance, schedule: Any, *, info: Mapping[str, Any] | Non
     ------
     InputError
         With every violated constraint. `carbonopt.check` returns them in the place of raising.
-
-    Examples
-    --------
-    >>> import carbonopt as co
-    >>> instance = co.generate("mosp", preset="bench", jobs=2, slots=4, clusters=1, seed=1)
-    >>> made = co.solve(instance, "greedy-clean")
-    >>> co.evaluate(instance, made.schedule).objective == made.objective
-    True
     """
     given = solution_of(instance, schedule, info)
     report = check(instance, given)
