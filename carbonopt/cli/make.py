@@ -131,7 +131,14 @@ SpotFraction = Annotated[float, typer.Option("--spot-fraction", help="Of that pr
 
 
 def write(instance: Instance, output: Path | None, inputs: Sequence[Path] = ()) -> Path:
-    """Write an instance to `output`, to a file in it if it is a folder, or by its name here."""
+    """Write an instance to `output`, to a file in it if it is a folder, or by its name here.
+
+    Raises
+    ------
+    InputError
+        If no command would read the file.
+    """
+    problem_of(instance.problem).role("read")(instance.to_dict())
     name = Path(f"{file_name(instance.name)}.json")
     target = console.output_for(output, [], name, "json", console.JSON) or name
     console.require_new(target, inputs)

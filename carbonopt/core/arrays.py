@@ -34,12 +34,15 @@ def frozen_int(values: npt.ArrayLike, field: str = "") -> IntArray:
         If one is not a whole number; `field` names the column.
     """
     given = np.asarray(values)
-    with np.errstate(invalid="ignore"):  # NaN is told below
-        array = given.astype(np.int64)
-    wrong = np.flatnonzero(array != given)
+    try:
+        with np.errstate(invalid="ignore"):  # NaN is told below
+            array = given.astype(np.int64)
+    except OverflowError:
+        raise InputError(Fault(field, "must be whole numbers, at most 2^63 - 1")) from None
+    wrong = np.argwhere(array != given)
     if wrong.size:
-        row = int(wrong[0])
-        raise InputError(Fault(field, "must be a whole number", shown(given[row].item()), row))
+        place = tuple(wrong[0])
+        raise InputError(Fault(field, "must be a whole number", shown(given[place].item()), int(place[0])))
     array.setflags(write=False)
     return array
 

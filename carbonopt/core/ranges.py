@@ -10,9 +10,6 @@ from typing import Any
 
 from carbonopt.core.errors import UnsupportedError, one_of, shown
 
-LARGEST_WHOLE = 10**12
-"""Times a million jobs, this is still a 64-bit number."""
-
 
 def require_number(
     option: str,
@@ -55,9 +52,7 @@ def require_number(
     kind = Integral if whole else Real
     is_number = isinstance(value, kind) and not isinstance(value, bool)
     is_number = is_number and -inf < value < inf
-    largest = LARGEST_WHOLE if whole else float_info.max
-    if is_number and abs(value) > largest:
-        raise UnsupportedError(f"{option} = {shown(value)}: must be at most {largest:g}")
+    is_number = is_number and (whole or not isinstance(value, int) or abs(value) <= float_info.max)
     ends = [("above", above, gt), ("at least", least, ge), ("below", below, lt), ("at most", most, le)]
     known = [(word, end, holds) for word, end, holds in ends if end is not None]
     if is_number and all(holds(value, end) for _, end, holds in known):

@@ -151,10 +151,10 @@ def _window(
         raise InputError(Fault("start", TIME_RULE, shown(start))) from None
     begin = max(series.begin_ns for series in chosen) if given is None else nanoseconds(given)
     hours = TimeGrid(1 if slots is None else slots, slot_hours).hours
-    slot = round(slot_hours * HOUR_NS)
-    if slot < 1 or hours * HOUR_NS >= 2**62:
+    if slot_hours * HOUR_NS <= 0.5 or hours * HOUR_NS >= 2**62:
         problem = "must give slots of at least 1 ns and a window of at most 146 years"
         raise InputError(Fault("slot_hours", problem, shown(slot_hours)))
+    slot = round(slot_hours * HOUR_NS)
     end = min(series.end_ns for series in chosen)
     return TimeGrid(max(1, (end - begin) // slot) if slots is None else slots, slot_hours, moment(begin))
 

@@ -12,13 +12,15 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.files import read_bytes
 from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace
 from carbonopt.io.workload import only_zone, require_above_zero
 
+SLOT_HOURS = (1e-6, 1e6)
+"""Shortest and longest slot: more of them than a whole number counts, and a century."""
 ROUNDING_SLOTS = 1e-9
 """A time this close above a slot's edge is at the edge: 3600 s is one hour, not two slots."""
 
@@ -34,6 +36,10 @@ def require_sources(carbon: Sequence[Path] | None, **positive: float | None) -> 
     if not carbon:
         raise UnsupportedError("--carbon is missing: name at least one carbon-intensity file")
     require_above_zero(**positive)
+    slot_hours = positive.get("slot_hours")
+    if slot_hours is not None and not SLOT_HOURS[0] <= slot_hours <= SLOT_HOURS[1]:
+        words = f"must be from {SLOT_HOURS[0]:g} to {SLOT_HOURS[1]:g} hours"
+        raise UnsupportedError(f"slot_hours = {shown(slot_hours)}: {words}")
 
 
 def read_zone(

@@ -23,6 +23,8 @@ from carbonopt.milp.program import Arrays, Program
 from carbonopt.milp.run import Run
 from carbonopt.milp.scaling import Scaling, scaling_of
 
+HIGHS_SEEDS = 2**31
+"""HiGHS takes seeds below; larger ones begin again at 0."""
 TOLERANCE = 1e-9
 """Of feasibility, optimality and integrality, after scaling; HiGHS takes 1e-10 at the least."""
 LOOSE_TOLERANCE = 1e-7
@@ -175,7 +177,7 @@ def _configured(
         "log_to_console": options.verbose,
         "mip_rel_gap": options.mip_rel_gap,
         "mip_abs_gap": options.mip_abs_gap * factor,
-        "random_seed": options.seed,
+        "random_seed": options.seed % HIGHS_SEEDS,
         "solver": lp_solver,
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,

@@ -15,6 +15,8 @@ from carbonopt.core.ranges import require_number
 from carbonopt.simulation.signal import StepSignal
 
 DAY_HOURS = 24.0
+LARGEST_ERROR = 10.0
+"""Relative: beyond it, forecasts are 0 or beyond all numbers."""
 Seed = int | tuple[int, ...]
 """Of what is drawn at random; several numbers where one seed serves several signals."""
 
@@ -205,6 +207,8 @@ def parse_forecast(text: str) -> ForecastModel:
         except ValueError:
             raise UnsupportedError(f"forecast setting {part.strip()!r}: must be a number") from None
         ends: dict[str, Any] = {"above": 0} if key.strip() == "window" else {"least": 0}
+        if key.strip() == "error":
+            ends["most"] = LARGEST_ERROR
         require_number(f"forecast {key.strip()}", number, **ends)
         values[SETTINGS[key.strip()]] = number
     return ForecastModel(**values)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray, frozen_float
 from carbonopt.core.errors import Fault, InputError, shown
-from carbonopt.simulation.forecast import Forecast, Seed
+from carbonopt.simulation.forecast import LARGEST_ERROR, Forecast, Seed
 
 
 class ErrorForecast(Forecast):
@@ -53,6 +53,8 @@ class ErrorForecast(Forecast):
         for field, value in (("error", error), ("memory_hours", memory_hours)):
             if not 0 <= value < np.inf:
                 raise InputError(Fault(f"forecast.{field}", "must be finite and at least 0", shown(value)))
+        if error > LARGEST_ERROR:
+            raise InputError(Fault("forecast.error", f"must be at most {LARGEST_ERROR:g}", shown(error)))
         self.g_per_kwh = frozen_float(g_per_kwh)
         super().__init__(self.g_per_kwh.size, slot_hours, window_hours)
         self.error = error

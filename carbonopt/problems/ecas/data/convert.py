@@ -57,6 +57,10 @@ def convert(icon: Path, prices: str = "forecast", reading: str = "literal", name
     )
 
 
+LARGEST_WHOLE = 2**53
+"""Up to this, a floating-point number counts one by one."""
+
+
 class _Numbers:
     """The numbers of a text file, one after the other; line ends mean nothing."""
 
@@ -81,6 +85,8 @@ class _Numbers:
         value = self.real(what)
         if not value.is_integer() or value < least:
             raise self.error(f"must be a whole number, at least {least}: {what}", shown(value))
+        if value > LARGEST_WHOLE:
+            raise self.error(f"must be at most {LARGEST_WHOLE}: {what}", shown(value))
         return int(value)
 
     def end(self) -> None:
@@ -96,10 +102,12 @@ class _Numbers:
 def _instance(numbers: _Numbers, divisor: float) -> tuple[int, Machines, EcasJobs]:
     minutes = numbers.whole("minutes of a slot", 1)
     resources = numbers.whole("number of resources", 1)
+    names: list[str] = []
     machine: list[list[float]] = []
     capacity: list[list[int]] = []
     for _ in range(numbers.whole("number of machines", 1)):
-        machine.append([numbers.real(f"{what} of a machine") for what in ("id", "idle power", "up cost", "down cost")])
+        names.append(str(numbers.whole("id of a machine")))
+        machine.append([numbers.real(f"{what} of a machine") for what in ("idle power", "up cost", "down cost")])
         capacity.append([numbers.whole("capacity of a machine") for _ in range(resources)])
     window: list[list[int]] = []
     power: list[float] = []
@@ -113,9 +121,7 @@ def _instance(numbers: _Numbers, divisor: float) -> tuple[int, Machines, EcasJob
     numbers.end()
     columns = np.array(machine)
     table = np.array(window, dtype=np.int64).reshape(-1, 4)
-    machines = Machines(
-        tuple(f"{row[0]:.0f}" for row in machine), np.array(capacity), columns[:, 1] / divisor, *columns[:, 2:].T
-    )
+    machines = Machines(tuple(names), np.array(capacity), columns[:, 0] / divisor, *columns[:, 1:].T)
     jobs = EcasJobs(
         tuple(str(row[0]) for row in window),
         table[:, 2],

@@ -9,6 +9,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, shown
+from carbonopt.core.memory import require_bytes
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines
 
@@ -18,6 +19,11 @@ SIZE = 2500
 """Mean units of a machine's resource."""
 SHARES = (0.1, 0.3)
 """Least and largest share of a machine that a job uses."""
+
+BYTES_PER_NUMBER = 64
+"""Memory that a number of a machine or job takes on its way into a file, rounded up [bytes]."""
+COLUMNS = 6
+"""Of a machine or job, beside its resources."""
 
 
 def generate(
@@ -51,6 +57,8 @@ def generate(
     _require_sizes(jobs=jobs, machines=machines, resources=resources, slots=slots)
     if not 0.01 <= load <= 0.9:
         raise InputError(Fault("load", "must be a number from 0.01 to 0.9", shown(load)))
+    size = f"an instance of {machines} machines and {jobs} jobs"
+    require_bytes(size, BYTES_PER_NUMBER * (machines + float(jobs)) * (resources + COLUMNS))
     rng = np.random.default_rng(seed)
     names = tuple(f"r{r}" for r in range(resources))
     park = _machines(rng, machines, resources)
