@@ -67,6 +67,14 @@ def test_numbers_of_old_and_new_data_parsers(tmp_path):
     assert read_queue(text(tmp_path, infinite), default_hours=5).jobs[0].hours == 5
 
 
+def test_nulls_are_nothing_and_held_jobs_are_left_out(tmp_path):
+    empty = dict.fromkeys(("name", "user_name", "cluster", "partition", "state_reason", "dependency"))
+    held = slurm(job_id=8, state_reason="JobHeldUser")["jobs"]
+    queue = read_queue(text(tmp_path, {"jobs": slurm(**empty)["jobs"] + held}))
+    assert [(job.id, job.name, job.cluster) for job in queue.jobs] == [("7", "", "")]
+    assert queue.left_out == {"held": 1}
+
+
 def test_sacct_json(tmp_path):
     one = {
         "job_id": 12,

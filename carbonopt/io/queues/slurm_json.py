@@ -80,14 +80,14 @@ class SlurmJob(_Part):
     """One entry of ``jobs``."""
 
     job_id: int
-    name: str = ""
+    name: str | None = ""
     user_name: str | None = None
     user: str | None = None
     job_state: States | None = None
     state: States | None = None
-    state_reason: str = ""
-    cluster: str = ""
-    partition: str = ""
+    state_reason: str | None = ""
+    cluster: str | None = ""
+    partition: str | None = ""
     cpus: Number = None
     time_limit: Number = None
     submit_time: Number = None
@@ -179,12 +179,12 @@ def _schema_faults(error: ValidationError, row: int, file: str) -> Iterator[Faul
 
 def _entry(one: SlurmJob, row: int, file: str) -> Entry:
     state = (one.job_state or one.state or [""])[0].upper()
-    held = state == PENDING and one.state_reason.startswith("JobHeld")
+    held = state == PENDING and (one.state_reason or "").startswith("JobHeld")
     found = one.resources()
     limit = one.time_limit if one.time_limit is not None else one.time.limit
     job = QueuedJob(
         id=one.id,
-        name=one.name,
+        name=one.name or "",
         user=one.user_name or one.user or "",
         state="HELD" if held else state,
         hours=math.inf if limit is None else limit / 60,
@@ -194,7 +194,7 @@ def _entry(one: SlurmJob, row: int, file: str) -> Entry:
         priority=one.priority,
         submitted=moment_of(one.submit_time or one.time.submission),
         started=None if state == PENDING else moment_of(one.start_time or one.time.start),
-        cluster=one.cluster or one.partition,
+        cluster=one.cluster or one.partition or "",
     )
 
     def fault(field: str, problem: str, value: str) -> Fault:
