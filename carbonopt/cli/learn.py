@@ -21,8 +21,8 @@ def learn(
     files: console.Files,
     output: Annotated[Path, typer.Option("--output", "-o", help="Knowledge base (.json or .json.gz).")],
     oracle: Annotated[str, typer.Option("--oracle", help="greedy: Algorithm 1; optimum: certified.")] = "greedy",
-    window_hours: Annotated[float, typer.Option("--window-hours", help="Length of a replayed window [h].")] = 168.0,
-    step_hours: Annotated[float, typer.Option("--step-hours", help="From window to window [h].")] = 24.0,
+    window_hours: Annotated[float, typer.Option("--window-hours", help="Hours of a replayed window.")] = 168.0,
+    step_hours: Annotated[float, typer.Option("--step-hours", help="Hours from window to window.")] = 24.0,
 ) -> None:
     """Learn from past instances what an oracle did in which state, for the policy carbonflex (elastic only).
 

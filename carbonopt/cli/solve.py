@@ -109,9 +109,7 @@ def _print(solution: Solution) -> None:
     for line in solution.info.get("violations", [])[:5]:
         console.say(f"the checker refused the schedule: {line}")
     if solution.status is Status.ERROR and solution.has_solution:
-        console.say(
-            f"the solver failed ({solution.info.get('highs_status', 'no reason given')}); the schedule is sound"
-        )
+        console.say(f"the solver failed ({_why_failed(solution)}); the schedule is sound")
     if solution.status is Status.TIME_LIMIT and not solution.has_solution:
         quick = problem_of(solution.problem).quick
         console.say(f"no schedule within the time limit: raise --time-limit, or try --method {quick}")
@@ -122,3 +120,10 @@ def _print(solution: Solution) -> None:
         console.say("no schedule was found before the interruption")
     elif not solution.has_solution and solution.status is Status.UNKNOWN:
         console.say("no schedule was found, which proves nothing; `carbonopt diagnose` looks for a reason")
+
+
+def _why_failed(solution: Solution) -> str:
+    """Return what a solver says of itself, or that the schedule contradicts its bound."""
+    if "refuted_bound" in solution.info:
+        return f"its bound of {solution.info['refuted_bound']:.9g} is beyond the schedule's objective, and left out"
+    return str(solution.info.get("highs_status", "no reason given"))

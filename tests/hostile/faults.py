@@ -8,16 +8,35 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import psutil
 
 from hostile.found import Found
 
 TINY = Path(__file__).parents[2] / "instances" / "tiny"
 BENCH = ["bench", "i.json", "j.json", "-m", "milp,greedy-clean,lp", "-t", "5", "-o", "r.jsonl", "--bks", "bks.json"]
-COMMANDS = (BENCH, ["solve", "i.json", "-m", "milp", "-o", "s.json"], ["compare", "i.json", "-o", "c.json"])
-INSTANCES = {"i.json": "mosp-tiny_crowd-j0003-t002-z2-s00", "j.json": "mosp-tiny_tradeoff-j0001-t004-DE-s00"}
+COMMANDS = (
+    BENCH,
+    ["solve", "i.json", "-m", "milp", "-o", "s.json"],
+    ["solve", "e.json", "-m", "price", "-o", "s.json"],
+    ["compare", "i.json", "-o", "c.json"],
+    ["simulate", "i.json", "-p", "caspian", "-o", "m.json"],
+    ["export", "i.json", "-o", "p.lp"],
+    ["generate", "ecas", "--jobs", "20", "--machines", "2", "-o", "g.json"],
+    ["reproduce", "gaia-2", "-o", "f.csv", "--plot", "f.svg"],
+)
+WHOLE = {".csv": "\n", ".lp": "end\n", ".svg": "</svg>\n"}
+"""What a whole file ends in."""
+INSTANCES = {
+    "i.json": "mosp-tiny_crowd-j0003-t002-z2-s00",
+    "j.json": "mosp-tiny_tradeoff-j0001-t004-DE-s00",
+    "e.json": "ecas-tiny_stayson-j0002-t003-none-s00",
+}
 
 
 def attempt(rng: random.Random) -> None:
@@ -60,14 +79,28 @@ def _stopped(rng: random.Random, command: list[str], folder: Path) -> str:
     if rng.random() < 0.4:
         return str(_run(command, folder, most_bytes=rng.randrange(1, 4000)).communicate()[1])
     running = _run(command, folder)
-    try:
-        running.communicate(timeout=rng.uniform(0.05, 3.0))
-    except subprocess.TimeoutExpired:
-        running.send_signal(rng.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+    number = rng.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+    if _has_worked(running, rng.uniform(0.05, 3.0)):
+        running.send_signal(number)
     return str(running.communicate()[1])
 
 
+def _has_worked(running: subprocess.Popen[str], seconds: float) -> bool:
+    """Wait until a process has taken so much time of a processor; return False if it ends before."""
+    process = psutil.Process(running.pid)
+    while running.poll() is None:
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            if times.user + times.system >= seconds:
+                return True
+        time.sleep(0.005)
+    return False
+
+
 def _require_whole(folder: Path, command: list[str]) -> None:
+    for path in folder.glob("*.*"):
+        if path.suffix in WHOLE and not path.name.startswith(".") and not path.read_text().endswith(WHOLE[path.suffix]):
+            raise Found(f"{command[0]}: {path.name} is half a file", content=path.read_text())
     for path in folder.rglob("*.json"):
         if path.name.startswith("."):
             continue
