@@ -5,6 +5,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from cli_support import errors, run
@@ -135,3 +136,19 @@ def test_a_figure_of_names_with_control_characters_is_well_formed(folder):
     co.solve(co.read("i.json"), "greedy-clean").write("s.json")
     assert run("plot", "i.json", "s.json", "-o", "f.svg").exit_code == 0
     assert minidom.parse("f.svg").documentElement.tagName == "svg"
+
+
+@pytest.mark.parametrize("most_bytes", [64, FULL])
+def test_a_full_disk_is_told_by_reproduce_and_loses_nothing(folder, most_bytes):
+    """The figure fits into neither, the table into the second alone."""
+    for name in ("f.csv", "f.svg"):
+        (folder / name).write_text("old")
+    command = [sys.executable, "-m", "carbonopt", "reproduce", "gaia-2", "-o", "f.csv", "--plot", "f.svg"]
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+    done = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (folder / "f.svg").read_text() == "old"
+    assert (folder / "f.csv").read_text() == "old" or (folder / "f.csv").read_text().endswith("\n")
+    assert {path.name for path in folder.iterdir()} <= {"i.json", "s.json", "f.csv", "f.svg", "f.partial.csv"}
