@@ -11,6 +11,8 @@ import pytest
 from conftest import ROOT, TINY, load_module
 
 import carbonopt as co
+from carbonopt.bench.bks import FOLDERS
+from carbonopt.bench.bks_verify import instance_named, verify
 from carbonopt.core.registry import problem_of
 
 SHIPPED = sorted(path for kind in ("tiny", "paper", "bench") for path in (ROOT / "instances" / kind).glob("*.json"))
@@ -56,7 +58,7 @@ def test_shipped_files_are_generated_from_seeds(tmp_path, monkeypatch):
     load_module(ROOT / "instances/build.py").build(tmp_path)
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.json"))
     committed = {path.relative_to(ROOT / "instances") for path in (ROOT / "instances").rglob("*.json")}
-    assert set(made) == {path for path in committed if path.parts[0] not in ("bks.json", "solutions")}
+    assert set(made) == {path for path in committed if path.parts[0] not in ("bks.json", "solutions", "bounds")}
     _, different, missing = filecmp.cmpfiles(tmp_path, ROOT / "instances", map(str, made), shallow=False)
     assert (different, missing) == ([], [])
 
@@ -145,13 +147,13 @@ def test_the_hash_is_of_the_data_not_of_the_file(tiny):
 
 
 def test_best_known_values_are_those_of_shipped_solutions():
+    found = dict(verify(ROOT / "instances/bks.json"))
+    assert {name: faults for name, faults in found.items() if faults} == {}
     known = json.loads((ROOT / "instances/bks.json").read_text())
-    index = json.loads((ROOT / "instances/index.json").read_text())
-    for name, entry in known.items():
-        assert entry["instance_sha256"] == index[name]["sha256"]
-        instance = co.read(ROOT / "instances" / index[name]["file"])
-        report = co.check(instance, co.read_solution(ROOT / f"instances/solutions/{name}.json"))
-        assert report.violations == ()
-        assert report.objective == pytest.approx(entry["objective"]["value"], rel=1e-9)
-        sign = 1 if entry["sense"] == "min" else -1
-        assert sign * (entry["objective"]["value"] - entry["bound"]["value"]) >= -1e-6
+    assert {read["problem"] for read in map(_raw, known)} == {"ecas", "elastic", "mlcluster", "mosp", "purchasing"}
+    versions = {entry[field]["version"] for entry in known.values() for field in FOLDERS if entry[field]}
+    assert "unknown" not in versions
+
+
+def _raw(name):
+    return instance_named(ROOT / "instances", name).to_dict()

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from carbonopt.cli import (
     bench,
+    bks,
     check,
     compare,
     compile,
@@ -94,7 +95,7 @@ def options(
 
 
 for module in (
-    plan, solve, check, compare, learn, simulate, pareto, reproduce, data, diagnose, extend, export, bench, plot,
+    plan, solve, check, compare, learn, simulate, pareto, reproduce, data, diagnose, extend, export, bench, bks, plot,
     compile, params,
 ):  # fmt: skip
     module.register(app)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 PACKAGES = ("carbonopt", "numpy", "highspy")
 
 
 def installed_versions() -> dict[str, str]:
     """Return the versions of carbonopt and of what its numbers hang on; ``unknown`` where a package is not installed.
+
+    Carbonopt's own is that of the code that runs, which need not be installed.
 
     Examples
     --------
@@ -15,8 +19,8 @@ def installed_versions() -> dict[str, str]:
     """
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {}
-    for package in PACKAGES:
+    found = {"carbonopt": str(sys.modules["carbonopt"].__version__)}
+    for package in PACKAGES[1:]:
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -11,6 +11,7 @@ from carbonopt.bench.campaign import read_results, run_campaign
 from carbonopt.bench.gaps import by_method, with_best_bounds
 from carbonopt.core.errors import CarbonoptError
 from carbonopt.core.files import locked
+from carbonopt.core.jsonfile import write_json
 
 METHODS = ["milp", "greedy-clean", "lp"]
 PATHS = [TINY["crowd"], TINY["tradeoff"]]
@@ -47,22 +48,30 @@ def test_best_known_values_only_improve(tmp_path, tiny):
     path = tmp_path / "bks.json"
     instance = tiny["crowd"]
     assert update(path, instance, co.solve(instance, "greedy-clean")) == ["objective"]
-    assert update(path, instance, co.solve(instance, "milp")) == ["objective", "bound"]
+    assert update(path, instance, co.solve(instance, "price")) == ["objective", "bound"]
     assert update(path, instance, co.solve(instance, "greedy-clean")) == []
     entry = json.loads(path.read_text())[instance.name]
     assert entry["objective"]["value"] == pytest.approx(0.7)
-    assert entry["objective"]["method"] == "milp"
+    assert entry["objective"]["method"] == "price"
     assert entry["bound"]["date"]
     best = co.read_solution(tmp_path / "solutions" / f"{instance.name}.json")
     assert co.check(instance, best).objective == entry["objective"]["value"]
 
 
-def test_a_value_that_crosses_a_bound_is_an_error(tmp_path, tiny):
+def test_a_bound_without_certificate_is_not_entered(tmp_path, tiny):
     from dataclasses import replace
 
-    path = tmp_path / "bks.json"
     solution = co.solve(tiny["crowd"], "greedy-clean")
-    update(path, tiny["crowd"], replace(solution, bound=0.75))
+    assert update(tmp_path / "bks.json", tiny["crowd"], replace(solution, bound=0.75)) == ["objective"]
+
+
+def test_a_value_that_crosses_a_bound_is_an_error(tmp_path, tiny):
+    path = tmp_path / "bks.json"
+    update(path, tiny["crowd"], co.solve(tiny["crowd"], "price"))
+    known = json.loads(path.read_text())
+    known[tiny["crowd"].name]["bound"]["value"] = 0.75
+    known[tiny["crowd"].name]["objective"]["value"] = 0.8
+    write_json(path, known)
     with pytest.raises(CarbonoptError, match="cross"):
         update(path, tiny["crowd"], co.solve(tiny["crowd"], "milp"))
 
