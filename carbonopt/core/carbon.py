@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +25,8 @@ class CarbonSignal:
         Intensity [gCO2eq/kWh], shape (Z, T), finite and not negative.
     time
         The T slots that the columns stand for.
+    labels
+        What the sources say about the values, by zone: average or marginal, life cycle or direct, unit as read.
 
     Raises
     ------
@@ -40,6 +43,7 @@ class CarbonSignal:
     zones: tuple[str, ...]
     g_per_kwh: FloatArray
     time: TimeGrid
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "zones", tuple(self.zones))
@@ -72,6 +76,12 @@ class CarbonSignal:
             for zone, slot in np.argwhere(bad)
         ]
         return faults
+
+    def provenance(self) -> dict[str, object]:
+        """Return what an instance tells of where its signal comes from: nothing where no source does."""
+        if not self.labels:
+            return {}
+        return {"signals": {zone: dict(self.labels[zone]) for zone in self.zones if zone in self.labels}}
 
     @cached_property
     def prefix(self) -> FloatArray:

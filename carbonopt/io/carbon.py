@@ -25,6 +25,7 @@ import numpy as np
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.time import TimeGrid, parse_utc
+from carbonopt.io.carbon_formats.labels import joined, mixing_faults
 from carbonopt.io.series import CarbonSeries, read_series, slot_means
 from carbonopt.io.times import HOUR_NS, TIME_RULE, moment, nanoseconds, utc_text
 
@@ -38,6 +39,7 @@ def read_carbon(
     zone_names: Mapping[str, str] | None = None,
     wrap: bool = False,
     intensity: str = "lca",
+    mixed: Sequence[str] = (),
 ) -> CarbonSignal:
     r"""Read the carbon signal of some zones over some slots.
 
@@ -60,6 +62,8 @@ def read_carbon(
     intensity
         ``"lca"`` (life cycle) or ``"direct"`` (combustion only) from files that hold both. Other files hold
         one intensity and do not say which; it is taken as it is.
+    mixed
+        Labels that may differ between zones and times: ``"kind"`` (average, marginal), ``"scope"`` (lca, direct).
 
     Returns
     -------
@@ -85,11 +89,16 @@ def read_carbon(
     """
     found = _read_all(paths, intensity)
     chosen = _chosen(found, zones, zone_names or {})
+    mixing = mixing_faults((series.file, series.labels) for series in chosen)
+    mixing = [fault for fault in mixing if fault.field.removeprefix("labels.") not in mixed]
+    if mixing:
+        raise InputError(mixing)
     time = _window(chosen, start, slots, slot_hours)
     if not wrap or slots is None:
         _require_cover(chosen, time)
     names = [(zone_names or {}).get(series.zone, series.zone) for series in chosen]
-    return CarbonSignal(tuple(names), np.array([slot_means(series, time) for series in chosen]), time)
+    labels = {name: series.labels.told() for name, series in zip(names, chosen, strict=True) if series.labels.told()}
+    return CarbonSignal(tuple(names), np.array([slot_means(series, time) for series in chosen]), time, labels)
 
 
 def _read_all(paths: Sequence[str | os.PathLike[str]], intensity: str) -> dict[str, CarbonSeries]:
@@ -121,7 +130,8 @@ def _seam_faults(before: CarbonSeries, after: CarbonSeries) -> list[Fault]:
 def _join(parts: Sequence[CarbonSeries]) -> CarbonSeries:
     times = np.concatenate([part.times for part in parts])
     values = np.concatenate([part.g_per_kwh for part in parts])
-    return CarbonSeries(parts[0].zone, times, values, ", ".join(part.file for part in parts))
+    files = ", ".join(part.file for part in parts)
+    return CarbonSeries(parts[0].zone, times, values, files, joined(part.labels for part in parts))
 
 
 def _chosen(

@@ -75,6 +75,10 @@ class Table:
         """Return a fault for each cell of `column` that is `bad`, shape (N,)."""
         return [self.fault(column, int(row), problem) for row in np.flatnonzero(bad)]
 
+    def place(self, row: int) -> str:
+        """Return how messages name a row."""
+        return f"line {self.lines[row]}"
+
     def fault(self, column: int, row: int, problem: str) -> Fault:
         """Return a fault that names the column, the line and the content of one cell."""
         return Fault(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, frozen_float
 from carbonopt.core.errors import Fault, InputError, one_of, shown
+from carbonopt.core.jsonfile import read_text
 from carbonopt.core.time import TimeGrid
 from carbonopt.io.carbon_formats import FORMATS
 from carbonopt.io.carbon_formats.format import INTENSITIES, CarbonFormat
+from carbonopt.io.carbon_formats.labels import UNLABELLED, Labels, joined
+from carbonopt.io.carbon_json import read_json_table
 from carbonopt.io.csvfile import Table, read_table
 from carbonopt.io.times import HOUR_NS, TIME, TIME_RULE, TimeArray, nanoseconds, utc_times
 
@@ -32,12 +35,15 @@ class CarbonSeries:
         Intensity from each time to the next [gCO2eq/kWh], shape (N,).
     file
         Where it was read from; empty for a series made in a program.
+    labels
+        What the source says about the values.
     """
 
     zone: str
     times: TimeArray
     g_per_kwh: FloatArray
     file: str = ""
+    labels: Labels = UNLABELLED
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
@@ -98,14 +104,28 @@ def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[Ca
     """
     if intensity not in INTENSITIES:
         raise InputError(Fault("intensity", f"must be {one_of(INTENSITIES)}", shown(intensity)))
+    if read_text(path).lstrip()[:1] in ("{", "["):
+        table, rows = read_json_table(path)
+        return _series(table, (1, 0, 2), [row.labels for row in rows])
     bare = next(kind for kind in FORMATS if not kind.has_header)
     table = read_table(path, headerless=(TIME, tuple(bare.layout(intensity))))
     kind = _format(table, intensity)
     time, *zones_at, value = table.columns(kind.layout(intensity)).values()
-    zone = zones_at[0] if zones_at else None
+    labels = kind.labels
+    if len(set(kind.value.values())) > 1:
+        labels = replace(labels, scope=intensity)
+    at = (time, zones_at[0] if zones_at else None, value)
+    return _series(table, at, [labels] * len(table.lines), kind.g_per_kwh)
+
+
+def _series(
+    table: Table, at: tuple[int, int | None, int], labels: Sequence[Labels], g_per_kwh: float = 1.0
+) -> list[CarbonSeries]:
+    """Return the zones of a table whose columns of times, zones and values are `at`; `labels` of each row."""
+    time, zone, value = at
     times = utc_times(table.cells[time])
-    values = table.numbers(value) * kind.g_per_kwh
-    stem = PurePath(path).name.removesuffix(".gz").removesuffix(".csv")
+    values = table.numbers(value) * g_per_kwh
+    stem = PurePath(table.file).name.removesuffix(".gz").removesuffix(".csv").removesuffix(".json")
     if zone is None:
         zones = [stem] * len(times)
     else:
@@ -119,7 +139,10 @@ def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[Ca
     faults += table.faults(value, ~((values >= 0) & (values < np.inf)), "must be a number of g/kWh, at least 0")
     if faults:
         raise InputError(faults)
-    return [CarbonSeries(name, times[order], values[order], table.file) for name, order in orders.items()]
+    return [
+        CarbonSeries(name, times[order], values[order], table.file, joined(labels[row] for row in order))
+        for name, order in orders.items()
+    ]
 
 
 def _format(table: Table, intensity: str) -> CarbonFormat:
@@ -155,9 +178,9 @@ def _spacing_faults(table: Table, column: int, times: TimeArray, order: IntArray
     faults = []
     for place in np.flatnonzero(gaps != step):
         hours = gaps[place] / HOUR_NS
-        line = table.lines[order[place]]
-        problem = f"must be {step / HOUR_NS:g} h after line {line}, not {hours:g} h: a zone's rows must leave no gap"
+        before = table.place(int(order[place]))
+        problem = f"must be {step / HOUR_NS:g} h after {before}, not {hours:g} h: a zone's rows must leave no gap"
         if not gaps[place]:
-            problem = f"is a duplicate of line {line}: a zone has each time once"
+            problem = f"is a duplicate of {before}: a zone has each time once"
         faults.append(table.fault(column, int(order[place + 1]), problem))
     return faults

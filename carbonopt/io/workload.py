@@ -75,7 +75,7 @@ def only_zone(signal: CarbonSignal, zone: str | None) -> CarbonSignal:
         words = f"is missing: the cluster is in one zone, the carbon signal has {one_of(signal.zones)}"
         raise InputError(Fault("zone", words))
     row = 0 if zone is None else signal.index(zone)
-    return CarbonSignal((signal.zones[row],), signal.g_per_kwh[row : row + 1], signal.time)
+    return CarbonSignal((signal.zones[row],), signal.g_per_kwh[row : row + 1], signal.time, signal.labels)
 
 
 def slot_hours_of(carbon: Signal | None, slot_hours: float | None) -> float:

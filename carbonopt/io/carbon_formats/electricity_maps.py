@@ -1,6 +1,7 @@
 """Electricity Maps' export, which holds both intensities."""
 
 from carbonopt.io.carbon_formats.format import CarbonFormat
+from carbonopt.io.carbon_formats.labels import Labels
 
 ELECTRICITY_MAPS = CarbonFormat(
     title="Electricity Maps' export",
@@ -10,4 +11,5 @@ ELECTRICITY_MAPS = CarbonFormat(
         "lca": ("Carbon intensity gCO₂eq/kWh (Life cycle)", "Carbon intensity gCO₂eq/kWh (LCA)"),
         "direct": ("Carbon intensity gCO₂eq/kWh (direct)",),
     },
+    labels=Labels("Electricity Maps", "average", unit="gCO2eq/kWh", time_zone="UTC"),
 )

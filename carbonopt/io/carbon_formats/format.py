@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from carbonopt.io.carbon_formats.labels import UNLABELLED, Labels
+
 Layout = Mapping[str, tuple[str, ...]]
 """Every spelling of each column, by the name that messages give it."""
 
@@ -28,6 +30,8 @@ class CarbonFormat:
         What 1 in the column is in gCO2eq/kWh, e.g. 453.59237 / 1000 for lb/MWh.
     has_header
         False where the file has none: two columns, the time and the intensity.
+    labels
+        What the source says about its values; life cycle or direct is added where the file holds both.
     """
 
     title: str
@@ -36,6 +40,7 @@ class CarbonFormat:
     value: Mapping[str, tuple[str, ...]]
     g_per_kwh: float = 1.0
     has_header: bool = True
+    labels: Labels = UNLABELLED
 
     def layout(self, intensity: str) -> Layout:
         """Return the columns, the zone's left out where there is none."""

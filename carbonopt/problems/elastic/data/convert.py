@@ -128,6 +128,7 @@ def convert(
             "short_jobs_left_out": int((~long_enough).sum()),
             "trace_cpus_ignored": True,
             **trace.provenance(),
+            **signal.provenance(),
             "job_hours": float(trace.length_hours[rows].sum()),
             "seed": seed,
             "queues": queues.to_dict(),

@@ -109,7 +109,7 @@ def convert(
         units = _units(arrival, duration, cpus, load, len(signal.zones))
     return MospInstance(
         name=name or _name(jobs, len(arrival), horizon, signal),
-        provenance=_provenance([*carbon, jobs], int((~keep).sum()), trace, slot_hours),
+        provenance=_provenance([*carbon, jobs], int((~keep).sum()), trace, slot_hours, signal),
         carbon=signal,
         resources=("cpu",),
         clusters=Clusters(
@@ -151,13 +151,16 @@ def _name(jobs: Path, count: int, slots: int, signal: CarbonSignal) -> str:
     return f"mosp-{source_of(jobs)}-j{count:04d}-t{slots:03d}-{zone}-s00"
 
 
-def _provenance(files: list[Path], dropped: int, trace: JobTrace, slot_hours: float) -> dict[str, Any]:
+def _provenance(
+    files: list[Path], dropped: int, trace: JobTrace, slot_hours: float, signal: CarbonSignal
+) -> dict[str, Any]:
     rounded = np.maximum(1, np.ceil(trace.length_hours / slot_hours - ROUNDING_SLOTS)) * slot_hours
     return {
         "converter": "carbonopt convert mosp",
         "files": content_hashes(files),
         "dropped_jobs": dropped,
         **trace.provenance(),
+        **signal.provenance(),
         "trace_cpu_hours": float(trace.length_hours @ trace.cpus),
         "rounded_cpu_hours": float(rounded @ trace.cpus),
     }

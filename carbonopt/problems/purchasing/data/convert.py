@@ -92,6 +92,7 @@ def convert(
             "jobs_of_other_parts": len(whole) - len(trace),
             "from_hours": from_hours,
             **trace.provenance(),
+            **signal.provenance(),
         },
         signal,
         PurchasingJobs(whole.names(rows[fits]), kept.arrival_hours, kept.length_hours, kept.cpus),
