@@ -9,6 +9,8 @@ plain                     ``datetime,zone,carbon_intensity_g_per_kwh``          
 Caspian                   no header: time, intensity                            name of the file
 ========================= ===================================================== ==================
 
+Besides, what each other module of `carbonopt.io.carbon_formats` reads: JSON of five sources, and CarbonCast.
+
 A value holds from its time until the next one: the signal is piecewise constant, and a slot's intensity
 is its time-weighted mean over the slot. Times are ISO 8601; one without a time zone is UTC.
 """

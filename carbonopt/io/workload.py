@@ -117,4 +117,4 @@ def signal_over(
         words = f"must cover the {slots} slots until the last window ends"
         raise InputError(Fault("carbon", words, f"{found.time.slots} slots"))
     time = TimeGrid(slots, found.time.slot_hours, found.time.start)
-    return CarbonSignal(found.zones, found.g_per_kwh[:, :slots], time)
+    return CarbonSignal(found.zones, found.g_per_kwh[:, :slots], time, found.labels)
