@@ -36,7 +36,7 @@ def solve(
     verbose: bool = False,
     log_file: str | os.PathLike[str] | None = None,
     initial_solution: Solution | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callable[[Progress], bool | None] | None = None,
     checkpoint: Callable[[Solution], None] | None = None,
     params: GivenParameters = None,
 ) -> Solution:
@@ -62,7 +62,8 @@ def solve(
     initial_solution
         A feasible solution of the same instance to start from.
     callback
-        Called with `Progress` a few times a second.
+        Called with `Progress` a few times a second. Once it returns True, the method stops as after Ctrl-C: the
+        incumbent is kept, with status ``interrupted``.
     checkpoint
         Called with every new incumbent as a checked solution (status ``interrupted``), at most once
         a second: what to write to disk so that not even a kill loses it.
@@ -105,7 +106,7 @@ def solve(
         outcome = problem.run(name, instance, options)
     except KeyboardInterrupt:
         outcome = keeper.outcome(start)
-    if is_asked():  # and the signal was lost in code of others: the run ended early, or just then
+    if keeper.stopped or is_asked():  # and the signal was lost in code of others: the run ended early, or just then
         outcome = replace(outcome, status=Status.INTERRUPTED)
     return _solution(instance, name, options, outcome)
 
@@ -113,7 +114,7 @@ def solve(
 class _Keeper:
     """Keeps the last incumbent and bound that a method reported, for when it is interrupted."""
 
-    def __init__(self, callback: Callable[[Progress], None] | None, sense: str) -> None:
+    def __init__(self, callback: Callable[[Progress], bool | None] | None, sense: str) -> None:
         self.callback = callback
         self.tightest = max if sense == "min" else min
         self.save: Callable[[Outcome], None] | None = None
@@ -122,6 +123,7 @@ class _Keeper:
         self.incumbent: Callable[[], Schedule] | None = None
         self.info: dict[str, Any] = {}
         self.bound: float | None = None
+        self.stopped = False
 
     def __call__(self, progress: Progress) -> None:
         self.unsaved = self.unsaved or progress.incumbent is not None
@@ -133,8 +135,9 @@ class _Keeper:
         if self.save is not None and self.unsaved and due:
             self.save(self.outcome(None))
             self.saved_at, self.unsaved = progress.seconds, False
-        if self.callback is not None:
-            self.callback(progress)
+        if self.callback is not None and self.callback(progress) is True and not self.stopped:
+            self.stopped = True  # once: a second interrupt would leave a solver behind that is about to stop
+            raise KeyboardInterrupt
 
     def outcome(self, start: Schedule | None) -> Outcome:
         schedule = start if self.incumbent is None else self.incumbent()

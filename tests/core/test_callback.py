@@ -1,0 +1,36 @@
+"""A callback that returns True stops the method, and the incumbent is kept."""
+
+import pytest
+
+import carbonopt as co
+
+INSTANCES = {
+    "mosp": {"preset": "bench", "jobs": 40, "clusters": 2, "slots": 24},
+    "elastic": {"jobs": 20},
+    "purchasing": {"jobs": 40, "arrival_hours": 24.0},
+    "ecas": {"jobs": 40, "machines": 4, "load": 0.3},
+}
+
+
+@pytest.mark.parametrize("problem", INSTANCES)
+@pytest.mark.parametrize("method", ["milp", "price"])
+def test_true_stops_and_keeps_the_incumbent(problem, method):
+    instance = co.generate(problem, seed=1, **INSTANCES[problem])
+    seen = []
+
+    def stop(progress):
+        seen.append(progress.objective)
+        return progress.objective is not None
+
+    solution = co.solve(instance, method, time_limit=30, mip_rel_gap=0, callback=stop)
+    if not any(objective is not None for objective in seen):
+        pytest.skip("it ended before it reported an incumbent")
+    assert solution.status == "interrupted"
+    assert solution.has_solution
+    assert co.check(instance, solution).feasible
+
+
+@pytest.mark.parametrize("answer", [None, False, 0, 1.5, "yes"])
+def test_all_but_true_lets_it_run(tiny, answer):
+    solution = co.solve(tiny["crowd"], "milp", callback=lambda progress: answer)
+    assert solution.status == "optimal"
