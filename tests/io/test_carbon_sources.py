@@ -221,6 +221,8 @@ def test_a_bad_value_is_one_line_with_its_place(source, value, tmp_path):
         (broken(sdk_rows(), (1, "value"), -1), r"\[1\]\.value = missing"),
         (broken(wattnet(), (0, "series", 0, "values", 1), [1]), r"values\[1\] = .*must be \[time, value\]"),
         (electricity_maps("history") | {"history": []}, r"is Electricity Maps' API without a row"),
+        (sdk_forecast() * 2, r"2 forecasts: must be one forecast"),
+        (wattnet() * 2, r"several series: must be one series"),
         ("{", r"is not JSON: line 1"),
         ("{}", r"is no known JSON of carbon signals"),
         ("[]", r"is no known JSON of carbon signals"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from carbonopt.core.errors import Fault, InputError
 from carbonopt.io.carbon_formats.json_format import JsonFormat, Row, field, number, objects, text
 from carbonopt.io.carbon_formats.labels import Labels
 
@@ -28,6 +29,9 @@ def _matches(raw: Any) -> bool:
 
 
 def _rows(raw: Any) -> Iterator[Row]:
+    if field(raw, 0, "forecastData") is not None and len(raw) > 1:
+        problem = "must be one forecast: write each location's to a file of its own"
+        raise InputError(Fault("", problem, f"{len(raw)} forecasts"))
     rows, place, issued = _table(raw)
     labels = Labels("Carbon Aware SDK", status="forecast" if issued else "", issued_at=issued, unit="gCO2/kWh")
     for at, row in objects(rows, place):

@@ -15,6 +15,8 @@ def _matches(raw: Any) -> bool:
 
 
 def _rows(raw: Any) -> Iterator[Row]:
+    if len(raw) > 1 or len(raw[0]["series"]) > 1:
+        raise InputError(Fault("", "must be one series: write each zone's to a file of its own", "several series"))
     labels = Labels("wattnet", unit="gCO2/kWh")
     for at, pair in enumerate(raw[0]["series"][0]["values"]):
         if not isinstance(pair, list) or len(pair) != 2:
