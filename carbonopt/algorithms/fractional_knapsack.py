@@ -20,6 +20,8 @@ from carbonopt.core.arrays import FloatArray, IntArray
 
 BELOW_ALL = -1.0
 """A bracket's lower end below all ratios, also those of work that costs nothing: its part is chosen, too."""
+NEGLIGIBLE = 1e-12
+"""Work that counts as none, over the need: the same items summed in another order differ by less."""
 
 
 class Items(NamedTuple):
@@ -64,14 +66,16 @@ def move_bracket(
     """
     if below >= need and low > floor:
         return max(low - width, floor), low
-    if below + inside < need and high < ceiling:
+    if below + inside < (1 - NEGLIGIBLE) * need and high < ceiling:
         return high, min(high + width, ceiling)
     return low, high
 
 
 @kernel
-def fill(items: Items, count: int, need: float, ceiling: float) -> tuple[IntArray, float, float]:
+def fill(items: Items, count: int, below: float, need: float, ceiling: float) -> tuple[IntArray, float, float]:
     """Take the first `count` items in the order of their ratio until `need` is met, and set their `part`.
+
+    The work `below` is done by items below the bracket.
 
     Returns
     -------
@@ -83,12 +87,12 @@ def fill(items: Items, count: int, need: float, ceiling: float) -> tuple[IntArra
         The break price: `ceiling` where work remains.
     """
     order = np.argsort(items.ratio[:count])
-    left = need
+    left = need - below
     for q in range(count):
         i = order[q]
         part = 1.0 if items.size[i] <= left else max(left, 0.0) / items.size[i]
         items.part[i] = part
         left -= part * items.size[i]
-        if part < 1.0 or left <= 0.0:
+        if part < 1.0 or left <= NEGLIGIBLE * need:
             return order[: q + 1], 0.0, items.ratio[i]
     return order, max(left, 0.0), ceiling

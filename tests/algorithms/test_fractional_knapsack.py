@@ -36,7 +36,7 @@ def bracketed_cost(ratio: np.ndarray, size: np.ndarray, need: float, guess: floa
         if bracket == (low, high):
             break
         low, high = bracket
-    taken, left, price = fill(items, count, need - size[below].sum(), CEILING)
+    taken, left, price = fill(items, count, size[below].sum(), need, CEILING)
     assert low < price <= high
     assert ((items.part[taken] >= 0) & (items.part[taken] <= 1)).all()
     part = items.part[taken] * items.size[taken]

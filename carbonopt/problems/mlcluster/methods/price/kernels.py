@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.fractional_knapsack import BELOW_ALL, Items, fill, move_bracket
+from carbonopt.algorithms.fractional_knapsack import BELOW_ALL, NEGLIGIBLE, Items, fill, move_bracket
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.algorithms.smoothed_knapsack import find_break_price, work_taken
 from carbonopt.core.arrays import FloatArray, IntArray
@@ -169,7 +169,7 @@ def cover(
             if next_low == low:
                 break
             low, high = next_low, next_high
-        taken, left, mu[j] = fill(items, n, need - below, shortage_price)
+        taken, left, mu[j] = fill(items, n, below, need, shortage_price)
         for i in taken:
             t = items.slot[i]
             begin = max(arrival[j], t * minutes)
@@ -251,11 +251,11 @@ def soft_cover(
                 break
             low, high = next_low, next_high
         price = shortage_price
-        if at_high >= need:
+        if at_high >= (1 - NEGLIGIBLE) * need:
             price = find_break_price(
                 mu[j], low, high, need - below, temperature, items.ratio, items.size, n, accuracy * need
             )
-        mu[j] = price
+        mu[j] = max(price, 0.0)  # half the temperature below 0 at most, where work costs nothing
         total += price * need
         for t in range(first[j], cells):
             begin = max(arrival[j], t * minutes)

@@ -144,7 +144,7 @@ def cover(
             if next_low == low:
                 break
             low, high = next_low, next_high
-        taken, left, mu[j] = fill(items, n, need - below, shortage_price)
+        taken, left, mu[j] = fill(items, n, below, need, shortage_price)
         cost = 0.0
         for i in taken:
             cost += items.part[i] * items.ratio[i] * items.size[i]

@@ -9,7 +9,7 @@ so steps within half a spread of the break price are taken in part, all others w
 
 from __future__ import annotations
 
-from carbonopt.algorithms.fractional_knapsack import move_bracket
+from carbonopt.algorithms.fractional_knapsack import NEGLIGIBLE, move_bracket
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.algorithms.smoothed_knapsack import find_break_price, work_taken
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
@@ -65,7 +65,7 @@ def find_break(
         if next_low == low:
             break
         low, high = next_low, next_high
-    if at_high < need:
+    if at_high < (1 - NEGLIGIBLE) * need:
         return largest
     return find_break_price(price, low, high, need - below, spread, near, gain, n, WORK_ERROR * need)
 
