@@ -90,11 +90,10 @@ def test_price_all_jobs(benchmark: BenchmarkFixture, week: ElasticInstance) -> N
 
 def test_interior_point(benchmark: BenchmarkFixture, week: ElasticInstance) -> None:
     """The interior point method on the first band of `price`."""
-    from carbonopt.problems.elastic.methods.price.fluid.ascent import ascend
-
     from carbonopt.problems.elastic.methods.price.fluid import optimum
     from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
     from carbonopt.problems.elastic.methods.price.fluid.interior import InteriorPoint
+    from carbonopt.problems.elastic.methods.price.fluid.optimum import ascend
     from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
     from carbonopt.problems.elastic.methods.price.parameters import BandParameters
 

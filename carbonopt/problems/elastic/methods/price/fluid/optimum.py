@@ -143,14 +143,14 @@ def _first(program: FluidProgram, pricer: Pricer, options: Options) -> tuple[Opt
     params = options.parameters(PriceParameters)
     smoothing, band = params.smoothing, params.band
     if program.size < smoothing.least_units:
-        best = _best_of(pricer, _ascend(pricer, options))
+        best = _best_of(pricer, ascend(pricer, options))
         return best, _width(best, band.width)
     target = max(smoothing.gap_share * options.mip_rel_gap, smoothing.least_gap)
     smoothed = smooth(program, pricer, target, options)
     best = _best_of(pricer, smoothed.prices)
     best.info |= {"newton_steps": smoothed.steps}
     if smoothed.allocation is None:
-        best = max(best, _best_of(pricer, _ascend(pricer, options)), key=lambda found: found.bound)
+        best = max(best, _best_of(pricer, ascend(pricer, options)), key=lambda found: found.bound)
         return best, _width(best, band.width)
     best.carbon = smoothed.carbon
     best.allocation = smoothed.allocation
@@ -164,7 +164,7 @@ def _width(best: Optimum, share: float) -> float:
     return max(share * float(np.median(best.mu)), 1e-9)
 
 
-def _ascend(pricer: Pricer, options: Options) -> FloatArray:
+def ascend(pricer: Pricer, options: Options) -> FloatArray:
     """Return slot prices that are good enough to say which levels can matter, shape (T,)."""
     params = options.parameters(PriceParameters).ascent
     ascent = Ascent(pricer, None, pricer.closed_slot_prices(), remaining=lambda: options.remaining)
@@ -206,7 +206,7 @@ def least_shortage(program: FluidProgram, options: Options) -> Optimum:
     """
     free = program.without_carbon()
     pricer = Pricer(free, shortage_price=1.0)
-    start = _ascend(pricer, options)
+    start = ascend(pricer, options)
     bound, _ = pricer(start)
     best = Optimum(start, pricer.mu.copy(), bound)
     width = 0.5
