@@ -39,5 +39,10 @@ PROBLEM = Problem(
     compared=("price", "greedy"),
     shown={"energy_cost": "energy cost", "switching_cost": "switching", "carbon_kg": "carbon kg", "starts": "starts"},
     quick="greedy",
-    warmups=(Warmup({"jobs": 100, "machines": 8, "load": 0.3}, params={"search": {"moves_per_job": 5}}),),
+    warmups=(
+        Warmup(
+            {"jobs": 60, "machines": 2, "load": 0.9},  # so full that jobs are forced out of their places
+            params={"search": {"moves_per_job": 5}, "repair": {"forced_per_job": 5}},
+        ),
+    ),
 )

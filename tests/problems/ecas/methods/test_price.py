@@ -58,7 +58,7 @@ def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None
     tables = tables_of(instance, 3.0)
     sums = np.zeros((2, 25))
     with loops(steps=1):
-        state, _ = filled(instance, tables, sums, 0.0, Options())
+        state = filled(instance, tables, sums, 0.0, Options())
         first = value = best = value_of(tables, state)
         machine, start = state.machine.copy(), state.start.copy()
         random = np.random.default_rng(1).random(4000)

@@ -174,10 +174,7 @@ def place_anywhere(tables: Tables, state: State, prices: FloatArray, guide: floa
 
 
 @kernel
-def fill(tables: Tables, state: State, prices: FloatArray, guide: float, order: IntArray) -> int:
-    """Give jobs their best places one after the other; return how many have none."""
-    missing = 0
+def fill(tables: Tables, state: State, prices: FloatArray, guide: float, order: IntArray) -> None:
+    """Give jobs their best places one after the other, where they have one."""
     for j in order:
-        if not place_anywhere(tables, state, prices, guide, j):
-            missing += 1
-    return missing
+        place_anywhere(tables, state, prices, guide, j)

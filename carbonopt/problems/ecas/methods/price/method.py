@@ -15,16 +15,18 @@ from carbonopt.core.status import Status
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.data.schedule import from_schedule
 from carbonopt.problems.ecas.methods.price.bound import best_prices, certificate, prefix
+from carbonopt.problems.ecas.methods.price.eject_kernels import eject
 from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts
 from carbonopt.problems.ecas.methods.price.parameters import PriceParameters
+from carbonopt.problems.ecas.methods.price.repair import repair_steps, repaired
 from carbonopt.problems.ecas.methods.price.search import filled, improved, restored
 from carbonopt.problems.ecas.methods.price.search_kernels import search, value_of
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.certificate import proven_bound
 
-PRICE_KERNELS = (search, fill, least_starts)
+PRICE_KERNELS = (search, fill, least_starts, eject)
 """Kernels that take long to compile."""
-COMPILE_SECONDS = 12.0
+COMPILE_SECONDS = 20.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
 
 
@@ -43,19 +45,28 @@ def greedy_steps(instance: EcasInstance) -> float:
 def greedy(instance: EcasInstance, options: Options) -> Outcome:
     """Give jobs the place of the least marginal cost one after the other, largest first.
 
-    The marginal cost is the job's energy, and what the machine adds: idle energy, a start and a stop.
+    The marginal cost is the job's energy, and what the machine adds: idle energy, a start and a stop. Jobs that find
+    no place then force others out of theirs.
     """
     if not len(instance.machines):
         return _without_machines(instance)
+    params = options.parameters(PriceParameters)
+    tables = tables_of(instance, params.search.penalty)
+    free = np.zeros((len(instance.resources), instance.time.slots + 1))
     with compiled(greedy_steps(instance), options) as ready:
         if not ready:
             return Outcome(Status.TIME_LIMIT)
-        params = options.parameters(PriceParameters).search
-        tables = tables_of(instance, params.penalty)
-        free = np.zeros((len(instance.resources), instance.time.slots + 1))
-        state, missing = filled(instance, tables, free, 0.0, options, params.greedy_rounds)
+        state = filled(instance, tables, free, 0.0, options)
+    missing = int(np.count_nonzero(state.machine == NOWHERE))
+    if missing and instance.fits.any(axis=1).all():
+        rounds = params.search.greedy_rounds
+        with compiled(rounds * greedy_steps(instance) + repair_steps(instance, params.repair), options) as ready:
+            if ready:
+                state = filled(instance, tables, free, 0.0, options, rounds)
+                missing = repaired(tables, state, free, options, params.repair)
     if missing:
-        return Outcome(Status.UNKNOWN, info={"jobs_without_place": missing})
+        status = Status.UNKNOWN if options.remaining > 0 else Status.TIME_LIMIT
+        return Outcome(status, info={"jobs_without_place": missing})
     return Outcome(Status.FEASIBLE, schedule_of(instance, state))
 
 
@@ -110,12 +121,11 @@ def search_from(
 ) -> tuple[State, int]:
     """Return the best state of greedy insertion, of the user's start, and of the search from the better one."""
     sums = prefix(prices)
-    state, _ = filled(instance, tables, sums, params.search.guide, options)
-    plain, _ = filled(instance, tables, sums, 0.0, options)
-    candidates = [state, plain]
+    candidates = [filled(instance, tables, sums, guide, options) for guide in (params.search.guide, 0.0)]
     if options.start is not None:
         candidates.append(restored(instance, tables, *from_schedule(instance, options.start)))
     state = min(candidates, key=lambda found: value_of(tables, found))
+    repaired(tables, state, sums, options, params.repair)
 
     def enough(value: float, found: State) -> bool:
         if (found.machine == NOWHERE).any():

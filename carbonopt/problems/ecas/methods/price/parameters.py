@@ -72,14 +72,41 @@ class SearchParameters(Parameters):
 
 
 @dataclass(frozen=True)
+class RepairParameters(Parameters):
+    """Places for jobs that greedy insertion leaves without one.
+
+    Parameters
+    ----------
+    forced_per_job
+        Places taken by force at most, for each job.
+    forced_per_pair
+        The same, for each job and each job beside it: small instances need few.
+    tries
+        Random places that a job without one looks at.
+    wanders
+        Other jobs that move at random after each.
+    """
+
+    forced_per_job: int = number(1000, least=0)
+    forced_per_pair: int = number(20, least=0)
+    tries: int = number(20, least=1)
+    wanders: int = number(5, least=0)
+
+    def forced(self, jobs: int) -> int:
+        """Return the forced places for so many jobs."""
+        return min(self.forced_per_job, self.forced_per_pair * jobs) * jobs
+
+
+@dataclass(frozen=True)
 class PriceParameters(Parameters):
     """Parameters of `price`.
 
     Parameters
     ----------
-    bound, search
+    bound, search, repair
         See their classes.
     """
 
     bound: BoundParameters = field(default_factory=BoundParameters)
     search: SearchParameters = field(default_factory=SearchParameters)
+    repair: RepairParameters = field(default_factory=RepairParameters)

@@ -31,22 +31,29 @@ SMALL_CHUNK = 4_000
 
 def filled(
     instance: EcasInstance, tables: Tables, prices: FloatArray, guide: float, options: Options, rounds: int = 1
-) -> tuple[State, int]:
-    """Return a schedule by greedy insertion, largest jobs first, and how many jobs have no place.
+) -> State:
+    """Return a schedule by greedy insertion, largest jobs first; some may have no place.
 
-    Where some have none, it begins anew with those at the front, `rounds` times at most.
+    Where some have none, it begins anew with those at the front, `rounds` times at most. The schedule with the fewest
+    of them is returned.
     """
     order = np.argsort(-tables.size, kind="stable")
+    best = empty_state(instance)
+    fewest = len(order) + 1
     for _ in range(rounds):
         state = empty_state(instance)
         for m in range(len(instance.machines)):
             settle(tables, state, m)
-        missing = fill(tables, state, prices, guide, order)
+        fill(tables, state, prices, guide, order)
+        has_none = state.machine[order] == NOWHERE
+        missing = int(np.count_nonzero(has_none))
+        if missing < fewest:
+            best = state
+            fewest = missing
         if not missing or options.remaining <= 0:
             break
-        has_none = state.machine[order] == NOWHERE
         order = np.concatenate([order[has_none], order[~has_none]])
-    return state, missing
+    return best
 
 
 def restored(instance: EcasInstance, tables: Tables, machine: IntArray, start: IntArray) -> State:
