@@ -57,4 +57,4 @@ def test_who_asks_for_another_beginning_gets_it(files, problem):
 def test_a_part_of_a_trace_begins_where_it_was_asked_to(files):
     instance = problem_of("purchasing").role("convert")(**files, from_hours=2.0)
     assert instance.time.start == parse_utc(ZERO) + timedelta(hours=2)
-    assert instance.jobs.name == ("row1",)
+    assert instance.jobs.name == ("2",)  # its id in the trace
