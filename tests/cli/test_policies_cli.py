@@ -84,7 +84,7 @@ class TestSimulate:
 
     def test_an_option_out_of_range_is_one_line(self) -> None:
         co.generate("mlcluster", jobs=4, gpus=4, arrival_hours=2).write("gpus.json")
-        words = "policy 'tiresias:round_minutes=0': round_minutes = 0.0: must be above 0"
+        words = "policy 'tiresias:round_minutes=0': round_minutes = 0.0: must be at least 0.01"
         assert errors("simulate", "gpus.json", "-p", "tiresias:round_minutes=0") == [f"gpus.json: {words}"]
         assert errors("compare", "gpus.json", "--policies", "tiresias:round_minutes=0") == [f"gpus.json: {words}"]
 
