@@ -97,7 +97,7 @@ def read_carbon(
         raise InputError(mixing)
     time = _window(chosen, start, slots, slot_hours)
     if not wrap or slots is None:
-        _require_cover(chosen, time)
+        _require_cover(chosen, time, "" if slots is None else ", unless wrap (--wrap) repeats them")
     names = [(zone_names or {}).get(series.zone, series.zone) for series in chosen]
     labels = {name: series.labels.told() for name, series in zip(names, chosen, strict=True) if series.labels.told()}
     return CarbonSignal(tuple(names), np.array([slot_means(series, time) for series in chosen]), time, labels)
@@ -171,14 +171,14 @@ def _window(
     return TimeGrid(max(1, (end - begin) // slot) if slots is None else slots, slot_hours, moment(begin))
 
 
-def _require_cover(chosen: Sequence[CarbonSeries], time: TimeGrid) -> None:
+def _require_cover(chosen: Sequence[CarbonSeries], time: TimeGrid, way_out: str) -> None:
     begin = nanoseconds(time.start)
     end = begin + time.slots * round(time.slot_hours * HOUR_NS)
     faults = [
         Fault(
             "start" if begin < series.begin_ns else "slots",
             f"must stay inside the data of zone {series.zone!r}, {utc_text(series.begin_ns)} to"
-            f" {utc_text(series.end_ns)}, unless wrap (--wrap) repeats them",
+            f" {utc_text(series.end_ns)}{way_out}",
             f"{utc_text(begin)} to {utc_text(end)}",
             file=series.file,
         )

@@ -57,7 +57,5 @@ def read_json_table(path: str | os.PathLike[str]) -> tuple[Table, list[Row]]:
     if not rows:
         raise InputError(Fault("", f"is {kind.title} without a row", file=file))
     places, zones, times, values, _ = zip(*rows, strict=True)
-    if not any(zones):
-        zones = tuple(os.path.basename(file).removesuffix(".gz").removesuffix(".json") for _ in rows)
     table = JsonTable(file, ("zone", "time", "value"), (zones, times, values), frozen_int(np.arange(len(rows))), places)
     return table, rows

@@ -106,7 +106,8 @@ def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[Ca
         raise InputError(Fault("intensity", f"must be {one_of(INTENSITIES)}", shown(intensity)))
     if read_text(path).lstrip()[:1] in ("{", "["):
         table, rows = read_json_table(path)
-        return _series(table, (1, 0, 2), [row.labels for row in rows])
+        zone = 0 if any(table.cells[0]) else None
+        return _series(table, (1, zone, 2), [row.labels for row in rows])
     bare = next(kind for kind in FORMATS if not kind.has_header)
     table = read_table(path, headerless=(TIME, tuple(bare.layout(intensity))))
     kind = _format(table, intensity)
