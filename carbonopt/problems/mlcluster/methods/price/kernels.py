@@ -219,7 +219,7 @@ def soft_cover(
         k = kind[j]
         need = required[j]
         slope = delay_price / need
-        width = temperature + 0.02 * abs(mu[j])
+        width = temperature + 0.02 * mu[j]
         low = mu[j] - width
         high = min(mu[j] + width, shortage_price)
         while True:
