@@ -17,8 +17,9 @@ from carbonopt.core.time import TimeGrid
 from carbonopt.evaluate import evaluate
 from carbonopt.generate import generate
 from carbonopt.io.read import read, read_solution
-from carbonopt.planning.plan import Plan, plan, read_plan
+from carbonopt.planning.plan import plan, read_plan
 from carbonopt.planning.replan import replan
+from carbonopt.planning.result import Plan
 from carbonopt.planning.site import Site, Terms
 from carbonopt.simulate import simulate
 from carbonopt.solve import diagnose, formulate, solve

@@ -15,7 +15,7 @@ from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.status import Status
 
 if TYPE_CHECKING:
-    from carbonopt.planning.plan import Plan
+    from carbonopt.planning.result import Plan
 
 Carbon = Annotated[
     list[Path] | None, typer.Option("--carbon", help="File of the carbon forecast; repeatable.", show_default=False)

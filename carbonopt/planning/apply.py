@@ -17,7 +17,7 @@ from typing import Any
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_line, one_of, shown
 from carbonopt.io.queues.job import PENDING, RUNNING
 from carbonopt.io.queues.kubernetes import QUEUE_LABEL
-from carbonopt.planning.plan import Plan, Row
+from carbonopt.planning.result import Plan, Row
 from carbonopt.planning.site import zone_of_time
 
 TARGETS = {"slurm": "slurm", "kubernetes": "kubernetes", "kueue": "kubernetes", "appwrapper": "kubernetes"}

@@ -17,7 +17,7 @@ from carbonopt.io.queues.entry import MOST_UNITS
 from carbonopt.io.queues.job import QueuedJob
 from carbonopt.io.schema import Faults, Name, NonNegative, Section
 from carbonopt.io.solution import solution_from_dict
-from carbonopt.planning.plan import Plan
+from carbonopt.planning.result import Plan
 from carbonopt.planning.site import Site, Terms, sites_of, zone_of_time
 from carbonopt.problems.mosp.data.file import from_dict
 

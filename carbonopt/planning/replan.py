@@ -18,7 +18,8 @@ from carbonopt.core.time import format_utc
 from carbonopt.io.queues.job import RUNNING, Queue, QueuedJob
 from carbonopt.judge import Run, judged
 from carbonopt.planning.model import ROUNDING_SLOTS, instance_of, job_kg
-from carbonopt.planning.plan import Paths, Plan, Row, at_once_of, moment_of, read_forecast, require_schedule
+from carbonopt.planning.plan import Paths, at_once_of, moment_of, read_forecast, require_schedule
+from carbonopt.planning.result import Plan, Row, places
 from carbonopt.planning.site import zone_of_time
 from carbonopt.problems.mosp.data.instance import MospInstance
 
@@ -80,14 +81,15 @@ def replan(
     instance = instance_of(jobs, latest, signal, plan.sites, plan.terms)
     announced = _announced(plan, instance, edge)
     began = time.perf_counter()
-    outcome = solve_near(instance, announced, move_price, options)
+    outcome = solve_near(instance, options, announced=announced, price=move_price)
     run = Run("replan", options.to_dict(), time.perf_counter() - began)
     solution = judged(instance, replace(outcome, bound=None, certificate=None), run)
     require_schedule(instance, solution)
     made = replace(
         plan, now=edge, jobs=jobs, latest=latest, instance=instance, solution=solution, at_once=at_once_of(instance)
     )
-    moved = frozenset(row.id for row in made.rows if row.state != RUNNING and not _is_kept(row, announced, made))
+    kept = places(announced)
+    moved = frozenset(row.id for row in made.rows if row.state != RUNNING and not _is_kept(row, kept.get(row.id), made))
     facts = _facts(plan, made, announced, moved, move_price, outcome)
     return replace(made, moved=moved, replanned=facts)
 
@@ -150,12 +152,12 @@ def _announced(plan: Plan, instance: MospInstance, edge: datetime) -> Schedule:
     return {"job": [row.id for row in rows], "cluster": [row.cluster for row in rows], "start": starts}
 
 
-def _is_kept(row: Row, announced: Schedule, made: Plan) -> bool:
-    if row.id not in announced["job"]:
+def _is_kept(row: Row, place: tuple[str, int] | None, made: Plan) -> bool:
+    """Return whether a job is where it was announced; False where it was not."""
+    if place is None:
         return False
-    at = announced["job"].index(row.id)
-    begin = made.now + announced["start"][at] * timedelta(minutes=made.terms.slot_minutes)
-    return (row.cluster, row.begin) == (announced["cluster"][at], begin)
+    begin = made.now + place[1] * timedelta(minutes=made.terms.slot_minutes)
+    return (row.cluster, row.begin) == (place[0], begin)
 
 
 def _facts(
@@ -166,9 +168,9 @@ def _facts(
     now = {row.id: row.kg for row in made.rows}
     stays = {}
     impossible = 0
-    for job, cluster, start in zip(*(announced[name] for name in ("job", "cluster", "start")), strict=True):
-        i = made.instance.jobs.name.index(job)
-        if 0 <= start <= made.instance.time.slots - int(made.instance.jobs.duration[i]):
+    duration = dict(zip(made.instance.jobs.name, made.instance.jobs.duration.tolist(), strict=True))
+    for job, (cluster, start) in places(announced).items():
+        if 0 <= start <= made.instance.time.slots - duration[job]:
             stays[job] = job_kg(made.instance, job, cluster, start)
         else:
             impossible += 1

@@ -100,10 +100,11 @@ def _run_faults(row: int, jobs: MospJobs, i: int, j: int, start: int, slots: int
 
 def overload_faults(instance: MospInstance) -> Iterator[Fault]:
     """Yield each cluster, resource and first slot where fixed runs alone exceed the capacity."""
-    over = fixed_load(instance) > instance.clusters.limit
+    load = fixed_load(instance)
+    over = load > instance.clusters.limit
     for j, r in np.argwhere(over.any(axis=2)):
         slot = int(over[j, r].argmax())
-        used = fixed_load(instance)[j, r, slot]
+        used = load[j, r, slot]
         there = instance.clusters.capacity[j, r, slot]
         where = f"{instance.resources[r]} of cluster {instance.clusters.name[j]!r} in slot {slot}"
         yield Fault("fixed", f"must fit: its jobs use {used:g} {where}, {there:g} are there")

@@ -211,10 +211,12 @@ def _add_capacity(program: Program, instance: MospInstance, x: Block, placements
 
 def _is_free(instance: MospInstance, placements: Placements) -> BoolArray:
     """Return which placements are to be decided, shape (columns,)."""
-    free = np.ones(len(placements), dtype=np.bool_)
-    for i, j, start in zip(*fixed_rows(instance), strict=True):
-        free &= (placements.job != i) | (placements.cluster != j) | (placements.start != start)
-    return free
+    job, cluster, start = fixed_rows(instance)
+    place = np.full((len(instance.jobs), 2), -1, dtype=np.int64)  # cluster and start of each job that has them
+    place[job, 0] = cluster
+    place[job, 1] = start
+    own = place[placements.job]
+    return np.asarray((own[:, 0] != placements.cluster) | (own[:, 1] != placements.start))
 
 
 def _add_starts(program: Program, instance: MospInstance, x: Block, placements: Placements, free: BoolArray) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,12 +10,11 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.mosp.data.fixed import fixed_rows
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, placement_value
 from carbonopt.problems.mosp.formulation.program import refuse_if_too_large
 from carbonopt.problems.mosp.methods import heuristics
-from carbonopt.problems.mosp.methods.fixed import free_part
+from carbonopt.problems.mosp.methods.fixed import keeps_fixed
 from carbonopt.problems.mosp.methods.incumbent import report_best
 from carbonopt.problems.mosp.methods.milp import branch
 from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
@@ -52,44 +51,31 @@ class PricedMoves(PlacementValue):
         return np.asarray(found + self.price * ~kept)
 
 
-def solve_near(instance: MospInstance, announced: Schedule, price: float, options: Options) -> Outcome:
+@keeps_fixed
+def solve_near(instance: MospInstance, options: Options, announced: Schedule, price: float) -> Outcome:
     """Minimise the objective and a price on moves.
 
     Parameters
     ----------
     instance
         Under the carbon objective; every job must run. Its fixed runs are no moves.
+    options
+        Time limit, gaps and seed.
     announced
         Places of some of its jobs; those that are impossible now are moved whatever they cost.
     price
         Of a move, in units of the objective.
-    options
-        Time limit, gaps and seed.
 
     Returns
     -------
     Outcome
         Its bound is on the objective plus the price of moves, and proven by HiGHS.
     """
-    free = free_part(instance)
-    settled = 0.0
-    rows: Schedule = {"job": [], "cluster": [], "start": []}
-    if instance.fixed is not None:
-        settled = float(placement_value(instance).of(*fixed_rows(instance)).sum())
-        runs = instance.fixed
-        rows = {"job": list(runs.job), "cluster": list(runs.cluster), "start": runs.start.tolist()}
-    if not len(free.jobs):
-        return Outcome(Status.OPTIMAL, rows, settled)
-    refuse_if_too_large(free)
-    value = _priced(free, announced, price)
-    partials = [_kept(free, value), heuristics.best_insertion(free, value, options)]
+    refuse_if_too_large(instance)
+    value = _priced(instance, announced, price)
+    partials = [_kept(instance, value), heuristics.best_insertion(instance, value, options)]
     best = report_best(partials, None, options)
-    outcome = branch(free, value, best, Outcome(Status.TIME_LIMIT), options)
-    bound = None if outcome.bound is None else outcome.bound + settled
-    schedule = outcome.schedule
-    if schedule is not None:
-        schedule = {name: [*column, *schedule[name]] for name, column in rows.items()}
-    return replace(outcome, schedule=schedule, bound=bound)
+    return branch(instance, value, best, Outcome(Status.TIME_LIMIT), options)
 
 
 def _priced(instance: MospInstance, announced: Schedule, price: float) -> PricedMoves:
