@@ -52,6 +52,7 @@ def test_wait_awhile_alone_is_optimal() -> None:
     assert table.loc[0, "excess_carbon_kg"] == pytest.approx(0, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_the_parts_add_up() -> None:
     forecast = ForecastModel(error=0.3, window_hours=24)
     table = excess_table(

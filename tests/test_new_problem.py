@@ -120,6 +120,7 @@ def test_its_commands_are_made_from_its_signatures(folder, tmp_path, monkeypatch
     assert "unknown problem" in command("convert", "shifting").stderr
 
 
+@pytest.mark.slow
 def test_every_command_of_the_page_runs(folder, tmp_path):
     page = (ROOT / "docs/new_problem.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\$ carbonopt (.*)$", page, re.MULTILINE)

@@ -43,6 +43,7 @@ def faults_of(folder):
         return error.lines()
 
 
+@pytest.mark.slow
 def test_each_changed_digit_is_found(library):
     assert faults_of(library) == []
     files = [library / "bks.json", *(path for kind in FOLDERS.values() for path in (library / kind).iterdir())]

@@ -80,6 +80,7 @@ def test_no_finished_run_is_an_empty_table():
     assert by_method(with_best_bounds([])).empty
 
 
+@pytest.mark.slow
 def test_a_results_file_that_another_campaign_writes_is_left_to_it(tmp_path):
     results = tmp_path / "results.jsonl"
     command = [sys.executable, "-m", "carbonopt", "bench", *PATHS, "-m", "lp", "-o", results]
@@ -91,6 +92,7 @@ def test_a_results_file_that_another_campaign_writes_is_left_to_it(tmp_path):
     assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False, cwd=ROOT).returncode == 0
 
 
+@pytest.mark.slow
 def test_two_campaigns_at_once_make_every_run_once(tmp_path):
     """Whichever comes second is refused or finds all done; asked again, it finds all done."""
     results = tmp_path / "results.jsonl"

@@ -24,6 +24,7 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
 
 
 class TestTinyRun:
+    @pytest.mark.slow
     def test_every_line_is_there_with_numbers(self, tiny_run: dict[str, dict[str, Any]]) -> None:
         assert list(tiny_run) == list(elastic_cases.CASES)
         for result in tiny_run.values():

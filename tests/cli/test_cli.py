@@ -42,6 +42,7 @@ def test_solve_check_and_json(tmp_path):
     assert json.loads(done.stdout)["violations"][0]["constraint"] == "horizon"
 
 
+@pytest.mark.slow
 def test_compile_leaves_the_loops_ready():
     done = run("compile", "mlcluster")
     assert done.exit_code == 0

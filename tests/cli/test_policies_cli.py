@@ -145,6 +145,7 @@ class TestComparePolicies:
         with Path("t.csv").open() as file:
             assert len(list(csv.DictReader(file))) == 2
 
+    @pytest.mark.slow
     def test_options_may_be_repeated(self) -> None:
         policies, numbers = ("-p", "no-wait", "--policies", "carbon-time"), ("--reserved", 0, "--reserved", 3)
         rows = json.loads(run("compare", "day.json", *policies, *numbers, "-t", 1, "--json").stdout)["rows"]
@@ -152,6 +153,7 @@ class TestComparePolicies:
             ("no-wait", 0), ("carbon-time", 0), ("no-wait", 3), ("carbon-time", 3),
         ]  # fmt: skip
 
+    @pytest.mark.slow
     def test_a_column_that_no_row_fills_is_left_out(self) -> None:
         co.generate("mlcluster", jobs=4, gpus=4, arrival_hours=2).write("gpus.json")
         arguments = ("compare", "gpus.json", "--policies", "tiresias", "-t", 1)
@@ -159,6 +161,7 @@ class TestComparePolicies:
         assert "reserved" in run("compare", "day.json", "--policies", "no-wait", "-t", 1).stdout
         assert "reserved_cpus" not in json.loads(run(*arguments, "--json").stdout)["rows"][0]
 
+    @pytest.mark.slow
     def test_the_split_has_a_table_of_its_own(self) -> None:
         done = run("compare", "day.json", "--policies", "carbon-time", "--split", "-t", 2)
         assert done.exit_code == 0

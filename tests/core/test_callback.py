@@ -8,7 +8,7 @@ INSTANCES = {
     "mosp": {"preset": "bench", "jobs": 40, "clusters": 2, "slots": 24},
     "elastic": {"jobs": 20},
     "purchasing": {"jobs": 40, "arrival_hours": 24.0},
-    "ecas": {"jobs": 40, "machines": 4, "load": 0.3},
+    "ecas": {"jobs": 12, "machines": 2, "slots": 24, "load": 0.3},
 }
 
 

@@ -12,6 +12,7 @@ BATCH = 25
 CASES = [(kind, first) for kind, count in FIXED.items() for first in range(0, count, BATCH)]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # what matters is looked at
 @pytest.mark.parametrize(("kind", "first"), CASES)
 def test_nothing_wrong_leaves(kind, first):

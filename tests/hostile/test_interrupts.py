@@ -75,7 +75,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_signal_at_any_phase_of_the_command_ends_it_with_130(tmp_path, tiny, number, phase):
     module, name = PHASES[phase]

@@ -18,6 +18,7 @@ def limit(bytes_):
     resource.setrlimit(resource.RLIMIT_AS, (bytes_, bytes_))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep this limit")
 @pytest.mark.parametrize("method", ["milp", "price"])
 @pytest.mark.parametrize("mebibytes", MEBIBYTES)

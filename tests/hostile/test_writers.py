@@ -138,6 +138,7 @@ def test_a_figure_of_names_with_control_characters_is_well_formed(folder):
     assert minidom.parse("f.svg").documentElement.tagName == "svg"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most_bytes", [64, FULL])
 def test_a_full_disk_is_told_by_reproduce_and_loses_nothing(folder, most_bytes):
     """The figure fits into neither, the table into the second alone."""

@@ -200,6 +200,7 @@ class TestRealFiles:
         assert signal.g_per_kwh[0, 10:13].tolist() == [79, 74, 74]  # lines 24, 1, 2
         assert_allclose(signal.g_per_kwh[:, 24:], signal.g_per_kwh[:, :48])
 
+    @pytest.mark.slow
     def test_ten_zones_of_a_year_in_slots_of_three_hours(self) -> None:
         paths = [path for path in sorted(real("").glob("*_2022_hourly.csv")) if "electricitymaps" not in path.name]
         hourly, slots = read_carbon(*paths), read_carbon(*paths, slot_hours=3)

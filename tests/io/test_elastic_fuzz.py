@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from elastic_support import RAW, change
 from instance_support import JUNK, Raw, damaged, paths, with_junk
 from loop_support import for_each
@@ -27,6 +28,7 @@ def survives(raw: Raw) -> None:
     assert report.violations == ()
 
 
+@pytest.mark.slow
 @for_each(value=JUNK)
 def test_any_value_anywhere_is_an_instance_or_an_input_error(value: Any) -> None:
     for place in paths(RAW)[1:]:

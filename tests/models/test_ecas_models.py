@@ -27,6 +27,7 @@ def test_by_hand(name: str) -> None:
     assert solution["status"] == ("infeasible" if BY_HAND[name] is None else "optimal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", reference.KINDS)
 @for_each(seed=range(50))
 def test_three_statements_agree(kind: str, seed: int) -> None:

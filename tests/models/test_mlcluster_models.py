@@ -62,6 +62,7 @@ def test_three_statements_agree(kind: str, seed: int, cells: int) -> None:
     assert values == pytest.approx([_package(raw, cells)] * 2, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [1, 2])
 @pytest.mark.parametrize("kind", reference.KINDS)
 @for_each(seed=range(3))

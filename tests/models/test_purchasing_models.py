@@ -61,6 +61,7 @@ def program_optimum(instance: PurchasingInstance) -> float | None:
     return result.objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @for_each(seed=range(4))
 def test_equals_the_package_in_continuous_time(seed: int, name: str) -> None:

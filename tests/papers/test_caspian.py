@@ -50,6 +50,7 @@ def sweep(small: MospInstance) -> pd.DataFrame:
     return table
 
 
+@pytest.mark.slow
 def test_the_sweep_has_a_row_for_each_omega_and_the_papers_values(sweep: pd.DataFrame) -> None:
     assert list(sweep["policy"].unique()) == ["earliest-random", "earliest-clean", *OPTIMIZERS, PAPERS_OWN]
     for policy in OPTIMIZERS:
@@ -64,6 +65,7 @@ def test_the_sweep_has_a_row_for_each_omega_and_the_papers_values(sweep: pd.Data
     assert figure_of("caspian-6").draw(sweep).get_legend() is not None
 
 
+@pytest.mark.slow
 def test_no_row_of_the_sweep_is_below_its_bound(sweep: pd.DataFrame) -> None:
     assert (sweep["gap"].dropna() >= 0).all()
     assert sweep["gap"].notna().sum() == len(OPTIMIZERS)

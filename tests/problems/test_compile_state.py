@@ -66,11 +66,13 @@ def solved(problem: str, limit: float | None, compile_seconds: float = 0.0) -> t
 
 @pytest.mark.parametrize("problem", CASES)
 class TestTheStateOfTheCache:
+    @pytest.mark.slow
     def test_changes_nothing_without_a_limit(self, problem: str) -> None:
         warm, _ = solved(problem, None)
         cold, _ = solved(problem, None, COMPILE_SECONDS)
         assert (cold.status, cold.bound, cold.columns) == (warm.status, warm.bound, warm.columns)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("share", [0.4, 0.7])
     def test_costs_the_time_of_compiling_and_no_more(self, problem: str, share: float) -> None:
         whole, clock = solved(problem, None)

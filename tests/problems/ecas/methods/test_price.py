@@ -80,7 +80,7 @@ def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None
 
 
 def test_it_starts_from_the_users_schedule(instance: EcasInstance) -> None:
-    best = co.solve(instance, "price", params={"search": {"moves_per_job": 100}})
+    best = co.solve(instance, "price", params={"search": {"moves_per_job": 10}})
     again = co.solve(instance, "price", initial_solution=best, params={"search": {"moves_per_job": 0}})
     assert again.objective <= best.objective * (1 + 1e-12)
 

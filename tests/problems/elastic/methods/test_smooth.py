@@ -86,6 +86,7 @@ def test_no_time_is_no_schedule(month: co.Instance) -> None:
 
 
 class TestPrice:
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", KINDS)
     def test_every_kind_has_the_optimum_that_it_has_otherwise(self, kind: str) -> None:
         found = Counter()

@@ -31,6 +31,7 @@ def run() -> Run:
     return Run(made, {"seed": 0})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "name"), ALL)
 def test_a_figure_has_its_rows_and_none_is_below_its_bound(
     module: str, name: str, run: Run, monkeypatch: pytest.MonkeyPatch

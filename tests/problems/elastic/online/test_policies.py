@@ -185,6 +185,7 @@ def test_replanning_scales_where_that_pays() -> None:
     assert run(instance, Replan(lookahead_hours=0), lengths="true") == [("a", 0, 2)]
 
 
+@pytest.mark.slow
 def test_steady_plans_change_less_and_cost_little() -> None:
     instance = co.generate("elastic", jobs=120, capacity=16, model="fluid", seed=5, arrival_hours=72)
     restless = simulate(instance, Replan(change_share=0, budget_share=0))
@@ -267,6 +268,7 @@ def test_an_instance_without_jobs() -> None:
     assert found.objective == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["error=0.3,window=12", "window=6"])
 def test_policies_live_with_poor_forecasts(text: str) -> None:
     instance = co.generate("elastic", jobs=20, capacity=5, model="fluid", seed=2, arrival_hours=48)

@@ -233,6 +233,7 @@ def tight() -> MlClusterInstance:
 
 
 class TestWhatIsReported:
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", ["price", "lp"])
     def test_bounds_of_smaller_budgets_are_none_of_this_one(self, tight: MlClusterInstance, method: str) -> None:
         bound, reported = in_full(tight, method)
@@ -280,6 +281,7 @@ def test_coefficients_of_wide_span_are_no_concern_of_the_user(monkeypatch: pytes
     assert lp(instance, Options()).bound == pytest.approx(price(instance, Options()).bound, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_large_lp_has_slots_for_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     target = generate(jobs=10, gpus=3, arrival_hours=4, max_gpus=2, slot_hours=4, mean_jct_hours=6.0, seed=2)
     assert lp(target, Options()).info["cells"] == 4

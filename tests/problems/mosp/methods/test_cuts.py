@@ -93,6 +93,7 @@ def cut():
     return instance, solution
 
 
+@pytest.mark.slow
 def test_the_certificate_proves_what_it_states_and_the_tree_the_rest(cut, tmp_path):
     instance, solution = cut
     assert solution.bound == solution.info["tree_bound"] > solution.certificate["bound"]
@@ -106,6 +107,7 @@ def test_the_certificate_proves_what_it_states_and_the_tree_the_rest(cut, tmp_pa
     assert "claimed from a search tree; " in done.stdout
 
 
+@pytest.mark.slow
 def test_no_tree_is_believed_without_a_schedule(cut):
     instance, solution = cut
     empty = replace(solution, columns=None, objective=None, metrics={}, status=Status.UNKNOWN)

@@ -121,6 +121,7 @@ def test_an_undone_move_leaves_no_trace(crowded):
     assert moved > 0
 
 
+@pytest.mark.slow
 def test_the_search_keeps_count_of_costs_and_of_the_best_schedule():
     instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=12, seed=3, load=1.0)
     dual = Dual(instance, placement_value(instance))

@@ -121,6 +121,7 @@ def leaves(node):
     return leaves(node["at_most"]) + leaves(node["more"])
 
 
+@pytest.mark.slow
 def test_whatever_is_changed_in_a_tree_proves_a_bound_that_holds():
     """Any prices, charges and splits give a true bound: numbers in the tree can only make it worse."""
     instance, rng = crowded(2), np.random.default_rng(0)

@@ -36,6 +36,7 @@ def test_schedules_pass_the_checker_and_are_repeatable(policy, objective):
     assert again.columns == found.columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "price", [{"change_share": 0.2}, {"migration": 0.5}, {"change_share": 1, "budget_share": 0.01}]
 )
@@ -120,6 +121,7 @@ def test_the_bound_is_the_optimum_of_one_job():
     assert alone == pytest.approx(by_hand)
 
 
+@pytest.mark.slow
 def test_a_price_on_changes_means_fewer_of_them():
     plain = steady = 0
     for seed in range(2):

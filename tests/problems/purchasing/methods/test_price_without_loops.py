@@ -9,6 +9,7 @@ import carbonopt as co
 from carbonopt.algorithms.kernel import Kernel
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "terms",
     [
