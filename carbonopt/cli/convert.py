@@ -39,7 +39,7 @@ def mosp(
         float | None, typer.Option("--capacity", help="CPUs of each cluster; by default from --load.")
     ] = None,
     load: Annotated[float, typer.Option("--load", help="Work over capacity while jobs arrive.")] = 0.7,
-    watts: Annotated[float, typer.Option("--watts", min=0.0, max=make.LARGEST, help="Power of a used CPU.")] = 10.0,
+    watts: Annotated[float, typer.Option("--watts", min=0.0, max=make.HIGHEST, help="Power of a used CPU.")] = 10.0,
     short_hours: make.ShortHours = 2.0,
     short_wait_hours: Annotated[float, make.hours("--short-wait-hours", "Wait of short jobs.")] = 6.0,
     long_wait_hours: Annotated[float, make.hours("--long-wait-hours", "Wait of long jobs.")] = 24.0,

@@ -81,7 +81,7 @@ def elastic(
         float | None, typer.Option("--utilisation", help="Work on the least servers over capacity; by default 0.5.")
     ] = None,
     arrival_hours: Annotated[
-        float, typer.Option("--arrival-hours", max=make.LARGEST, help="Hours in which jobs arrive.")
+        float, typer.Option("--arrival-hours", max=make.HIGHEST, help="Hours in which jobs arrive.")
     ] = 168.0,
     profiles: names.Profiles = None,
     k_max: make.KMax = None,
@@ -115,7 +115,7 @@ def elastic(
 def purchasing(
     jobs: Annotated[int, typer.Option("--jobs", help="Number of jobs.")] = 1000,
     arrival_hours: Annotated[
-        float, typer.Option("--arrival-hours", max=make.LARGEST, help="Hours in which jobs arrive.")
+        float, typer.Option("--arrival-hours", max=make.HIGHEST, help="Hours in which jobs arrive.")
     ] = 168.0,
     daily_swing: Annotated[
         float, typer.Option("--daily-swing", help="How much the rate of arrivals swings in a day: 0 to 1.")
@@ -146,7 +146,7 @@ def mlcluster(
     jobs: Annotated[int, typer.Option("--jobs", help="Number of jobs.")] = 791,
     gpus: Annotated[int, typer.Option("--gpus", min=1, help="GPUs of the cluster.")] = 64,
     arrival_hours: Annotated[
-        float, typer.Option("--arrival-hours", max=make.LARGEST, help="Hours in which jobs arrive.")
+        float, typer.Option("--arrival-hours", max=make.HIGHEST, help="Hours in which jobs arrive.")
     ] = 24.0,
     load: Annotated[
         float | None, typer.Option("--load", help="Work over GPU time while jobs arrive; by default that of the sizes.")

@@ -16,7 +16,7 @@ from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.core.time import parse_utc
 
-LARGEST = 1e6
+HIGHEST = 1e6
 """Hours and watts above which a number is a slip of the pen."""
 
 
@@ -91,7 +91,7 @@ KMax = Annotated[int | None, typer.Option("--k-max", min=1, help="Most servers o
 ServerWatts = Annotated[
     float | None,
     typer.Option(
-        "--watts", min=0.0, max=LARGEST, help="Of a server of the modelled classes; by default 100 (CPU), 300 (GPU)."
+        "--watts", min=0.0, max=HIGHEST, help="Of a server of the modelled classes; by default 100 (CPU), 300 (GPU)."
     ),
 ]
 Model = Annotated[str, typer.Option("--model", help="integer or fluid.")]
@@ -99,7 +99,7 @@ Model = Annotated[str, typer.Option("--model", help="integer or fluid.")]
 
 def hours(option: str, text: str) -> Any:
     """Return an option that takes hours."""
-    return typer.Option(option, min=0.0, max=LARGEST, help=text)
+    return typer.Option(option, min=0.0, max=HIGHEST, help=text)
 
 
 ShortHours = Annotated[float, hours("--short-hours", "Longest short job.")]
@@ -122,7 +122,7 @@ Evictions = Annotated[
     float | None, typer.Option("--evictions-per-hour", help="Hazard on spot CPUs, which this offers; by default 0.")
 ]
 PurchasingModel = Annotated[str, typer.Option("--model", help="splitting, no-split or suspend-resume.")]
-CpuWatts = Annotated[float, typer.Option("--watts-per-cpu", min=0.0, max=LARGEST, help="Power of a running CPU.")]
+CpuWatts = Annotated[float, typer.Option("--watts-per-cpu", min=0.0, max=HIGHEST, help="Power of a running CPU.")]
 OnDemand = Annotated[float, typer.Option("--on-demand-usd-per-cpu-hour", help="Price of a CPU on demand.")]
 ReservedFraction = Annotated[
     float, typer.Option("--reserved-fraction", help="Of that price, for a reserved CPU, used or not.")

@@ -20,7 +20,7 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_of, shown
 from carbonopt.core.ranges import require_number, require_one_of
 
-LARGEST_WHOLE = 10**12
+LARGEST_SETTING = 10**12
 """Times a million jobs, this is still a 64-bit number."""
 _WORDS = {bool: "true or false", str: "a text"}
 
@@ -235,8 +235,8 @@ def _fault(name: str, value: Any, hint: Any, metadata: Mapping[str, Any]) -> str
     kind = next(kind for kind in kinds if kind is not NoneType)
     try:
         if kind in (int, float):
-            if kind is int and isinstance(value, int) and value > LARGEST_WHOLE:
-                return f"= {shown(value)}: must be at most {LARGEST_WHOLE:g}"
+            if kind is int and isinstance(value, int) and value > LARGEST_SETTING:
+                return f"= {shown(value)}: must be at most {LARGEST_SETTING:g}"
             require_number(name, value, whole=kind is int, none=NoneType in kinds, **metadata.get("limits", {}))
         elif "known" in metadata:
             require_one_of(name, value, metadata["known"])

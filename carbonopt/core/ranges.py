@@ -1,4 +1,4 @@
-"""Options of policies: a value out of range, or none of those there are, is told with what would be right."""
+"""The largest numbers that data may hold, and the ranges of the options of policies."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from sys import float_info
 from typing import Any
 
 from carbonopt.core.errors import UnsupportedError, one_of, shown
+
+LARGEST_WHOLE = 2**53 - 1
+"""Up to here a 64-bit float holds every whole number exactly, so that reading one loses nothing."""
+LARGEST_NUMBER = 1e30
+"""Up to this, no product of data in an objective or a metric overflows."""
 
 
 def require_number(

@@ -13,13 +13,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.instance import SCHEMA_VERSION
+from carbonopt.core.ranges import LARGEST_NUMBER, LARGEST_WHOLE
 from carbonopt.core.time import TimeGrid, parse_utc
 from carbonopt.io.columns import carbon_faults
 
-LARGEST_WHOLE = 2**53 - 1
-"""Whole numbers above this are not exact in JSON readers that use doubles."""
-LARGEST = 1e30
-"""Up to this, no product of data in an objective or a metric overflows."""
 LEAST_DIVISOR = 1e-30
 """What divides data is at least this, so that no quotient overflows."""
 DEEPEST = 100
@@ -45,9 +42,9 @@ def _divisor(value: float) -> float:
 SchemaVersion = Annotated[Literal[1], BeforeValidator(_version)]
 Whole = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=LARGEST_WHOLE)]
 Positive = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=LARGEST_WHOLE)]
-NonNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
-AboveZero = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
-Normalizer = Annotated[float, AfterValidator(_divisor), Field(ge=0, le=LARGEST, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(ge=0, le=LARGEST_NUMBER, allow_inf_nan=False)]
+AboveZero = Annotated[float, Field(gt=0, le=LARGEST_NUMBER, allow_inf_nan=False)]
+Normalizer = Annotated[float, AfterValidator(_divisor), Field(ge=0, le=LARGEST_NUMBER, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
 
 

@@ -30,7 +30,7 @@ USED = {
 CANCELLED = 5
 PARTIAL = (2, 3, 4)
 """Status of the lines that tell the pieces of an interrupted job, beside the one line of the whole job."""
-LARGEST = {
+LARGEST_VALUES = {
     "submit_time": 3600 * LATEST_HOURS,
     "run_time": 3600 * LONGEST_HOURS,
     "allocated_processors": MOST_CPUS,
@@ -72,11 +72,11 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     table = _table(path)
     submit, run, allocated, requested, status = columns = [table.numbers(column) for column in range(1, len(USED))]
     faults = []
-    for column, (name, values) in enumerate(zip(LARGEST, columns, strict=True), start=1):
-        good = ((values >= 0) & (values <= LARGEST[name])) | (values == -1)
+    for column, (name, values) in enumerate(zip(LARGEST_VALUES, columns, strict=True), start=1):
+        good = ((values >= 0) & (values <= LARGEST_VALUES[name])) | (values == -1)
         what = f"a number of {_UNITS[name]}" if name in _UNITS else "a number"
         faults += table.faults(
-            column, ~good, f"must be {what}, at least 0, or -1 where it is unknown; at most {LARGEST[name]:g}"
+            column, ~good, f"must be {what}, at least 0, or -1 where it is unknown; at most {LARGEST_VALUES[name]:g}"
         )
     if faults:
         raise InputError(faults)

@@ -10,7 +10,7 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.files import read_bytes
-from carbonopt.core.ranges import require_one_of
+from carbonopt.core.ranges import LARGEST_WHOLE, require_one_of
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines
 
@@ -55,10 +55,6 @@ def convert(icon: Path, prices: str = "forecast", reading: str = "literal", name
             "power_reading": reading,
         },
     )
-
-
-LARGEST_WHOLE = 2**53
-"""Up to this, a floating-point number counts one by one."""
 
 
 class _Numbers:

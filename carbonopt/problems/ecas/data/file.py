@@ -11,10 +11,10 @@ from pydantic import Field
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, one_of
 from carbonopt.core.memory import require_bytes
+from carbonopt.core.ranges import LARGEST_NUMBER
 from carbonopt.core.time import TimeGrid
 from carbonopt.io.columns import column_faults, duplicate_faults, part
 from carbonopt.io.schema import (
-    LARGEST,
     CarbonSection,
     InstanceReading,
     Name,
@@ -29,7 +29,7 @@ from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machin
 
 BYTES_PER_SLOT = 64
 """Memory that a slot takes of a machine, and of the signals, rounded up [bytes]."""
-Price = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Price = Annotated[float, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER, allow_inf_nan=False)]
 
 
 class OptionalCarbonSection(CarbonSection):

@@ -9,13 +9,11 @@ import numpy as np
 
 from carbonopt.core.errors import Fault, shown
 from carbonopt.core.jobs import duplicate_faults
+from carbonopt.core.ranges import LARGEST_NUMBER
 from carbonopt.core.validate import outside
 
 if TYPE_CHECKING:
     from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines, Weights
-
-LARGEST = 1e30
-"""Up to this, no product of data in an objective or a metric overflows."""
 
 
 def faults(instance: EcasInstance) -> Iterator[Fault]:
@@ -24,7 +22,7 @@ def faults(instance: EcasInstance) -> Iterator[Fault]:
     resources = len(instance.resources)
     if instance.price_per_kwh.shape != (slots,):
         yield Fault("price_per_kwh", f"must have {slots} prices, one a slot", f"shape {instance.price_per_kwh.shape}")
-    yield from _sizes("price_per_kwh", instance.price_per_kwh, least=-LARGEST)
+    yield from _sizes("price_per_kwh", instance.price_per_kwh, least=-LARGEST_NUMBER)
     if len(instance.carbon.zones) > 1:
         yield Fault("carbon.zones", "must name at most one zone", f"{len(instance.carbon.zones)} zones")
     yield from duplicate_faults("resources", instance.resources)
@@ -36,8 +34,8 @@ def faults(instance: EcasInstance) -> Iterator[Fault]:
 def _weight_faults(weights: Weights, has_carbon: bool) -> Iterator[Fault]:
     for name in ("cost", "carbon_kg"):
         value = getattr(weights, name)
-        if not 0 <= value <= LARGEST:
-            yield Fault(f"objective.weights.{name}", f"must be a number from 0 to {LARGEST:g}", shown(value))
+        if not 0 <= value <= LARGEST_NUMBER:
+            yield Fault(f"objective.weights.{name}", f"must be a number from 0 to {LARGEST_NUMBER:g}", shown(value))
     if weights.carbon_kg and not has_carbon:
         yield Fault("objective.weights.carbon_kg", "needs a zone in carbon.zones", shown(weights.carbon_kg))
 
@@ -75,5 +73,5 @@ def _job_faults(jobs: EcasJobs, resources: int, slots: int) -> Iterator[Fault]:
 
 def _sizes(field: str, values: np.ndarray, least: float = 0.0) -> Iterator[Fault]:
     """Yield the numbers that are not finite, or too large to compute with, or below `least`."""
-    bad = ~((values >= least) & (values <= LARGEST))
-    yield from outside(field, values, bad, f"must be a number from {least:g} to {LARGEST:g}")
+    bad = ~((values >= least) & (values <= LARGEST_NUMBER))
+    yield from outside(field, values, bad, f"must be a number from {least:g} to {LARGEST_NUMBER:g}")

@@ -10,9 +10,9 @@ from pydantic import Discriminator, Field, Tag
 
 from carbonopt.core.errors import Fault
 from carbonopt.core.memory import require_bytes
+from carbonopt.core.ranges import LARGEST_WHOLE
 from carbonopt.io.columns import column_faults, duplicate_faults, names_at, part, unknown_faults
 from carbonopt.io.schema import (
-    LARGEST_WHOLE,
     CarbonSection,
     InstanceReading,
     Name,

@@ -13,8 +13,8 @@ from pydantic import Field
 from carbonopt.core.arrays import FloatArray, frozen_float, plain
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.jsonfile import read_json, write_json
-from carbonopt.core.ranges import require_number
-from carbonopt.io.schema import LARGEST, AboveZero, Faults, NonNegative, Positive, SchemaVersion, Section
+from carbonopt.core.ranges import LARGEST_NUMBER, require_number
+from carbonopt.io.schema import AboveZero, Faults, NonNegative, Positive, SchemaVersion, Section
 from carbonopt.problems.elastic.online.cases import Cases, feature_names
 from carbonopt.problems.elastic.online.queue_statistics import QUEUE_HOURS, require_queues
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 """Of the file."""
-Size = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Size = Annotated[float, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER, allow_inf_nan=False)]
 LEAST_SCALE = 1e-9
 """A feature that varies by less than this over all cases is not scaled: it is the same in all of them."""
 

@@ -13,13 +13,12 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.errors import shown
+from carbonopt.core.ranges import LARGEST_WHOLE
 from carbonopt.core.report import Report, Violation
 from carbonopt.problems.elastic.data.instance import ROUNDING, ElasticInstance
 
 COLUMNS = {"integer": ("job", "slot", "servers"), "fluid": ("job", "slot", "servers", "share")}
 """Columns that a schedule of each model must have, and no others."""
-LARGEST_WHOLE = 2**53
-"""Up to here a float holds every whole number exactly, so that reading a number of servers loses nothing."""
 
 
 @dataclass(frozen=True, eq=False)

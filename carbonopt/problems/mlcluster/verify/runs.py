@@ -10,12 +10,11 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.errors import shown
+from carbonopt.core.ranges import LARGEST_WHOLE
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 
 COLUMNS = ("job", "start_minutes", "end_minutes", "gpus")
 """Columns that a schedule must have, and no others."""
-LARGEST_WHOLE = 2**53
-"""Up to here a float holds every whole number exactly, so that reading a number of GPUs loses nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +64,7 @@ def parsed(instance: MlClusterInstance, schedule: dict[str, Any]) -> tuple[Runs,
     (start, start_ok) = _numbers(schedule["start_minutes"])
     (end, end_ok) = _numbers(schedule["end_minutes"])
     gpus, gpus_ok = _numbers(schedule["gpus"])
-    gpus_ok &= (gpus >= 1) & (gpus == np.floor(gpus)) & (gpus < LARGEST_WHOLE)
+    gpus_ok &= (gpus >= 1) & (gpus == np.floor(gpus)) & (gpus <= LARGEST_WHOLE)
     ordered = start_ok & end_ok & (start < end)
     faults = []
     for row in np.flatnonzero((job < 0) | ~ordered | ~gpus_ok):
@@ -101,7 +100,7 @@ def _numbers(values: Any) -> tuple[FloatArray, BoolArray]:
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
-    return abs(value) < LARGEST_WHOLE
+    return abs(value) <= LARGEST_WHOLE
 
 
 def runs_of(instance: MlClusterInstance, rows: Runs) -> Runs:

@@ -31,7 +31,7 @@ REJECTION_PRICE = 10.0
 BYTES_PER_JOB = 600
 BYTES_PER_SLOT = 200
 """Of an instance in memory and on its way to a file, rounded up; a slot counts once a cluster."""
-LARGEST = 5
+LARGEST_JOB = 5
 """r ~ U{1..5} GPUs and l ~ U{1..5} slots (Caspian, section V-A)."""
 
 
@@ -85,10 +85,10 @@ def generate(
         signal = carbon
     else:
         signal = synthetic_carbon(tuple(dict.fromkeys(zones)), grid, seed)
-    duration = rng.integers(1, LARGEST + 1, jobs)
-    demand = rng.integers(1, LARGEST + 1, jobs).astype(float)
+    duration = rng.integers(1, LARGEST_JOB + 1, jobs)
+    demand = rng.integers(1, LARGEST_JOB + 1, jobs).astype(float)
     last = CASPIAN_ARRIVAL_HOURS / grid.slot_hours if preset == "caspian" else 0.75 * slots
-    arrival = np.sort(rng.uniform(0, min(last, slots - LARGEST), jobs)).astype(np.int64)
+    arrival = np.sort(rng.uniform(0, min(last, slots - LARGEST_JOB), jobs)).astype(np.int64)
     deadline = arrival + duration * rng.uniform(2, 4, jobs)
     kind = "caspian" if objective == "carbon" else "caspianz"
     source = kind if preset == "caspian" else f"bench{round(load * 100):03d}"
@@ -113,7 +113,7 @@ def _require(preset: str, jobs: int, clusters: int | None, slots: int, seed: int
         raise UnsupportedError(f"clusters = {clusters}: the caspian preset has 3; use the bench preset")
     for name, size, least in (
         ("jobs", jobs, 1),
-        ("slots", slots, 2 * LARGEST),
+        ("slots", slots, 2 * LARGEST_JOB),
         ("clusters", clusters or 1, 1),
         ("seed", seed, 0),
     ):
@@ -156,7 +156,7 @@ def _clusters(
     units = np.ceil(float(duration @ demand) / (load * len(zones) * slots))
     watts: FloatArray = rng.integers(2, 7, (len(zones), 1)) * np.float64(50.0)
     names = tuple(f"c{j:0{len(str(len(zones)))}d}-{zone}" for j, zone in enumerate(zones))
-    return Clusters(names, zones, np.full((len(zones), 1), max(units, LARGEST)), watts)
+    return Clusters(names, zones, np.full((len(zones), 1), max(units, LARGEST_JOB)), watts)
 
 
 def _provenance(preset: str, seed: int, load: float, carbon: CarbonSignal | None, grid: TimeGrid) -> dict[str, Any]:

@@ -14,12 +14,12 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import shown
+from carbonopt.core.ranges import LARGEST_WHOLE
 from carbonopt.core.report import Report, Violation
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 from carbonopt.problems.mosp.verify.objective import normalizer_faults, normalizers_of, objective_of
 
 COLUMNS = ("job", "cluster", "start")
-LARGEST_SLOT = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def _parse(instance: MospInstance, schedule: dict[str, Any]) -> tuple[list[Viola
 def is_slot(start: Any) -> bool:
     """Return whether `start` is a whole number that doubles hold exactly; NaN and infinity are none."""
     is_number = isinstance(start, (int, float, np.integer)) and not isinstance(start, bool)
-    return is_number and abs(start) < LARGEST_SLOT and start == int(start)
+    return is_number and abs(start) <= LARGEST_WHOLE and start == int(start)
 
 
 def _window(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:

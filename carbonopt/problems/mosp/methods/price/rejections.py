@@ -24,7 +24,7 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.methods.price.dual import FLOAT_ERROR, Dual, Relaxed, Softened
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 
-LARGEST = 1e3
+LARGEST_PENALTY = 1e3
 """Prices and charges at most, in costs of the whole: they grow without limit where a branch holds no schedule."""
 
 
@@ -175,7 +175,7 @@ class Rejections:
         active = np.flatnonzero((branch.least > 0) | is_most)
         sets = self.sets[active].astype(np.float64)
         unit = self.work
-        largest = LARGEST * (abs(self.root.bound) + dual.table.absence)
+        largest = LARGEST_PENALTY * (abs(self.root.bound) + dual.table.absence)
         low = np.where(branch.least > 0, -largest, 0.0)[active]
         high = np.where(is_most, largest, 0.0)[active]
         absent = np.zeros(self.sets.shape[1])  # in the last soft evaluation

@@ -25,7 +25,7 @@ from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Ke
 from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import Found, Walk, price_runs
 from carbonopt.problems.purchasing.methods.price.others import Other, Others
 
-SAFETY = 1e-11
+FLOAT_ERROR = 1e-11
 """Allowance for the rounding of sums in double precision, relative to what is added up."""
 LARGEST_MULTIPLIER = 1e29
 """Multiplier of a limit in its unit, at most: certificates stay within what files may hold."""
@@ -265,7 +265,7 @@ class Dual:
         value = float(self.hard(x)[0])
         worth = float(prices.sum()) * self.grid.hours * self.most * (1 + ROUNDING)
         sizes = self._sizes(prices, weights)
-        value -= SAFETY * (sizes + worth + float(multipliers @ np.abs(self.limited.amount)))
+        value -= FLOAT_ERROR * (sizes + worth + float(multipliers @ np.abs(self.limited.amount)))
         whole = bool((self.jobs.cpus == np.floor(self.jobs.cpus)).all()) and self.most * ROUNDING < 0.5
         if not self.capped and not whole:
             value -= 2.1 * ROUNDING * worth  # the checker's allowance on the load of reserved rows

@@ -29,8 +29,8 @@ LITTLE = 1e-7
 """A rise of the bound below this, relative, is none."""
 JOBS_PER_CALL = 2_000
 """Jobs that are priced without a chance to interrupt; some 20 microseconds each."""
-BOUND_ROUNDING = 1e-10
-"""Of a Lagrangian value: relative to the size of what it adds up."""
+FLOAT_ERROR = 1e-10
+"""Rounding of a Lagrangian value, relative to the size of what it adds up."""
 UNLIMITED = 2**40
 """Room of a slot that stands for no limit [servers]."""
 
@@ -154,7 +154,7 @@ class PlanPricer:
         level, _, least = self(prices)
         paid = prices * self.limit
         size = float(np.abs(least).sum() + paid.sum())
-        return Bound(float(least.sum() - paid.sum()) - BOUND_ROUNDING * size, prices, least), level
+        return Bound(float(least.sum() - paid.sum()) - FLOAT_ERROR * size, prices, least), level
 
 
 def generate(

@@ -16,7 +16,7 @@ from carbonopt.problems.mosp.methods.price.table import Table
 
 WHOLE = 1e-12
 """Relative tolerance with which demands are whole numbers of units."""
-LARGEST = 1000
+MOST_UNITS = 1000
 """Demands are below this number of units."""
 ROOM_WHOLE = 1e-9
 """Tolerance, in units, with which room is rounded down."""
@@ -84,7 +84,7 @@ def whole_units(demand: FloatArray) -> tuple[IntArray, float] | None:
         return None
     for unit in (1.0, float(demand.min())):
         units = np.rint(demand[:, 0] / unit)
-        if (np.abs(units * unit - demand[:, 0]) <= WHOLE * demand[:, 0]).all() and units.max() < LARGEST:
+        if (np.abs(units * unit - demand[:, 0]) <= WHOLE * demand[:, 0]).all() and units.max() < MOST_UNITS:
             return units.astype(np.int64), unit
     return None
 
