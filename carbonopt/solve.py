@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from carbonopt.check import check
+from carbonopt.check import AGREEMENT, check
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.files import require_writable
 from carbonopt.core.instance import Instance
@@ -123,6 +123,7 @@ class _Keeper:
         self.incumbent: Callable[[], Schedule] | None = None
         self.info: dict[str, Any] = {}
         self.bound: float | None = None
+        self.certificate: Callable[[], dict[str, Any] | None] | None = None
         self.stopped = False
 
     def __call__(self, progress: Progress) -> None:
@@ -131,6 +132,8 @@ class _Keeper:
             self.incumbent, self.info = progress.incumbent, dict(progress.info)
         known = [bound for bound in (self.bound, progress.bound) if bound is not None]
         self.bound = self.tightest(known) if known else None
+        if progress.certificate is not None and progress.bound == self.bound:
+            self.certificate = progress.certificate
         due = progress.seconds - self.saved_at >= CHECKPOINT_SECONDS
         if self.save is not None and self.unsaved and due:
             self.save(self.outcome(None))
@@ -141,7 +144,15 @@ class _Keeper:
 
     def outcome(self, start: Schedule | None) -> Outcome:
         schedule = start if self.incumbent is None else self.incumbent()
-        return Outcome(Status.INTERRUPTED, schedule, self.bound, info=self.info if self.incumbent else {})
+        info = self.info if self.incumbent else {}
+        certificate = None if self.certificate is None else self.certificate()
+        if certificate is None:
+            return Outcome(Status.INTERRUPTED, schedule, self.bound, info=info)
+        bound: float = certificate["bound"]
+        if schedule is not None and self.bound is not None and abs(self.bound - bound) > AGREEMENT * abs(bound):
+            bound = self.bound  # of a search tree: it has no certificate
+            info = {**info, "tree_bound": bound}
+        return Outcome(Status.INTERRUPTED, schedule, bound, certificate, info)
 
 
 def _checked_start(instance: Instance, initial: Solution) -> Schedule:

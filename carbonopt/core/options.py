@@ -41,6 +41,8 @@ class Progress:
         Makes the incumbent's schedule; None where nothing is new since the last report.
     info
         What the checker needs to know beside the incumbent's schedule, as in `Outcome`.
+    certificate
+        Makes what proves a bound, and states it under ``bound``; None where nothing is new since the last report.
     """
 
     seconds: float
@@ -48,6 +50,7 @@ class Progress:
     bound: float | None = None
     incumbent: Callable[[], Schedule] | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Callable[[], dict[str, Any] | None] | None = None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ INSTANCES = {
     "purchasing": {"jobs": 40, "arrival_hours": 24.0},
     "ecas": {"jobs": 12, "machines": 2, "slots": 24, "load": 0.3},
 }
+PROVEN = {**INSTANCES, "mlcluster": {"jobs": 20, "gpus": 4}}
+SHORT = {"ecas": {"search": {"moves_per_job": 10}}}
 
 
 @pytest.mark.parametrize("problem", INSTANCES)
@@ -34,3 +36,25 @@ def test_true_stops_and_keeps_the_incumbent(problem, method):
 def test_all_but_true_lets_it_run(tiny, answer):
     solution = co.solve(tiny["crowd"], "milp", callback=lambda progress: answer)
     assert solution.status == "optimal"
+
+
+@pytest.mark.parametrize("report", [1, 4])
+@pytest.mark.parametrize("problem", PROVEN)
+def test_the_bound_of_an_interrupted_solve_by_prices_is_proven(problem, report):
+    instance = co.generate(problem, seed=2, **PROVEN[problem])
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return len(seen) == report
+
+    solution = co.solve(instance, "price", time_limit=None, params=SHORT.get(problem), callback=stop)
+    if len(seen) < report:
+        pytest.skip("it ended before")
+    assert solution.status == "interrupted"
+    bounds = [progress.bound for progress in seen if progress.bound is not None]
+    assert (solution.bound is None) == (not bounds)
+    if bounds:
+        checked = co.check(instance, solution)
+        assert not checked.violations
+        assert checked.proven_bound == pytest.approx(solution.bound, rel=1e-6)

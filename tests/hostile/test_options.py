@@ -49,7 +49,7 @@ def test_no_command_writes_an_instance_that_none_reads(folder, problem, option):
 def test_numbers_of_the_challenge_beyond_what_is_counted_are_told_by_their_place(folder, old, new, words):
     (folder / "instance.txt").write_text(ICON.replace(old, new))
     (told,) = errors("convert", "ecas", "--icon", ".", "-o", "i.json")
-    assert "must be a whole number" in told or "must be at most 9007199254740992" in told
+    assert "must be a whole number" in told or "must be at most 9007199254740991" in told
     assert words in told
 
 

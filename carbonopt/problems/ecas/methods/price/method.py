@@ -101,7 +101,7 @@ def _price(instance: EcasInstance, options: Options, params: PriceParameters) ->
     if bound is None or bound == np.inf:
         return Outcome(Status.INFEASIBLE, certificate=proof)
     proof["bound"] = bound
-    options.report(bound=bound)
+    options.report(bound=bound, certificate=lambda: proof)
     state, moves = search_from(instance, tables, prices, options, params, bound)
     info = {"moves": moves, "jobs_without_place": int(np.count_nonzero(state.machine == NOWHERE))}
     schedule = None if info["jobs_without_place"] else schedule_of(instance, state)

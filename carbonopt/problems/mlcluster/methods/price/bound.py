@@ -106,13 +106,20 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
     dual = Dual(program)
     part = options.part(params.time_share)
     first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
+
+    def priced() -> Priced:
+        bound, _ = dual.hard(ascent.prices)
+        prices, budget_price = dual.split(ascent.prices)
+        info = {"pricings": dual.evaluations, "cells": program.cells}
+        return Priced(program, np.array(prices), budget_price, dual.mu.copy(), max(0.0, bound), info)
+
     ascent = Ascent(
         dual.hard,
         dual.soft,
         first,
         scale=dual.typical,
         remaining=lambda: part.remaining,
-        report=lambda value: options.report(bound=value),
+        report=lambda value: options.report(bound=value, certificate=lambda: priced().certificate()),
         goal=ceiling(instance),
     )
     large = len(instance.jobs) * program.count > params.large_size
@@ -123,7 +130,4 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
         if temperature < LOW_TEMPERATURE and ascent.value - before <= params.least_rise * abs(ascent.value):
             break
     ascent.step(params.subgradient_steps, params.subgradient_gap)
-    bound, _ = dual.hard(ascent.prices)
-    prices, budget_price = dual.split(ascent.prices)
-    info = {"pricings": dual.evaluations, "cells": program.cells}
-    return Priced(program, np.array(prices), budget_price, dual.mu.copy(), max(0.0, bound), info)
+    return priced()

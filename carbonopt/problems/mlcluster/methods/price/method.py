@@ -73,7 +73,7 @@ def _price(instance: MlClusterInstance, options: Options) -> Outcome:
     priced = ascend(instance, options)
     if priced.bound > ceiling(instance):
         return Outcome(Status.INFEASIBLE, certificate=priced.certificate(), info=priced.info)
-    options.report(bound=priced.bound)
+    options.report(bound=priced.bound, certificate=priced.certificate)
     return follow(instance, options, priced, incumbent)
 
 

@@ -59,7 +59,7 @@ class Solver:
     def raise_prices(self) -> None:
         """Raise the bound by better prices."""
         for bound in self.proof.raise_prices(self.options.part(self.params.bound.time_share)):
-            self.options.report(bound=self.sign * bound)
+            self.options.report(bound=self.sign * bound, certificate=partial(self.proof.certificate, self.sign))
 
     def count_rejections(self) -> None:
         """Raise the bound by branches on the number of rejected jobs."""
@@ -224,14 +224,16 @@ class Solver:
 
     def report(self, improved: bool = True) -> None:
         """Tell the callback where the search is."""
+        proof = partial(self.proof.certificate, self.sign)
         if not self.complete:
-            self.options.report(bound=self.sign * self.proof.best)
+            self.options.report(bound=self.sign * self.proof.certified, certificate=proof)
             return
         incumbent: Callable[[], Any] | None = None
         if improved:
             incumbent = partial(schedule_of, self.instance, np.array(self.state.best))
         objective = self.sign * self.state.best_total
-        self.options.report(objective=objective, bound=self.sign * self.proof.best, incumbent=incumbent)
+        bound = self.sign * self.proof.best
+        self.options.report(objective=objective, bound=bound, incumbent=incumbent, certificate=proof)
 
     def outcome(self, info: dict[str, Any]) -> Outcome:
         """Return the best schedule, its bound, and a certificate; for what a tree proves beyond it there is none."""

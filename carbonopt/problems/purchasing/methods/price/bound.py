@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.methods.certificates import stated
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
@@ -78,10 +80,14 @@ def best_bound(
         value, certificate = dual.certificate(first)
         if found is None or value > found.value:
             found = Bound(value, certificate, dual, first)
-        options.report(bound=found.value)
+        options.report(bound=found.value, certificate=partial(_proof, instance, found))
     assert found is not None
     found.dual.hard(found.point)
     return found
+
+
+def _proof(instance: PurchasingInstance, bound: Bound) -> dict[str, Any] | None:
+    return stated(instance, bound.certificate)[1]
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,7 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
         if proof is not None:
             return Outcome(Status.INFEASIBLE, certificate=proof)
     value, certificate = stated(instance, bound.certificate)
+    options.report(bound=value, certificate=lambda: certificate)
     rounds = Rounds(instance, options, bound, parameters)
     info = rounds.run()
     runs = rounds.best.runs

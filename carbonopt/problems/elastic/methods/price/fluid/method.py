@@ -13,6 +13,7 @@ Where the band would be very large, the schedule of the first step is the answer
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,9 @@ def _fluid_optimum(instance: ElasticInstance, options: Options, primal: bool) ->
     def tell(found: Optimum) -> None:
         allocation = found.allocation
         assert allocation is not None
-        options.report(objective=found.carbon, bound=found.bound, incumbent=lambda: allocation.schedule(instance))
+        proof = partial(lagrangian, found.prices, found.mu, found.bound)
+        schedule = partial(allocation.schedule, instance)
+        options.report(objective=found.carbon, bound=found.bound, incumbent=schedule, certificate=proof)
 
     found = optimum(program, options, primal, tell if instance.model == "fluid" else None)
     if found.lacking and found.allocation is None and options.remaining > 0:
@@ -138,7 +141,7 @@ def _fluid_optimum(instance: ElasticInstance, options: Options, primal: bool) ->
         if proof.status is Status.INFEASIBLE:
             proof.info |= found.info
             return proof
-    options.report(bound=found.bound)
+    options.report(bound=found.bound, certificate=partial(lagrangian, found.prices, found.mu, found.bound))
     if primal and found.allocation is not None:
         schedule = found.allocation.schedule(instance)
     else:

@@ -19,6 +19,7 @@ step costs little more than to price all jobs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from carbonopt.algorithms.banded import factorised, solved
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.elastic.data.instance import ROUNDING
+from carbonopt.problems.elastic.methods.bounds import lagrangian
 from carbonopt.problems.elastic.methods.price.fluid import smooth_kernels
 from carbonopt.problems.elastic.methods.price.fluid.band import LEAST_SHARE, Allocation, FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
@@ -85,6 +87,7 @@ def smooth(program: FluidProgram, pricer: Pricer, target: float, options: Option
     params = options.parameters(PriceParameters).smoothing
     prices = pricer.closed_slot_prices()
     best, _ = pricer(prices)
+    mu = pricer.mu.copy()
     found = Smoothed(prices, params.first_spread * max(float(np.median(pricer.mu)), 1e-9))
     start = (prices, pricer.mu.copy())
     dual = SmoothedDual(program, pricer.shortage_price, found.spread, start, params, params.headroom * target)
@@ -99,11 +102,12 @@ def smooth(program: FluidProgram, pricer: Pricer, target: float, options: Option
             gap = dual.gap(pricer)
         if dual.bound > best:
             best = dual.bound
+            mu = pricer.mu.copy()
             found.prices = dual.prices
             found.spread = dual.spread
         if gap <= target:
             break
-        options.report(bound=best)
+        options.report(bound=best, certificate=partial(lagrangian, found.prices, mu, best))
         dual.spread *= max(params.shrink, min(1.0, params.aim * target / gap))
     found.steps = dual.steps
     if found.allocation is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -126,6 +127,10 @@ class Bound:
     prices: FloatArray
     least: FloatArray
 
+    def certificate(self) -> dict[str, Any]:
+        """Return what proves the bound without a solver."""
+        return {"kind": "lagrangian-plans", "prices": self.prices, "bound": self.value}
+
 
 class PlanPricer:
     """Prices all jobs; remembers their break prices."""
@@ -181,7 +186,7 @@ def generate(
             found, level = pricer.bound(share * center + (1 - share) * prices)
             fresh += columns.add(level)
             best = found if found.value > best.value else best
-        options.report(bound=best.value)
+        options.report(bound=best.value, certificate=best.certificate)
         stalled = 0 if best.value > before + LITTLE * abs(before) else stalled + 1
         closed = value is not None and value - best.value <= gap * abs(value)
         if closed or fresh == 0 or stalled == params.patience or options.remaining == 0:

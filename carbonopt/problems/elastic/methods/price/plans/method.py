@@ -85,7 +85,12 @@ class _Solver:
         if not self.incumbent.offer(level, float(self.columns.carbon(level).sum())):
             return False
         kept = level.copy()
-        self.options.report(objective=self.incumbent.carbon, bound=bound.value, incumbent=lambda: self.schedule(kept))
+        self.options.report(
+            objective=self.incumbent.carbon,
+            bound=bound.value,
+            incumbent=lambda: self.schedule(kept),
+            certificate=bound.certificate,
+        )
         return True
 
     def schedule(self, level: IntArray) -> Schedule:
@@ -255,11 +260,10 @@ def integer_price(instance: ElasticInstance, options: Options, prices: FloatArra
     solver.prepare_loops(bound)
     bound, info = _bound(solver, bound)
     rounds = _rounds(solver, bound)
-    certificate = {"kind": "lagrangian-plans", "prices": bound.prices, "bound": bound.value}
     best = solver.incumbent
     schedule = None if best.level is None else solver.schedule(best.level)
     info |= {"columns": len(solver.columns), "balancings": rounds}
-    return Outcome(_status(solver, bound), schedule, bound.value, certificate, info)
+    return Outcome(_status(solver, bound), schedule, bound.value, bound.certificate(), info)
 
 
 def _bound(solver: _Solver, bound: Bound) -> tuple[Bound, dict[str, Any]]:
