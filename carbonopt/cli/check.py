@@ -22,18 +22,23 @@ def register(app: typer.Typer) -> None:
 def check(
     instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance file.")],
     solution_files: Annotated[
-        list[Path], typer.Argument(metavar="SOLUTIONS...", help="Solution files, or schedules as CSV.", readable=False)
+        list[Path],
+        typer.Argument(
+            metavar="SOLUTIONS...",
+            help="Solution files, schedules as CSV, or (.txt) in the challenge's format.",
+            readable=False,
+        ),
     ],
     json_output: console.Json = False,
 ) -> None:
     """Check solutions without a solver: every constraint, the objective, the metrics and the bound."""
     import carbonopt as co
-    from carbonopt.io.schedule import is_csv, solution_of
+    from carbonopt.io.schedule import is_bare, solution_of
 
     instance = co.read(instance_file)
 
     def work(path: Path) -> int:
-        solution = solution_of(instance, path) if is_csv(path) else co.read_solution(path)
+        solution = solution_of(instance, path) if is_bare(instance, path) else co.read_solution(path)
         report = co.check(instance, solution)
         if json_output:
             console.print_json({"file": str(path), "instance": instance.name, **_summary(solution, report)})

@@ -1,16 +1,18 @@
-"""A schedule that was made elsewhere: a table, columns in a mapping, or a CSV file."""
+"""A schedule that was made elsewhere: a table, columns in a mapping, a CSV file, or a challenge's own format."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 from carbonopt.core.arrays import plain
 from carbonopt.core.errors import Fault, InputError, UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.options import Schedule
+from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.core.versions import installed_versions
@@ -64,6 +66,16 @@ def is_csv(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).lower().endswith((".csv", ".csv.gz"))
 
 
+def is_bare(instance: Instance, path: str | os.PathLike[str]) -> bool:
+    """Return whether a file's name says that it holds a schedule alone, which `solution_of` reads."""
+    return is_csv(path) or _is_in_own_format(instance, path)
+
+
+def _is_in_own_format(instance: Instance, given: Any) -> bool:
+    is_text = isinstance(given, (str, os.PathLike)) and os.fspath(given).lower().endswith(".txt")
+    return is_text and "read_schedule" in problem_of(instance.problem).roles
+
+
 def solution_of(instance: Instance, given: Any, info: Mapping[str, Any] | None = None) -> Solution:
     """Return a solution that holds a schedule and claims nothing of it.
 
@@ -72,11 +84,15 @@ def solution_of(instance: Instance, given: Any, info: Mapping[str, Any] | None =
     instance
         That the schedule is for.
     given
-        As `read_schedule` takes it.
+        As `read_schedule` takes it; or the path of a text file (.txt) in the format of the problem's challenge.
     info
         What the checker needs beside the schedule, as solution files hold it: ``{"normalizers": ...}`` of a mosp
         instance that does not fix them.
     """
+    if _is_in_own_format(instance, given):
+        columns = problem_of(instance.problem).role("read_schedule")(instance, Path(given))
+    else:
+        columns = read_schedule(given)
     return Solution(
         problem=instance.problem,
         instance=instance.name,
@@ -84,7 +100,7 @@ def solution_of(instance: Instance, given: Any, info: Mapping[str, Any] | None =
         method=METHOD,
         status=Status.FEASIBLE,
         sense=instance.sense,
-        columns=read_schedule(given),
+        columns=columns,
         info=dict(info or {}),
         versions=installed_versions(),
     )

@@ -13,6 +13,8 @@ PROBLEM = Problem(
         "schema": ".data.file:EcasFile",
         "generate": ".data.generate:generate",
         "convert": ".data.convert:convert",
+        "read_schedule": ".data.challenge:read_schedule",
+        "write_schedule": ".data.challenge:to_text",
         "check": ".verify.check:check",
         "proven_bound": ".verify.certificate:proven_bound",
         "choose": ".methods.milp:choose",

@@ -8,11 +8,11 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
-from carbonopt.core.files import read_bytes
-from carbonopt.core.ranges import LARGEST_WHOLE, require_one_of
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.ranges import require_one_of
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines
+from carbonopt.problems.ecas.data.numbers import Numbers
 
 READINGS = {"literal": 1.0, "watts": 1000.0}
 """What the challenge's powers are divided by: it multiplies them by a price per kWh, yet they look like watts."""
@@ -37,8 +37,8 @@ def convert(icon: Path, prices: str = "forecast", reading: str = "literal", name
     require_one_of("reading", reading, tuple(READINGS))
     if not icon.is_dir():
         raise UnsupportedError(f"--icon {icon}: must be a folder with instance.txt and {prices}.txt")
-    minutes, machines, jobs = _instance(_Numbers(icon / "instance.txt"), READINGS[reading])
-    price = _prices(_Numbers(icon / f"{prices}.txt"))
+    minutes, machines, jobs = _instance(Numbers(icon / "instance.txt"), READINGS[reading])
+    price = _prices(Numbers(icon / f"{prices}.txt"))
     slots = len(price)
     made = f"ecas-icon{icon.name}{prices}{reading}-j{len(jobs):04d}-t{slots:03d}-none-s00"
     return EcasInstance(
@@ -57,45 +57,7 @@ def convert(icon: Path, prices: str = "forecast", reading: str = "literal", name
     )
 
 
-class _Numbers:
-    """The numbers of a text file, one after the other; line ends mean nothing."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._words = read_bytes(path).decode("utf-8", "replace").split()
-        self._next = 0
-
-    def real(self, what: str) -> float:
-        """Return the next number."""
-        if self._next >= len(self._words):
-            raise self.error(f"ends where {what} is expected", None)
-        word = self._words[self._next]
-        self._next += 1
-        try:
-            return float(word)
-        except ValueError:
-            raise self.error(f"must be a number: {what}", shown(word)) from None
-
-    def whole(self, what: str, least: int = 0) -> int:
-        """Return the next number, which must be whole and at least `least`."""
-        value = self.real(what)
-        if not value.is_integer() or value < least:
-            raise self.error(f"must be a whole number, at least {least}: {what}", shown(value))
-        if value > LARGEST_WHOLE:
-            raise self.error(f"must be at most {LARGEST_WHOLE}: {what}", shown(value))
-        return int(value)
-
-    def end(self) -> None:
-        """Refuse numbers that are left over."""
-        if self._next < len(self._words):
-            raise self.error("stands behind the last expected number", shown(self._words[self._next]))
-
-    def error(self, words: str, value: str | None) -> InputError:
-        """Return an error that names the file and the number that was read last."""
-        return InputError(Fault(f"number {self._next}", words, value)).in_file(self.path)
-
-
-def _instance(numbers: _Numbers, divisor: float) -> tuple[int, Machines, EcasJobs]:
+def _instance(numbers: Numbers, divisor: float) -> tuple[int, Machines, EcasJobs]:
     minutes = numbers.whole("minutes of a slot", 1)
     resources = numbers.whole("number of resources", 1)
     names: list[str] = []
@@ -129,7 +91,7 @@ def _instance(numbers: _Numbers, divisor: float) -> tuple[int, Machines, EcasJob
     return minutes, machines, jobs
 
 
-def _prices(numbers: _Numbers) -> FloatArray:
+def _prices(numbers: Numbers) -> FloatArray:
     count = numbers.whole("number of periods", 1)
     price = []
     for period in range(count):
