@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.errors import UnsupportedError, one_of
@@ -58,8 +59,12 @@ FIGURES: dict[str, str] = {
     "green-table-2": "carbonopt.papers.green_tables:OF_DAY",
     "green-table-3": "carbonopt.papers.green_tables:OF_YEAR",
     "green-table-4": "carbonopt.papers.green_tables:ABLATION",
+    "icon-regret": "carbonopt.papers.icon_regret:REGRET",
 }
 """Where each figure is defined: ``<paper>-<number>``."""
+
+TIME_LIMIT = 60.0
+"""Of each solve of a figure that solves instances, unless told otherwise [s]."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +79,14 @@ class Run:
         Of `carbonopt.simulate.simulate`: ``mode``, ``seed``, ``lengths``, ``forecast``.
     say
         Called with what is about to run.
+    time_limit
+        Of each solve of a figure that solves instances [s].
     """
 
     instances: Sequence[Instance]
     settings: Mapping[str, Any] = field(default_factory=dict)
     say: Callable[[str], None] = lambda _: None
+    time_limit: float | None = TIME_LIMIT
     finished: list[dict[str, Any]] = field(default_factory=list)
     """Instance, policy and metrics of each simulation that has ended: what is left of a run that is stopped."""
 
@@ -128,6 +136,10 @@ class Figure:
         What matches the paper, and what cannot.
     defaults
         Parameters of ``generate``, of each instance that stands in where none is given.
+    read
+        Returns the instances in a file or folder, where these are not the package's own files.
+    solves
+        Whether it solves instances, each within a time limit, rather than simulating policies.
     """
 
     problem: str
@@ -136,6 +148,8 @@ class Figure:
     draw: Callable[..., Any]
     note: str
     defaults: tuple[Mapping[str, Any], ...] = ({},)
+    read: Callable[[Path], Sequence[Instance]] | None = None
+    solves: bool = False
 
 
 def figure_of(name: str) -> Figure:

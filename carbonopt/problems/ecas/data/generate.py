@@ -34,6 +34,7 @@ def generate(
     load: float = 0.5,
     negative_slots: int = 0,
     seed: int = 1,
+    price_seed: int | None = None,
 ) -> EcasInstance:
     """Jobs with windows within one day, machines of a few kinds, and a price with two peaks.
 
@@ -53,6 +54,8 @@ def generate(
         Slots at midday whose price is negative.
     seed
         Of every draw.
+    price_seed
+        Of the prices alone, where they are drawn apart: for the same jobs at other prices.
     """
     _require_sizes(jobs=jobs, machines=machines, resources=resources, slots=slots)
     if not 0.01 <= load <= 0.9:
@@ -63,14 +66,20 @@ def generate(
     names = tuple(f"r{r}" for r in range(resources))
     park = _machines(rng, machines, resources)
     table = _jobs(rng, jobs, park, slots, load)
+    family = f"synthetic{100 * load:03.0f}"
+    provenance = {"source": "ecas generator, in the shape of the ICON challenge 2014", "seed": seed}
+    if price_seed is not None:
+        family = f"{family}p{price_seed:03d}"
+        provenance["price_seed"] = price_seed
+        rng = np.random.default_rng(price_seed)
     return EcasInstance(
-        name=f"ecas-synthetic{100 * load:03.0f}-m{machines:03d}r{resources}-j{jobs:04d}-t{slots:03d}-none-s{seed:02d}",
+        name=f"ecas-{family}-m{machines:03d}r{resources}-j{jobs:04d}-t{slots:03d}-none-s{seed:02d}",
         carbon=CarbonSignal((), np.zeros((0, slots)), TimeGrid(slots, 24 / slots)),
         price_per_kwh=_prices(rng, slots, negative_slots),
         resources=names,
         machines=park,
         jobs=table,
-        provenance={"source": "ecas generator, in the shape of the ICON challenge 2014", "seed": seed},
+        provenance=provenance,
     )
 
 
