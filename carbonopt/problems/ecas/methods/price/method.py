@@ -62,7 +62,7 @@ def greedy(instance: EcasInstance, options: Options) -> Outcome:
         rounds = params.search.greedy_rounds
         with compiled(rounds * greedy_steps(instance) + repair_steps(instance, params.repair), options) as ready:
             if ready:
-                state = filled(instance, tables, free, 0.0, options, rounds)
+                state = filled(instance, tables, free, 0.0, options.part(params.repair.time_share), rounds)
                 missing = repaired(tables, state, free, options, params.repair)
     if missing:
         status = Status.UNKNOWN if options.remaining > 0 else Status.TIME_LIMIT
@@ -125,7 +125,7 @@ def search_from(
     if options.start is not None:
         candidates.append(restored(instance, tables, *from_schedule(instance, options.start)))
     state = min(candidates, key=lambda found: value_of(tables, found))
-    repaired(tables, state, sums, options, params.repair)
+    repaired(tables, state, sums, options.part(params.repair.time_share), params.repair)
 
     def enough(value: float, found: State) -> bool:
         if (found.machine == NOWHERE).any():

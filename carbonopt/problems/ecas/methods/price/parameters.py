@@ -85,12 +85,15 @@ class RepairParameters(Parameters):
         Random places that a job without one looks at.
     wanders
         Other jobs that move at random after each.
+    time_share
+        Of the time limit: `price` repairs until then and searches on, `greedy` begins anew until then and repairs.
     """
 
     forced_per_job: int = number(1000, least=0)
     forced_per_pair: int = number(20, least=0)
     tries: int = number(20, least=1)
     wanders: int = number(5, least=0)
+    time_share: float = number(0.5, above=0, most=1)
 
     def forced(self, jobs: int) -> int:
         """Return the forced places for so many jobs."""
