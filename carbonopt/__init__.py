@@ -1,6 +1,9 @@
 """Mathematical optimization of carbon-aware computing: exact programs, proven gaps, honest baselines."""
 
 # ruff: noqa: E402
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from carbonopt.core.interrupt import begin_or_end_command
 
 begin_or_end_command()
@@ -15,8 +18,10 @@ from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
 from carbonopt.evaluate import evaluate
+from carbonopt.excess import excess_table
 from carbonopt.generate import generate
 from carbonopt.io.read import read, read_solution
+from carbonopt.pareto import Front, pareto
 from carbonopt.planning.plan import plan, read_plan
 from carbonopt.planning.replan import replan
 from carbonopt.planning.result import Plan
@@ -24,17 +29,30 @@ from carbonopt.planning.site import Site, Terms
 from carbonopt.simulate import simulate
 from carbonopt.solve import diagnose, formulate, solve
 
+if TYPE_CHECKING:
+    from carbonopt.problems.ecas.data.instance import EcasInstance
+    from carbonopt.problems.elastic.data.instance import ElasticInstance
+    from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+    from carbonopt.problems.mosp.data.instance import MospInstance
+    from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+
 __version__ = "0.1.0"
 
 __all__ = [
     "CarbonSignal",
     "CarbonoptError",
     "Diagnosis",
+    "EcasInstance",
+    "ElasticInstance",
     "Finding",
+    "Front",
     "InputError",
     "Instance",
+    "MlClusterInstance",
+    "MospInstance",
     "Plan",
     "PolicyError",
+    "PurchasingInstance",
     "Report",
     "Site",
     "Solution",
@@ -48,8 +66,10 @@ __all__ = [
     "compare",
     "diagnose",
     "evaluate",
+    "excess_table",
     "formulate",
     "generate",
+    "pareto",
     "plan",
     "read",
     "read_plan",
@@ -58,3 +78,12 @@ __all__ = [
     "simulate",
     "solve",
 ]
+
+
+def __getattr__(name: str) -> type[Instance]:
+    """Return the class of a problem's instances, whose module is imported when it is first asked for."""
+    problem = name.removesuffix("Instance").lower()
+    if name not in __all__ or not name.endswith("Instance"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: type[Instance] = getattr(import_module(f"carbonopt.problems.{problem}.data.instance"), name)
+    return found

@@ -24,7 +24,7 @@ LEAST_RANGE = 1e-6
 """Relative range of a quantity below which it does not vary: one level, without a limit, is enough."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Front:
     """Schedules under a grid of limits.
 
@@ -46,6 +46,13 @@ class Front:
     bounded: str
     table: pd.DataFrame
     solutions: tuple[Solution, ...]
+
+    def __repr__(self) -> str:
+        return f"Front({len(self.solutions)} points: {', '.join(self.quantities)})"
+
+    def _repr_html_(self) -> str:
+        html: str = self.table.to_html(notebook=True)
+        return html
 
 
 def pareto(

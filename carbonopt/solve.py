@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from carbonopt.check import AGREEMENT, check
 from carbonopt.core.errors import UnsupportedError
@@ -19,6 +19,9 @@ from carbonopt.core.report import Diagnosis
 from carbonopt.core.solution import Outcome, Solution
 from carbonopt.core.status import Status
 from carbonopt.judge import Run, judged
+
+if TYPE_CHECKING:
+    from carbonopt.milp.program import Program
 
 CHECKPOINT_SECONDS = 1.0
 """Least time between two checkpoints."""
@@ -168,7 +171,7 @@ def _solution(instance: Instance, method: str, options: Options, outcome: Outcom
     return judged(instance, outcome, run)
 
 
-def formulate(instance: Instance, form: str = "milp") -> Any:
+def formulate(instance: Instance, form: str = "milp") -> Program:
     """Return the sparse mathematical program of an instance.
 
     Parameters
@@ -184,7 +187,8 @@ def formulate(instance: Instance, form: str = "milp") -> Any:
         With named blocks, ``add_variables`` and ``add_rows`` for rows of your own, ``to_lp`` and
         ``to_mps``.
     """
-    return problem_of(instance.problem).role("formulate")(instance, form)
+    program: Program = problem_of(instance.problem).role("formulate")(instance, form)
+    return program
 
 
 def diagnose(instance: Instance, *, time_limit: float | None = 60.0, threads: int | None = None) -> Diagnosis:

@@ -10,6 +10,7 @@ import typer
 
 from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import listed
+from carbonopt.core import display
 from carbonopt.core.errors import CarbonoptError, InputError
 from carbonopt.core.files import locked
 from carbonopt.core.instance import Instance
@@ -68,7 +69,7 @@ def bench(
         for title, frame in (("runs", table), ("by method", by_method(table))):
             columns = [column.replace("_", " ") for column in frame.columns]
             rows = [
-                [tables.percent(value) if "gap" in str(key) else tables.number(value) for key, value in row.items()]
+                [display.percent(value) if "gap" in str(key) else display.number(value) for key, value in row.items()]
                 for row in frame.to_dict(orient="records")
             ]
             tables.print_table(title, columns, rows)

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, tables
+from carbonopt.cli import console
+from carbonopt.core import display
 from carbonopt.core.errors import one_line
 from carbonopt.core.report import Report
 from carbonopt.core.solution import Solution
@@ -75,7 +76,7 @@ def _print(path: Path, solution: Solution, report: Report) -> None:
         if count > len(shown):
             print(f"  and {count - len(shown)} more (--json lists all)")
         return
-    value = f"feasible, objective {tables.number(report.objective, 9)}"
+    value = f"feasible, objective {display.number(report.objective, 9)}"
     text = f"{path}: {value if solution.has_solution else 'holds no schedule'} (status {solution.status})"
     if report.proven_infeasible:
         text += ": none exists (recomputed from its certificate)"
@@ -84,7 +85,7 @@ def _print(path: Path, solution: Solution, report: Report) -> None:
     if solution.bound is not None:
         proof = _proof(solution, report)
         proof += "".join(f", given the file's {name}" for name in report.assumes)
-        text += f", bound {tables.number(solution.bound, 9)} ({proof})"
+        text += f", bound {display.number(solution.bound, 9)} ({proof})"
     print(text)
 
 
@@ -95,5 +96,5 @@ def _proof(solution: Solution, report: Report) -> str:
     if report.proven_bound is None:
         return "claimed, without certificate"
     if is_of_a_tree(solution):
-        return f"claimed from a search tree; {tables.number(report.proven_bound, 9)} recomputed from its certificate"
+        return f"claimed from a search tree; {display.number(report.proven_bound, 9)} recomputed from its certificate"
     return "recomputed from its certificate"

@@ -9,6 +9,7 @@ import typer
 
 from carbonopt.cli import console, excess, progress, tables
 from carbonopt.cli.names import listed
+from carbonopt.core import display
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.jsonfile import write_json
 from carbonopt.core.registry import problem_of
@@ -124,11 +125,11 @@ def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
         [
             s.method,
             str(s.status),
-            tables.number(s.objective, 7),
-            tables.number(s.bound, 7),
-            tables.percent(relative_gap(s.objective, bound)),
+            display.number(s.objective, 7),
+            display.number(s.bound, 7),
+            display.percent(relative_gap(s.objective, bound)),
             f"{s.wall_seconds:.2f}",
-            *(tables.metric(name, s.metrics.get(name)) for name in shown),
+            *(display.metric(name, s.metrics.get(name)) for name in shown),
         ]
         for s in solutions
     ]
@@ -136,5 +137,5 @@ def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
     if bound is None:
         proven = "no bound is proven"
     else:
-        proven = f"gap {side} the best proven bound {tables.number(bound, 7)}"
+        proven = f"gap {side} the best proven bound {display.number(bound, 7)}"
     tables.print_table(f"{name}: {sense}imise; {proven}", columns, rows)

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli.tables import number, print_table
+from carbonopt.cli.tables import print_table
+from carbonopt.core.display import number
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
 from carbonopt.core.files import is_device, require_writable
 from carbonopt.core.interrupt import INTERRUPTED, is_asked

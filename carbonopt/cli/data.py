@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from carbonopt.cli import console, convert, generate, tables
+from carbonopt.core import display
 from carbonopt.core.errors import TooLargeError, one_line
 from carbonopt.core.registry import problem_of
 
@@ -57,4 +58,4 @@ def _shown(value: Any) -> str:
         return ", ".join(f"{key} {_shown(item)}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return tables.number(value, 4)
+    return display.number(value, 4)

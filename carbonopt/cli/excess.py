@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import listed, policies_named
+from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.tablefile import write_table
 
@@ -113,5 +114,5 @@ def _head(column: str) -> str:
 
 def _cell(column: str, value: Any) -> str:
     if not column.startswith(SHARES):
-        return tables.number(value, 5)
-    return tables.percent(value)
+        return display.number(value, 5)
+    return display.percent(value)

@@ -9,6 +9,7 @@ import typer
 
 from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import listed
+from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.status import Status
@@ -98,11 +99,11 @@ def _print(name: str, front: Any) -> None:
     heads = [*(f"limit {other}" for other in others), first, bound, "gap", *others, "dominated"]
     rows = [
         [
-            *(tables.number(row.get(f"limit_{other}")) for other in others),
-            tables.number(row[first]),
-            tables.number(row["bound"]),
-            tables.percent(row["gap"]),
-            *(tables.number(row[other]) for other in others),
+            *(display.number(row.get(f"limit_{other}")) for other in others),
+            display.number(row[first]),
+            display.number(row["bound"]),
+            display.percent(row["gap"]),
+            *(display.number(row[other]) for other in others),
             "yes" if row["dominated"] else "",
         ]
         for row in front.table.to_dict("records")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carbonopt.cli import console, names, tables
+from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError, one_line
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.status import Status
@@ -189,7 +190,7 @@ def _print(made: Plan) -> None:
         rows.append([row.id, row.cluster, begin, format(row.end, form), f"{row.kg:.4g}", _saved(row.saving_kg)])
     tables.print_table(f"{len(rows)} jobs from {_time(_local(made))} ({made.tz})", heads, rows)
     saved = made.saving_kg
-    gap = tables.percent(made.replanned["gap"] if made.replanned else made.solution.gap)
+    gap = display.percent(made.replanned["gap"] if made.replanned else made.solution.gap)
     told = "not all jobs fit where each starts at once"
     if saved is not None:
         share = f" ({100 * saved / (made.kg + saved):.1f} %)" if made.kg + saved > 0 else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from carbonopt.cli.console import say
-from carbonopt.cli.tables import number, percent
+from carbonopt.core.display import number, percent
 from carbonopt.core.errors import one_line
 from carbonopt.core.options import Progress
 from carbonopt.core.solution import relative_gap

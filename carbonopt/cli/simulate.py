@@ -9,6 +9,7 @@ import typer
 
 from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import policies_named
+from carbonopt.core import display
 from carbonopt.core.errors import PolicyError, one_line
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
@@ -133,16 +134,16 @@ def _target(output: Path | None, files: list[Path], path: Path, policy: str, pol
 def _print(name: str, solutions: list[Solution]) -> None:
     shown = console.filled(problem_of(solutions[0].problem).shown, solutions)
     if len(solutions) == 1:
-        rows = [[key, tables.metric(key, value)] for key, value in solutions[0].metrics.items()]
-        rows.insert(0, ["objective", tables.number(solutions[0].objective, 9)])
+        rows = [[key, display.metric(key, value)] for key, value in solutions[0].metrics.items()]
+        rows.insert(0, ["objective", display.number(solutions[0].objective, 9)])
         tables.print_table(f"{name}: {solutions[0].method}", ["quantity", "value"], rows)
     else:
         columns = ["policy", *shown.values(), "objective", "seconds"]
         rows = [
             [
                 s.method.partition(":")[2],
-                *(tables.metric(key, s.metrics.get(key)) for key in shown),
-                tables.number(s.objective, 7),
+                *(display.metric(key, s.metrics.get(key)) for key in shown),
+                display.number(s.objective, 7),
                 f"{s.wall_seconds:.2f}",
             ]
             for s in solutions

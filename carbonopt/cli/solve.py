@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console, progress, tables
+from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
@@ -99,11 +100,11 @@ def _code(solution: Solution) -> int:
 def _print(solution: Solution) -> None:
     rows = [
         ["status", str(solution.status)],
-        [f"objective ({solution.sense})", tables.number(solution.objective, 9)],
-        ["proven bound", tables.number(solution.bound, 9)],
-        ["gap", tables.percent(solution.gap)],
+        [f"objective ({solution.sense})", display.number(solution.objective, 9)],
+        ["proven bound", display.number(solution.bound, 9)],
+        ["gap", display.percent(solution.gap)],
         ["wall seconds", f"{solution.wall_seconds:.2f}"],
-        *([name, tables.metric(name, value)] for name, value in solution.metrics.items()),
+        *([name, display.metric(name, value)] for name, value in solution.metrics.items()),
     ]
     tables.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
     for line in solution.info.get("violations", [])[:5]:

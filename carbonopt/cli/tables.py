@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -22,8 +20,6 @@ LEAST_WIDTH = 40
 """Characters of a line that a terminal has at the least."""
 GAP = 2
 """Spaces between two columns."""
-SMALLEST_SHARE = 1e-6
-"""Smaller shares are printed as less than it: they are below every solver's tolerance."""
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -104,32 +100,3 @@ def _table(columns: Sequence[str], cells: Sequence[Sequence[str]], widths: Seque
     for row in cells:
         table.add_row(*(Text(row[column], overflow="fold", no_wrap=column > 1) for column in part))
     return table
-
-
-def number(value: Any, digits: int = 6) -> str:
-    """Return a number for a table, a dash where there is none."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "-"
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
-
-
-def percent(value: float | None) -> str:
-    """Return a share in per cent, a dash where there is none.
-
-    Examples
-    --------
-    >>> percent(0.12345), percent(0.000012), percent(2e-12), percent(0.0)
-    ('12.35 %', '0.0012 %', '<0.0001 %', '0.00 %')
-    """
-    if value is None or math.isnan(value):
-        return "-"
-    if 0 < abs(value) < SMALLEST_SHARE:
-        return "<0.0001 %"
-    if 0 < abs(value) < 1e-4:
-        return f"{float(f'{100 * value:.2g}'):f}".rstrip("0") + " %"
-    return f"{100 * value:.2f} %"
-
-
-def metric(name: str, value: Any) -> str:
-    """Return a metric of a solution: a share, whose name ends in ``_share``, in per cent."""
-    return percent(value) if name.endswith("_share") else number(value)

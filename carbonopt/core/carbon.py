@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, frozen_float, prefix_sums
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_of, shown
-from carbonopt.core.time import TimeGrid
+from carbonopt.core.jobs import HTML_ROWS
+from carbonopt.core.time import TimeGrid, format_utc
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CarbonSignal:
     """Average carbon intensity of each zone in each slot.
 
@@ -76,6 +81,22 @@ class CarbonSignal:
             for zone, slot in np.argwhere(bad)
         ]
         return faults
+
+    def __repr__(self) -> str:
+        grid = self.time
+        slots = f"{grid.slots} slots of {grid.slot_hours:g} h from {format_utc(grid.start)}"
+        return f"CarbonSignal({', '.join(self.zones)}: {slots})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the intensity as a DataFrame [gCO2eq/kWh]: one row a slot by its beginning, one column a zone."""
+        import pandas as pd
+
+        moments = pd.DatetimeIndex([self.time.slot_start(slot) for slot in range(self.time.slots)], name="slot")
+        return pd.DataFrame(self.g_per_kwh.T, index=moments, columns=list(self.zones))
+
+    def _repr_html_(self) -> str:
+        html: str = self.to_frame().to_html(max_rows=HTML_ROWS, notebook=True)
+        return html
 
     def provenance(self) -> dict[str, object]:
         """Return what an instance tells of where its signal comes from: nothing where no source does."""

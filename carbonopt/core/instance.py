@@ -7,10 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from carbonopt.core.arrays import plain
 from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.display import card, metric
+from carbonopt.core.frames import section, signal_sections
+from carbonopt.core.jobs import JobTable
 from carbonopt.core.jsonfile import content_hash, write_json
 from carbonopt.core.time import TimeGrid, format_utc
 
@@ -28,6 +31,8 @@ class Instance(ABC):
         By convention ``<problem>-<source>-j<jobs>-t<slots>-<zone>-s<seed>``.
     carbon
         Carbon intensity of the zones; its `time` is the time grid of the instance.
+    jobs
+        One row a job; each problem adds its own columns.
     provenance
         Where the data came from, as free JSON; not part of the content hash.
     """
@@ -36,6 +41,7 @@ class Instance(ABC):
 
     name: str
     carbon: CarbonSignal
+    jobs: JobTable
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -61,6 +67,61 @@ class Instance(ABC):
     def features(self) -> dict[str, Any]:
         """Return a few numbers that tell what kind of instance it is (for `info` and the index)."""
 
+    @classmethod
+    def usual(cls) -> dict[str, Any]:
+        """Return the sections of the file that `from_frames` takes where they are not given."""
+        return {}
+
+    @classmethod
+    def from_frames(cls, name: str, *, carbon: Any, **sections: Any) -> Self:
+        """Make an instance of pandas objects.
+
+        Parameters
+        ----------
+        name
+            Of the instance.
+        carbon
+            A `DataFrame` with one column a zone, or a `Series` named after its zone [gCO2eq/kWh]. Its index holds
+            the beginnings of the slots, in equal steps; moments without a time zone are taken as UTC.
+        **sections
+            The other fields of the problem's file. A `DataFrame` stands for a table of columns, in which
+            ``demand.gpu`` is the entry ``gpu`` of the column ``demand``. Its index names the rows where no column
+            ``name`` does. Arrays, mappings and objects with a method ``to_dict`` are taken as well.
+
+        Raises
+        ------
+        InputError
+            With every fault: field, row, value and what would be right, as for a file.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import carbonopt as co
+        >>> hours = pd.date_range("2024-05-01", periods=3, freq="h")
+        >>> gpus = {"zone": "DE", "capacity.gpu": 2, "watts_per_unit.gpu": 300.0}
+        >>> train = {"arrival": 0, "duration": 1, "deadline": 3, "demand.gpu": 1}
+        >>> day = co.MospInstance.from_frames(
+        ...     "mine",
+        ...     carbon=pd.DataFrame({"DE": [400.0, 300.0, 100.0]}, index=hours),
+        ...     clusters=pd.DataFrame(gpus, index=["berlin"]),
+        ...     jobs=pd.DataFrame(train, index=["train"]),
+        ... )
+        >>> day
+        MospInstance('mine', 1 job, 3 slots of 1 h)
+        """
+        from carbonopt.core.registry import problem_of
+
+        raw = {
+            "schema_version": SCHEMA_VERSION,
+            "problem": cls.problem,
+            "name": name,
+            **signal_sections(carbon),
+            **{key: section(value) for key, value in (cls.usual() | sections).items()},
+        }
+        made = problem_of(cls.problem).role("read")(raw)
+        assert isinstance(made, cls)
+        return made
+
     def to_dict(self) -> dict[str, Any]:
         """Return the instance as its file holds it: JSON types, columnar, units in the names."""
         content = {
@@ -79,7 +140,12 @@ class Instance(ABC):
         return {key: plain(value) for key, value in content.items()}
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {self.features()})"
+        jobs = f"{len(self.jobs)} job{'' if len(self.jobs) == 1 else 's'}"
+        return f"{type(self).__name__}({self.name!r}, {jobs}, {self.time.slots} slots of {self.time.slot_hours:g} h)"
+
+    def _repr_html_(self) -> str:
+        facts = {name: metric(name, value) for name, value in self.features().items()}
+        return card(f"{type(self).__name__} {self.name}", facts)
 
     @cached_property
     def sha256(self) -> str:

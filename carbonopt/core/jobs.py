@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+HTML_ROWS = 10
+"""Rows of a table that a notebook shows; the middle ones are left out."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class JobTable:
     """Jobs as a struct of arrays; problems add their own columns.
 
@@ -32,6 +36,14 @@ class JobTable:
 
     def __len__(self) -> int:
         return len(self.name)
+
+    def __repr__(self) -> str:
+        columns = ", ".join(key for key, column in self.columns() if column is not None)
+        return f"{type(self).__name__}({len(self)} rows: {columns})"
+
+    def _repr_html_(self) -> str:
+        html: str = self.to_frame().to_html(max_rows=HTML_ROWS, notebook=True)
+        return html
 
     def columns(self) -> Iterator[tuple[str, Any]]:
         """Yield each column that holds one entry a job, by name."""
@@ -59,7 +71,7 @@ class JobTable:
         ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SlotJobTable(JobTable):
     """Jobs that arrive at the beginning of a slot.
 

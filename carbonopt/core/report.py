@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from carbonopt.core.display import card, metric, number
+
+HTML_LINES = 25
+"""Violations or findings that a notebook shows."""
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -34,7 +39,7 @@ class Violation:
         return f"{self.constraint}: {self.message}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The checker's own evaluation of a schedule.
 
@@ -70,6 +75,21 @@ class Report:
         """Whether no constraint is violated."""
         return not self.violations
 
+    def __repr__(self) -> str:
+        return (
+            f"Report({self._verdict()}, objective {number(self.objective)}, proven bound {number(self.proven_bound)})"
+        )
+
+    def _verdict(self) -> str:
+        if self.feasible:
+            return "feasible"
+        return f"{len(self.violations)} violation{'' if len(self.violations) == 1 else 's'}"
+
+    def _repr_html_(self) -> str:
+        facts = {"objective": number(self.objective), "proven bound": number(self.proven_bound)}
+        facts |= {name: metric(name, value) for name, value in self.metrics.items()}
+        return card(self._verdict(), facts, map(str, self.violations[:HTML_LINES]))
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -101,7 +121,7 @@ class Finding:
         return self.message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosis:
     """Whether an instance has a schedule, and why not.
 
@@ -118,3 +138,12 @@ class Diagnosis:
     feasible: bool | None
     proof: str
     findings: tuple[Finding, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Diagnosis({self._verdict()}: {self.proof}, {len(self.findings)} findings)"
+
+    def _verdict(self) -> str:
+        return {True: "feasible", False: "infeasible", None: "unknown"}[self.feasible]
+
+    def _repr_html_(self) -> str:
+        return card(self._verdict(), {"proof": self.proof}, map(str, self.findings[:HTML_LINES]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.arrays import plain
+from carbonopt.core.display import card, metric, number, percent
 from carbonopt.core.instance import SCHEMA_VERSION
 from carbonopt.core.jsonfile import write_json
 from carbonopt.core.options import Schedule
@@ -61,7 +62,7 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
     return difference / abs(objective) if objective else None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Solution:
     """A checked schedule, its value, and the best proven bound.
 
@@ -109,6 +110,27 @@ class Solution:
         if self.columns is None:
             raise ValueError(f"{self.method} on {self.instance} ended {self.status} without a schedule")
         return pd.DataFrame(self.columns)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.method} on {self.instance!r}: {self.status}"]
+        if self.objective is not None:
+            parts.append(f"objective {number(self.objective)}")
+        if self.bound is not None:
+            parts.append(f"bound {number(self.bound)}")
+        if self.gap is not None:
+            parts.append(f"gap {percent(self.gap)}")
+        return f"Solution({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "status": str(self.status),
+            f"objective ({self.sense})": number(self.objective),
+            "proven bound": number(self.bound),
+            "gap": percent(self.gap),
+            "seconds": f"{self.wall_seconds:.2f}",
+        }
+        facts |= {name: metric(name, value) for name, value in self.metrics.items()}
+        return card(f"{self.method} on {self.instance}", facts)
 
     def summary(self) -> dict[str, Any]:
         """Return the solution without its schedule: what ``--json`` prints."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.instance import Instance
@@ -11,19 +11,28 @@ from carbonopt.core.jsonfile import read_json
 from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.core.solution import Solution
 
+SomeInstance = TypeVar("SomeInstance", bound=Instance)
+"""The class that the user says a file's instance is of."""
 
-def read(path: str | os.PathLike[str]) -> Instance:
+
+@overload
+def read(path: str | os.PathLike[str]) -> Instance: ...
+@overload
+def read(path: str | os.PathLike[str], kind: type[SomeInstance]) -> SomeInstance: ...
+def read(path: str | os.PathLike[str], kind: type[Instance] = Instance) -> Instance:
     """Read an instance file (``.json`` or ``.json.gz``).
 
     Parameters
     ----------
     path
         The file.
+    kind
+        Class that the instance must be of, e.g. `MospInstance`: then a type checker knows it as one.
 
     Returns
     -------
     Instance
-        Of the class of its problem, e.g. `MospInstance`.
+        Of the class of its problem.
 
     Raises
     ------
@@ -34,6 +43,8 @@ def read(path: str | os.PathLike[str]) -> Instance:
     try:
         _require_kind(raw, "an instance", "jobs", "a solution", "schedule")
         instance: Instance = _problem(raw).role("read")(raw)
+        if not isinstance(instance, kind):
+            raise InputError(Fault("problem", f"must be {kind.problem!r}", shown(instance.problem)))
     except InputError as error:
         raise error.in_file(path) from None
     return instance

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.display import card
 from carbonopt.core.errors import Fault, TooLargeError, UnsupportedError, one_of
 from carbonopt.core.memory import free_bytes
 
@@ -247,9 +248,16 @@ class Program:
         return known[name]
 
     def __repr__(self) -> str:
-        blocks = ", ".join(f"{b.name}{list(b.shape)}" for b in (*self.variables.values(), *self.constraints.values()))
-        size = f"{self.columns} columns, {self.rows} rows, {self.nonzeros} entries"
-        return f"Program({self.name!r}, {self.sense}, {size}: {blocks})"
+        return f"Program({self.name!r}, {self.sense}, {self._size()})"
+
+    def _size(self) -> str:
+        return f"{self.columns} columns, {self.rows} rows, {self.nonzeros} entries"
+
+    def _repr_html_(self) -> str:
+        facts = {"sense": self.sense, "size": self._size()}
+        facts |= {f"variables {b.name}": " x ".join(map(str, b.shape)) for b in self.variables.values()}
+        facts |= {f"rows {b.name}": " x ".join(map(str, b.shape)) for b in self.constraints.values()}
+        return card(f"Program {self.name}", facts)
 
 
 def require_memory(what: str, columns: int, nonzeros: int) -> None:

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from carbonopt.core.display import number, percent
+from carbonopt.core.jobs import HTML_ROWS
 from carbonopt.core.jsonfile import write_json
 from carbonopt.core.options import Schedule
 from carbonopt.core.solution import Solution
@@ -59,7 +61,7 @@ class Row:
         return None if self.kg_at_once is None else self.kg_at_once - self.kg
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """Starts of the jobs of a queue.
 
@@ -128,6 +130,14 @@ class Plan:
         """Saved over starting at once [kgCO2eq]."""
         savings = [row.saving_kg for row in self.rows]
         return None if None in savings else sum(saving for saving in savings if saving is not None)
+
+    def __repr__(self) -> str:
+        value = f"{number(self.kg)} kg, gap {percent(self.solution.gap)}"
+        return f"Plan({len(self.jobs)} jobs from {format_utc(self.now)}, {value})"
+
+    def _repr_html_(self) -> str:
+        html: str = self.to_frame().to_html(max_rows=HTML_ROWS, notebook=True)
+        return html
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a DataFrame; moments are ISO 8601 in the user's time zone."""

@@ -63,7 +63,7 @@ class Machines:
         return len(self.name)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EcasJobs(SlotJobTable):
     """Jobs that run once, without a break, on one machine.
 

@@ -106,7 +106,7 @@ class Cluster:
         return self
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ElasticJobs(SlotJobTable):
     """Jobs that may be suspended, resumed and scaled from slot to slot.
 
@@ -256,6 +256,11 @@ class ElasticInstance(Instance):
     def with_slack(self, slack: IntArray) -> ElasticInstance:
         """Return the same instance with other slacks [slots], shape (N,)."""
         return replace(self, jobs=replace(self.jobs, slack=slack))
+
+    @classmethod
+    def usual(cls) -> dict[str, Any]:
+        """Return the model of whole servers."""
+        return {"model": cls.model}
 
     def data(self) -> dict[str, Any]:
         """Return cluster, profiles, jobs, objective and model as the file holds them."""

@@ -102,7 +102,7 @@ class Profile:
         return {"throughput": self.throughput, "watts": self.watts, "restart_minutes": self.restart_minutes}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MlJobs(JobTable):
     """Training jobs: preemptive and malleable, in continuous time.
 

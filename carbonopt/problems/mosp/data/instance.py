@@ -20,7 +20,7 @@ CAPACITY_ROUNDING = 1e-9
 """Excess of a load over a capacity that counts as rounding, relative to the capacity; the same everywhere."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MospJobs(SlotJobTable):
     """Jobs that run without interruption on one cluster.
 
@@ -288,6 +288,11 @@ class MospInstance(Instance):
     def with_objective(self, objective: Objective) -> MospInstance:
         """Return the same jobs and clusters under another objective."""
         return replace(self, objective=objective)
+
+    @classmethod
+    def usual(cls) -> dict[str, Any]:
+        """Return the carbon objective with its weights."""
+        return {"objective": CarbonObjective()}
 
     def data(self) -> dict[str, Any]:
         """Return clusters, jobs and objective as the file holds them."""

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PurchasingJobs(JobTable):
     """Batch jobs in continuous time.
 
@@ -159,6 +159,17 @@ class PurchasingInstance(Instance):
         """Return the same instance with another objective."""
         return replace(self, weights=weights, limits=limits or Limits())
 
+    @classmethod
+    def usual(cls) -> dict[str, Any]:
+        """Return prices, queues and weights of the paper, one watt a CPU, and no reserved CPU."""
+        return {
+            "prices": vars(Prices()),
+            "reserved_cpus": cls.reserved_cpus,
+            "watts_per_cpu": cls.watts_per_cpu,
+            "queues": _queues(GAIA_QUEUES),
+            "objective": {"weights": vars(Weights())},
+        }
+
     def data(self) -> dict[str, Any]:
         """Return what the problem adds as the file holds it."""
         jobs = self.jobs
@@ -168,13 +179,7 @@ class PurchasingInstance(Instance):
             "reserved_cpus": self.reserved_cpus,
             "watts_per_cpu": self.watts_per_cpu,
             "spot": None if self.spot is None else vars(self.spot),
-            "queues": {
-                queue.name: {
-                    "max_length_hours": None if np.isinf(queue.max_length_hours) else queue.max_length_hours,
-                    "max_wait_hours": queue.max_wait_hours,
-                }
-                for queue in self.queues
-            },
+            "queues": _queues(self.queues),
             "jobs": {
                 "name": jobs.name,
                 "arrival_hours": jobs.arrival_hours,
@@ -205,3 +210,14 @@ class PurchasingInstance(Instance):
             "spot_jobs": int(self.spot_allowed.sum()),
             "mean_g_per_kwh": exact_mean(self.intensity),
         }
+
+
+def _queues(queues: tuple[Queue, ...]) -> dict[str, Any]:
+    """Return the section of the file."""
+    return {
+        queue.name: {
+            "max_length_hours": None if np.isinf(queue.max_length_hours) else queue.max_length_hours,
+            "max_wait_hours": queue.max_wait_hours,
+        }
+        for queue in queues
+    }

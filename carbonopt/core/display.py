@@ -1,0 +1,70 @@
+"""How numbers and facts are shown to a person: on a terminal, in a notebook, in a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+SMALLEST_SHARE = 1e-6
+"""Smaller shares are shown as less than it: they are below every solver's tolerance."""
+
+
+def number(value: Any, digits: int = 6) -> str:
+    """Return a number with its significant digits, a dash where there is none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+def percent(value: float | None) -> str:
+    """Return a share in per cent, a dash where there is none.
+
+    Examples
+    --------
+    >>> percent(0.12345), percent(0.000012), percent(2e-12), percent(0.0)
+    ('12.35 %', '0.0012 %', '<0.0001 %', '0.00 %')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if 0 < abs(value) < SMALLEST_SHARE:
+        return "<0.0001 %"
+    if 0 < abs(value) < 1e-4:
+        return f"{float(f'{100 * value:.2g}'):f}".rstrip("0") + " %"
+    return f"{100 * value:.2f} %"
+
+
+def metric(name: str, value: Any) -> str:
+    """Return a metric of a solution: a share, whose name ends in ``_share``, in per cent.
+
+    Examples
+    --------
+    >>> metric("deadlines_met_share", 0.92), metric("load", {"gpu": 0.6251, "cpu": 0.5}), metric("carbon_kg", 7.5)
+    ('92.00 %', 'gpu 0.6251, cpu 0.5', '7.5')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {number(part)}" for key, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(number, value))
+    return percent(value) if name.endswith("_share") else number(value)
+
+
+def card(title: str, facts: Mapping[str, str], lines: Iterable[str] = ()) -> str:
+    """Return a title, a table of named facts and a list of lines as HTML for a notebook.
+
+    Examples
+    --------
+    >>> card("a < b", {"jobs": "3"})
+    '<p><strong>a &lt; b</strong></p><table><tbody><tr><th>jobs</th><td>3</td></tr></tbody></table>'
+    >>> card("none", {}, ["one"])
+    '<p><strong>none</strong></p><ul><li>one</li></ul>'
+    """
+    rows = "".join(f"<tr><th>{_text(name)}</th><td>{_text(value)}</td></tr>" for name, value in facts.items())
+    items = "".join(f"<li>{_text(line)}</li>" for line in lines)
+    table = f"<table><tbody>{rows}</tbody></table>" if rows else ""
+    return f"<p><strong>{_text(title)}</strong></p>{table}{f'<ul>{items}</ul>' if items else ''}"
+
+
+def _text(words: str) -> str:
+    return escape(words.replace("_", " "))
