@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,8 @@ def pareto(
 ) -> Front:
     """Minimise one quantity under a grid of limits on the others.
 
+    A schedule that was found under tighter limits is one under looser ones too, and takes the place of a worse one.
+
     Parameters
     ----------
     instance
@@ -109,6 +111,7 @@ def pareto(
     for point in product(*grid):
         limits = {name: value for name, value in zip(others, point, strict=True) if value is not None}
         found = run(first, limits) if limits else free
+        found = _with_best(found, solutions, first, limits)
         if found.has_solution:
             solutions.append(found)
             rows.append(_row(found, limits))
@@ -129,6 +132,15 @@ def _levels(least: Solution, free: Solution, name: str, levels: int) -> list[flo
     if high - low <= LEAST_RANGE * abs(high):
         return [None]
     return [*np.linspace(low, high, levels)[:-1].tolist(), None]
+
+
+def _with_best(found: Solution, others: Sequence[Solution], first: str, limits: Mapping[str, float]) -> Solution:
+    """Return what was found under some limits, or the best other schedule that keeps them, with the same bound."""
+    fitting = [other for other in others if all(other.metrics[name] <= most for name, most in limits.items())]
+    best = min(fitting, key=lambda other: float(other.metrics[first]), default=found)
+    if best is found or (found.has_solution and found.metrics[first] <= best.metrics[first]):
+        return found
+    return replace(found, objective=best.objective, metrics=best.metrics, columns=best.columns, info=best.info)
 
 
 def _row(found: Solution, limits: Mapping[str, float]) -> dict[str, Any]:

@@ -210,7 +210,7 @@ def _told(facts: Any) -> str:
 
 
 def _local(made: Plan) -> datetime:
-    from carbonopt.planning.site import zone_of_time
+    from carbonopt.core.time import zone_of_time
 
     return made.now.astimezone(zone_of_time(made.tz))
 

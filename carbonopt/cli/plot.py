@@ -23,11 +23,16 @@ def plot(
     instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance file.")],
     solution_file: Annotated[Path, typer.Argument(metavar="SOLUTION", help="Solution file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Image file (.png, .svg, .pdf).")],
+    kind: Annotated[str, typer.Option("--kind", help="load, gantt or prices.")] = "load",
+    theme: Annotated[str, typer.Option("--theme", help="light or dark.")] = "light",
+    size: Annotated[str, typer.Option("--size", help="column, page or slide.")] = "page",
+    tz: Annotated[str, typer.Option("--tz", help="Time zone of the clock, e.g. Europe/Berlin.")] = "UTC",
     json_output: console.Json = False,
 ) -> None:
-    """Draw a schedule: load over time, against capacity and carbon intensity."""
+    """Draw a schedule: load over time, every run as a bar, or the prices that prove the bound."""
     import carbonopt as co
     from carbonopt.plotting.figure import save
+    from carbonopt.plotting.style import style
 
     console.require_target(output, [instance_file, solution_file], console.FIGURE)
     instance = co.read(instance_file)
@@ -38,5 +43,6 @@ def plot(
         if violation.constraint in UNDRAWABLE:
             raise UnsupportedError(f"{solution_file}: {violation}")
         console.say(f"warning: {solution_file}: {one_line(str(violation))}")
-    save(solution.plot(instance), output)
+    with style(theme=theme, size=size, tz=tz):
+        save(solution.plot(instance, kind), output)
     console.print_written(output, json_output, instance=instance.name)

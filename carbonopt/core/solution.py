@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.arrays import plain
 from carbonopt.core.display import card, metric, number, percent
+from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.instance import SCHEMA_VERSION
 from carbonopt.core.jsonfile import write_json
 from carbonopt.core.options import Schedule
@@ -15,6 +16,14 @@ from carbonopt.core.status import Status
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+PLOTS = {
+    "load": "",
+    "gantt": "carbonopt.plotting.gantt:plot_gantt",
+    "prices": "carbonopt.plotting.prices:plot_prices",
+}
+"""What draws each kind of picture of a solution; empty where each problem has its own."""
 
 
 @dataclass(frozen=True)
@@ -173,8 +182,27 @@ class Solution:
         """Write the solution to `path` (``.json`` or ``.json.gz``), whole or not at all."""
         write_json(path, self.to_dict())
 
-    def plot(self, instance: Any, ax: Any = None) -> Any:
-        """Draw the schedule on `instance` and return the matplotlib axes."""
-        from carbonopt.core.registry import problem_of
+    def plot(self, instance: Any, kind: str = "load", ax: Any = None) -> Any:
+        """Draw the schedule on `instance` and return the matplotlib axes.
 
-        return problem_of(self.problem).role("plot")(instance, self, ax=ax)
+        Parameters
+        ----------
+        instance
+            That the solution is of.
+        kind
+            ``load``: load over time against capacity and carbon intensity; ``gantt``: every run as a bar;
+            ``prices``: the prices of capacity that prove the bound.
+        ax
+            Axes to draw on, as many as the kind needs; None for a new figure.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is no such kind, or it needs what the solution does not have.
+        """
+        from carbonopt.core.registry import load, problem_of
+
+        if kind not in PLOTS:
+            raise UnsupportedError(f"unknown plot {kind!r}: must be {one_of(tuple(PLOTS))}")
+        draw = load(PLOTS[kind], "carbonopt") if PLOTS[kind] else problem_of(self.problem).role("plot")
+        return draw(instance, self, ax=ax)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from carbonopt.core.errors import Fault, InputError, shown
+from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 
 
 @dataclass(frozen=True)
@@ -67,3 +68,18 @@ def parse_utc(text: str) -> datetime:
     except (ValueError, OverflowError):
         words = "must be an ISO 8601 moment such as 2023-11-14T00:00:00Z"
         raise InputError(Fault("start", words, shown(text))) from None
+
+
+def zone_of_time(name: str) -> tzinfo:
+    """Return a time zone by its name, e.g. ``Europe/Berlin``.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is none of that name.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        words = "must be one such as 'Europe/Berlin' or 'UTC'"
+        raise UnsupportedError(f"unknown time zone {shown(name)}: {words}") from None

@@ -15,10 +15,10 @@ from datetime import datetime
 from typing import Any
 
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_line, one_of, shown
+from carbonopt.core.time import zone_of_time
 from carbonopt.io.queues.job import PENDING, RUNNING
 from carbonopt.io.queues.kubernetes import QUEUE_LABEL
 from carbonopt.planning.result import Plan, Row
-from carbonopt.planning.site import zone_of_time
 
 TARGETS = {"slurm": "slurm", "kubernetes": "kubernetes", "kueue": "kubernetes", "appwrapper": "kubernetes"}
 """What a plan can be applied to, and the source that its jobs must be of."""

@@ -11,14 +11,14 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from carbonopt.check import report_on
 from carbonopt.core.errors import Fault, InputError, UnsupportedError
 from carbonopt.core.jsonfile import read_json
-from carbonopt.core.time import parse_utc
+from carbonopt.core.time import parse_utc, zone_of_time
 from carbonopt.io.jobs import LONGEST_HOURS
 from carbonopt.io.queues.entry import MOST_UNITS
 from carbonopt.io.queues.job import QueuedJob
 from carbonopt.io.schema import Faults, Name, NonNegative, Section
 from carbonopt.io.solution import solution_from_dict
 from carbonopt.planning.result import Plan
-from carbonopt.planning.site import Site, Terms, sites_of, zone_of_time
+from carbonopt.planning.site import Site, Terms, sites_of
 from carbonopt.problems.mosp.data.file import from_dict
 
 

@@ -12,12 +12,12 @@ from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.options import Schedule
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
-from carbonopt.core.time import format_utc, to_utc
+from carbonopt.core.time import format_utc, to_utc, zone_of_time
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.queues.job import RUNNING, Queue
 from carbonopt.planning.model import instance_of
 from carbonopt.planning.result import Plan
-from carbonopt.planning.site import Site, Terms, sites_of, zone_of_time
+from carbonopt.planning.site import Site, Terms, sites_of
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.solve import diagnose, solve
 

@@ -14,13 +14,12 @@ from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome, relative_gap
-from carbonopt.core.time import format_utc
+from carbonopt.core.time import format_utc, zone_of_time
 from carbonopt.io.queues.job import RUNNING, Queue, QueuedJob
 from carbonopt.judge import Run, judged
 from carbonopt.planning.model import ROUNDING_SLOTS, instance_of, job_kg
 from carbonopt.planning.plan import Paths, at_once_of, moment_of, read_forecast, require_schedule
 from carbonopt.planning.result import Plan, Row, places
-from carbonopt.planning.site import zone_of_time
 from carbonopt.problems.mosp.data.instance import MospInstance
 
 

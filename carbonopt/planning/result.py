@@ -14,10 +14,10 @@ from carbonopt.core.jobs import HTML_ROWS
 from carbonopt.core.jsonfile import write_json
 from carbonopt.core.options import Schedule
 from carbonopt.core.solution import Solution
-from carbonopt.core.time import format_utc
+from carbonopt.core.time import format_utc, zone_of_time
 from carbonopt.io.queues.job import RUNNING, QueuedJob
 from carbonopt.planning.model import job_kg
-from carbonopt.planning.site import Site, Terms, zone_of_time
+from carbonopt.planning.site import Site, Terms
 from carbonopt.problems.mosp.data.instance import MospInstance
 
 if TYPE_CHECKING:

@@ -6,9 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from carbonopt.core.errors import UnsupportedError, shown
 
@@ -104,21 +102,6 @@ class Terms:
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as a plan file holds them."""
         return asdict(self)
-
-
-def zone_of_time(name: str) -> tzinfo:
-    """Return a time zone by its name, e.g. ``Europe/Berlin``.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is none of that name.
-    """
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        words = "must be one such as 'Europe/Berlin' or 'UTC'"
-        raise UnsupportedError(f"unknown time zone {shown(name)}: {words}") from None
 
 
 def sites_of(given: Sequence[Site], zones: Sequence[str]) -> tuple[Site, ...]:

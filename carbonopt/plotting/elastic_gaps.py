@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from carbonopt.plotting.figure import new_axes
+from carbonopt.plotting.figure import axes_for
+from carbonopt.plotting.style import PALETTE, legend, styled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,6 +14,7 @@ LABELS = {"capacity": "capacity [servers]", "slack_hours": "slack [h]", "utilisa
 """Of columns that are often drawn; others bear their own names."""
 
 
+@styled
 def plot_elastic_gaps(table: pd.DataFrame, by: str, ax: Any = None) -> Any:
     """Draw the gap of each row as a dot, and a line through the means.
 
@@ -31,13 +33,13 @@ def plot_elastic_gaps(table: pd.DataFrame, by: str, ax: Any = None) -> Any:
     Axes
         Those that were drawn on.
     """
-    axis = new_axes(height=2.6)[0] if ax is None else ax
+    axis = axes_for(ax)[0]
     known = table.dropna(subset=["gap"])
     mean = known.groupby(by)["gap"].mean()
-    axis.plot(known[by], 100 * known["gap"], "o", color="tab:blue", alpha=0.4, label="one instance")
-    axis.plot(mean.index, 100 * mean, "-", color="tab:blue", label="mean")
+    axis.plot(known[by], 100 * known["gap"], "o", color=PALETTE[0], alpha=0.4, label="one instance")
+    axis.plot(mean.index, 100 * mean, "-", color=PALETTE[1], label="mean")
     axis.set_ylim(bottom=0)
     axis.set_xlabel(LABELS.get(by, by))
     axis.set_ylabel("gap to the optimum [%]")
-    axis.legend(fontsize="small")
+    legend(axis)
     return axis

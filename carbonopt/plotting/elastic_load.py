@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.display import number
 from carbonopt.core.solution import Solution
-from carbonopt.plotting.figure import new_axes
+from carbonopt.plotting.clock import slot_edges
+from carbonopt.plotting.panels import Panel, Steps, draw_panels
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-
-LEAST_HEIGHT = 0.5
 
 
 def plot_elastic_load(instance: ElasticInstance, solution: Solution, ax: Any = None) -> Any:
@@ -29,28 +29,17 @@ def plot_elastic_load(instance: ElasticInstance, solution: Solution, ax: Any = N
     Axes
         That of the servers.
     """
-    from matplotlib import colormaps
-
-    axis = new_axes(height=3.2)[0] if ax is None else ax
-    load = _load(instance, solution)
-    capacity = instance.cluster.capacity
-    edges = np.arange(instance.time.slots + 1)
-    top = np.zeros(instance.time.slots)
-    colors = colormaps["viridis"](np.linspace(0.15, 0.95, len(instance.profiles)))
-    for profile, servers, color in zip(instance.profiles, load, colors, strict=True):
-        axis.stairs(top + servers, edges, baseline=top, fill=True, color=color, label=profile.name)
-        top = top + servers
-    axis.stairs(capacity, edges, baseline=None, color="black", label="capacity")
-    axis.set_ylim(0, 1.1 * max(capacity.max(), top.max(), LEAST_HEIGHT))
-    axis.set_ylabel("servers")
-    axis.set_xlabel(f"slot of {instance.time.slot_hours:g} h")
-    right = axis.twinx()
-    right.stairs(instance.intensity, edges, baseline=None, color="tab:red")
-    right.set_ylim(0, 1.1 * max(instance.intensity.max(), LEAST_HEIGHT))
-    right.set_ylabel("gCO2eq/kWh", color="tab:red")
-    axis.set_title(f"{instance.name}, {solution.method}: {solution.metrics.get('carbon_kg', 0.0):.4g} kgCO2eq")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=5, fontsize="small", frameon=False)
-    return axis
+    hours = slot_edges(instance.time)
+    names = [profile.name for profile in instance.profiles]
+    panel = Panel(
+        label="servers",
+        hours=hours,
+        layers=dict(zip(names, _load(instance, solution), strict=True)),
+        limit={"capacity": Steps(hours, instance.cluster.capacity)},
+        signal=instance.intensity,
+    )
+    carbon = number(solution.metrics.get("carbon_kg"), 4)
+    return draw_panels(instance, [panel], f"{instance.name}, {solution.method}: {carbon} kg CO2e", ax)[0]
 
 
 def _load(instance: ElasticInstance, solution: Solution) -> FloatArray:

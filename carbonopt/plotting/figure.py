@@ -6,22 +6,49 @@ import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from carbonopt.core.errors import UnsupportedError, one_line
 from carbonopt.core.files import PathLike, write_bytes
+from carbonopt.plotting.style import current, styled
 
 
+@styled
 def new_axes(rows: int = 1, height: float = 2.2) -> Any:
-    """Return `rows` axes above each other on a new figure that needs no display."""
+    """Return `rows` axes above each other on a new figure that needs no display.
+
+    Parameters
+    ----------
+    rows
+        How many.
+    height
+        Of each on a page [inches]; other sizes of the style scale it.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.0, 0.8 + height * rows), layout="constrained")
+    shape = current().shape
+    figure = Figure(figsize=(shape.inches, 1.1 + shape.tall * height * rows), layout="constrained")
     FigureCanvasAgg(figure)
     return figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
 
 
+def axes_for(ax: Any, rows: int = 1, height: float = 2.6) -> list[Any]:
+    """Return the axes that a user gave, or new ones.
+
+    Raises
+    ------
+    UnsupportedError
+        If they are not as many as are needed.
+    """
+    axes = list(np.ravel(np.asarray(new_axes(rows, height) if ax is None else ax, dtype=object)))
+    if len(axes) != rows:
+        raise UnsupportedError(f"ax = {len(axes)} axes: must be {rows}")
+    return axes
+
+
 def save(axes: Any, path: PathLike) -> None:
-    """Save the figure that `axes` are on.
+    """Save the figure that `axes` are on, in the format that the suffix of the path names.
 
     Raises
     ------
@@ -38,5 +65,5 @@ def save(axes: Any, path: PathLike) -> None:
         text.set_text("\n".join(map(one_line, lines)))  # an SVG file with control characters is none
         text.set_parse_math(False)  # a name may hold a dollar sign
     content = io.BytesIO()
-    figure.savefig(content, format=suffix, dpi=150)
+    figure.savefig(content, format=suffix, dpi=200)
     write_bytes(path, content.getvalue())

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.display import number
 from carbonopt.core.solution import Solution
-from carbonopt.plotting.figure import new_axes
+from carbonopt.plotting.panels import Panel, Steps, draw_panels
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
-
-LEAST_HEIGHT = 0.5
 
 
 def plot_mlcluster_load(instance: MlClusterInstance, solution: Solution, ax: Any = None) -> Any:
@@ -29,30 +28,20 @@ def plot_mlcluster_load(instance: MlClusterInstance, solution: Solution, ax: Any
     Axes
         That of the GPUs.
     """
-    from matplotlib import colormaps
-
-    axis = new_axes(height=3.2)[0] if ax is None else ax
-    edges, load = _load(instance, solution)
-    top = np.zeros(len(edges) - 1)
-    colors = colormaps["viridis"](np.linspace(0.15, 0.95, len(instance.profiles)))
-    for profile, gpus, color in zip(instance.profiles, load, colors, strict=True):
-        axis.stairs(top + gpus, edges, baseline=top, fill=True, color=color, label=profile.name)
-        top = top + gpus
-    axis.axhline(instance.cluster.gpus, color="black", label="cluster")
-    axis.set_ylim(0, 1.1 * max(instance.cluster.gpus, top.max(), LEAST_HEIGHT))
-    axis.set_xlim(0, instance.time.hours)
-    axis.set_ylabel("GPUs")
-    axis.set_xlabel("h")
-    right = axis.twinx()
-    hours = instance.time.slot_hours * np.arange(instance.time.slots + 1)
-    right.stairs(instance.intensity, hours, baseline=None, color="tab:red")
-    right.set_ylim(0, 1.1 * max(instance.intensity.max(), LEAST_HEIGHT))
-    right.set_ylabel("gCO2eq/kWh", color="tab:red")
-    added = solution.metrics.get("added_carbon_kg", 0.0)
-    mean = solution.metrics.get("mean_jct_hours", 0.0)
-    axis.set_title(f"{instance.name}, {solution.method}: {added:.4g} kgCO2eq added, mean JCT {mean:.3g} h")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=6, fontsize="small", frameon=False)
-    return axis
+    hours, load = _load(instance, solution)
+    names = [profile.name for profile in instance.profiles]
+    gpus = Steps(np.array([0.0, instance.time.hours]), np.array([float(instance.cluster.gpus)]))
+    panel = Panel(
+        label="GPUs",
+        hours=hours,
+        layers=dict(zip(names, load, strict=True)),
+        limit={"cluster": gpus},
+        signal=instance.intensity,
+    )
+    added = number(solution.metrics.get("added_carbon_kg"), 4)
+    mean = number(solution.metrics.get("mean_jct_hours"), 3)
+    title = f"{instance.name}, {solution.method}: {added} kg CO2e added, mean JCT {mean} h"
+    return draw_panels(instance, [panel], title, ax)[0]
 
 
 def _load(instance: MlClusterInstance, solution: Solution) -> tuple[FloatArray, FloatArray]:

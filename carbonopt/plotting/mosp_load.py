@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from carbonopt.core.display import number
 from carbonopt.core.solution import Solution
-from carbonopt.plotting.figure import new_axes
+from carbonopt.plotting.clock import slot_edges
+from carbonopt.plotting.panels import Panel, Steps, draw_panels
 from carbonopt.problems.mosp.data.instance import MospInstance
-
-TICK = 0.5
 
 
 def plot_mosp_load(instance: MospInstance, solution: Solution, resource: str | None = None, ax: Any = None) -> Any:
@@ -27,28 +27,24 @@ def plot_mosp_load(instance: MospInstance, solution: Solution, resource: str | N
 
     Returns
     -------
-    array of Axes
+    list of Axes
         One a cluster.
     """
-    axes = np.atleast_1d(new_axes(len(instance.clusters)) if ax is None else ax)
     r = 0 if resource is None else instance.resources.index(resource)
+    hours = slot_edges(instance.time)
     load = _load(instance, solution, r)
-    edges = np.arange(instance.time.slots + 1)
-    for j, axis in enumerate(axes):
-        capacity = instance.clusters.capacity[j, r]
-        axis.stairs(load[j], edges, fill=True, color="tab:blue", alpha=0.6, label="load")
-        axis.stairs(capacity, edges, baseline=None, color="black", label="capacity")
-        axis.set_ylim(0, 1.1 * max(capacity.max(), load[j].max(), TICK))
-        axis.set_ylabel(f"{instance.clusters.name[j]}\n{instance.resources[r]}")
-        right = axis.twinx()
-        intensity = instance.carbon.g_per_kwh[instance.carbon.index(instance.clusters.zone[j])]
-        right.stairs(intensity, edges, baseline=None, color="tab:red", label="carbon intensity")
-        right.set_ylabel("gCO2eq/kWh", color="tab:red")
-        right.set_ylim(0, 1.1 * max(intensity.max(), TICK))
-    axes[-1].set_xlabel(f"slot of {instance.time.slot_hours:g} h")
-    axes[0].set_title(f"{instance.name}, {solution.method}: {solution.metrics.get('carbon_kg', 0.0):.4g} kgCO2eq")
-    axes[0].legend(loc="lower right", fontsize="small")
-    return axes
+    panels = [
+        Panel(
+            label=f"{name}\n[{instance.resources[r]}]",
+            hours=hours,
+            layers={"load": load[j]},
+            limit={"capacity": Steps(hours, instance.clusters.capacity[j, r])},
+            signal=instance.carbon.g_per_kwh[instance.carbon.index(instance.clusters.zone[j])],
+        )
+        for j, name in enumerate(instance.clusters.name)
+    ]
+    carbon = number(solution.metrics.get("carbon_kg"), 4)
+    return draw_panels(instance, panels, f"{instance.name}, {solution.method}: {carbon} kg CO2e", ax)
 
 
 def _load(instance: MospInstance, solution: Solution, r: int) -> Any:

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from carbonopt.plotting.figure import new_axes
+from carbonopt.plotting.figure import axes_for
+from carbonopt.plotting.style import LINES, PALETTE, legend, styled
+
+HATCHES = ("", "///", "...")
+"""Of bars, once all colours are used."""
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@styled
 def bars(table: pd.DataFrame, by: str, columns: Mapping[str, str], ax: Any = None) -> Any:
     """Draw a group of bars for each row.
 
@@ -32,18 +37,25 @@ def bars(table: pd.DataFrame, by: str, columns: Mapping[str, str], ax: Any = Non
     Axes
         Those that were drawn on.
     """
-    axis = new_axes(height=3.2)[0] if ax is None else ax
+    axis = axes_for(ax, height=3.2)[0]
     place = np.arange(len(table))
     width = 0.8 / len(columns)
     for number, (column, label) in enumerate(columns.items()):
-        axis.bar(place + (number - (len(columns) - 1) / 2) * width, table[column], width, label=label)
+        axis.bar(
+            place + (number - (len(columns) - 1) / 2) * width,
+            table[column],
+            width,
+            color=PALETTE[number % len(PALETTE)],
+            hatch=HATCHES[number // len(PALETTE) % len(HATCHES)],
+            label=label,
+        )
     axis.set_xticks(place, [str(name).replace("-", "-\n") for name in table[by]], fontsize="small")
-    axis.legend(
-        fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(columns)), frameon=False
-    )
+    axis.grid(visible=False, axis="x")
+    axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(columns)))
     return axis
 
 
+@styled
 def lines(table: pd.DataFrame, x: str, columns: Mapping[str, str], ax: Any = None) -> Any:
     """Draw a line for each of some columns against another one.
 
@@ -63,11 +75,13 @@ def lines(table: pd.DataFrame, x: str, columns: Mapping[str, str], ax: Any = Non
     Axes
         Those that were drawn on.
     """
-    axis = new_axes(height=3.2)[0] if ax is None else ax
+    axis = axes_for(ax, height=3.2)[0]
     ordered = table.sort_values(x, kind="stable")
     marker = "o" if len(ordered) <= 50 else None
     for column, label in columns.items():
-        axis.plot(ordered[x], ordered[column], marker=marker, label=label)
+        number = len(axis.lines)
+        color, line = PALETTE[number % len(PALETTE)], LINES[number % len(LINES)]
+        axis.plot(ordered[x], ordered[column], marker=marker, color=color, linestyle=line, label=label)
     axis.set_xlabel(x)
-    axis.legend(fontsize="small")
+    legend(axis)
     return axis

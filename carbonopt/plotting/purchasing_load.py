@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.display import number
 from carbonopt.core.solution import Solution
-from carbonopt.plotting.figure import new_axes
+from carbonopt.plotting.panels import Panel, Steps, draw_panels
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 KINDS = ("reserved", "on-demand", "spot")
-LEAST_HEIGHT = 0.5
 
 
 def plot_purchasing_load(instance: PurchasingInstance, solution: Solution, ax: Any = None) -> Any:
@@ -30,34 +30,24 @@ def plot_purchasing_load(instance: PurchasingInstance, solution: Solution, ax: A
     Axes
         That of the CPUs.
     """
-    from matplotlib import colormaps
-
-    axis = new_axes(height=3.2)[0] if ax is None else ax
     if instance.reserved_cpus is None:
         reserved = int(solution.info.get("reserved_cpus", 0))
     else:
         reserved = instance.reserved_cpus
     moment, load = _load(solution, dict(zip(instance.jobs.name, instance.jobs.cpus.tolist(), strict=True)), reserved)
-    top = np.zeros(len(moment))
-    colors = colormaps["viridis"](np.linspace(0.15, 0.95, len(KINDS)))
-    for kind, cpus, color in zip(KINDS, load, colors, strict=True):
-        axis.fill_between(moment, top, top + cpus, step="post", linewidth=0, color=color, label=kind)
-        top = top + cpus
-    hours = instance.time.hours
-    axis.hlines(reserved, 0, hours, color="black", linestyle="--", linewidth=1, label=f"{reserved} reserved CPUs")
-    axis.set_ylim(0, 1.1 * max(reserved, top.max(initial=0.0), LEAST_HEIGHT))
-    axis.set_xlim(0, hours)
-    axis.set_ylabel("CPUs")
-    axis.set_xlabel("hour")
-    right = axis.twinx()
-    edges = np.arange(instance.time.slots + 1) * instance.time.slot_hours
-    right.stairs(instance.intensity, edges, baseline=None, color="tab:red")
-    right.set_ylim(0, 1.1 * max(instance.intensity.max(), LEAST_HEIGHT))
-    right.set_ylabel("gCO2eq/kWh", color="tab:red")
-    carbon, cost = (solution.metrics.get(key, 0.0) for key in ("carbon_kg", "cost_usd"))
-    axis.set_title(f"{instance.name}, {solution.method}: {carbon:.4g} kgCO2eq, {cost:.4g} $")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, fontsize="small", frameon=False)
-    return axis
+    whole = np.array([0.0, instance.time.hours])
+    if len(moment) < 2:  # nothing runs
+        moment, load = whole, np.zeros((len(KINDS), 2))
+    panel = Panel(
+        label="CPUs",
+        hours=moment,
+        layers=dict(zip(KINDS, load[:, :-1], strict=True)),
+        limit={f"{reserved} reserved CPUs": Steps(whole, np.array([float(reserved)]))},
+        signal=instance.intensity,
+    )
+    carbon = number(solution.metrics.get("carbon_kg"), 4)
+    cost = number(solution.metrics.get("cost_usd"), 4)
+    return draw_panels(instance, [panel], f"{instance.name}, {solution.method}: {carbon} kg CO2e, {cost} $", ax)[0]
 
 
 def _load(solution: Solution, cpus_of: dict[str, float], reserved: int) -> tuple[FloatArray, FloatArray]:

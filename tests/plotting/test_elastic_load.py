@@ -22,9 +22,10 @@ def test_servers_by_profile_against_capacity(tiny):
     assert steps["two"].tolist() == [2, 0]
     assert steps["one"].tolist() == [0, 1]
     assert steps["capacity"].tolist() == [2, 2]
-    assert drawn(axis.figure.axes[1])[""].tolist() == [1, 3]
-    assert axis.get_xlabel() == "slot of 1 h"
-    assert "0.005 kgCO2eq" in axis.get_title()
+    assert drawn(axis.figure.axes[1])["carbon intensity"].tolist() == [1, 3]
+    assert axis.get_xlabel() == "time (UTC)"
+    assert axis.figure.axes[1].get_ylabel() == "carbon intensity\n[gCO2e/kWh]"
+    assert "0.005 kg CO2e" in axis.get_title()
 
 
 def test_parts_of_slots_are_drawn_as_averages(tiny, tmp_path):

@@ -33,8 +33,14 @@ def test_a_plot(tmp_path) -> None:
     solution = co.solve(instance, "milp")
     axis = solution.plot(instance)
     texts = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert texts == ["reserved", "on-demand", "spot", f"{solution.info['reserved_cpus']} reserved CPUs"]
-    assert "kgCO2eq" in axis.get_title()
+    assert texts == [
+        "reserved",
+        "on-demand",
+        "spot",
+        f"{solution.info['reserved_cpus']} reserved CPUs",
+        "carbon intensity",
+    ]
+    assert "kg CO2e" in axis.get_title()
     axis.figure.savefig(tmp_path / "load.png")
     empty = replace(solution, columns={"job": [], "start_hours": [], "end_hours": [], "option": []})
     assert empty.plot(instance) is not None

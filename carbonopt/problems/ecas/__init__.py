@@ -21,6 +21,7 @@ PROBLEM = Problem(
         "formulate": ".formulation.program:formulate",
         "diagnose": ".methods.diagnose:diagnose",
         "inspect": ".methods.diagnose:inspect",
+        "plot": "carbonopt.plotting.ecas_load:plot_ecas_load",
     },
     methods={
         "price": Method(
