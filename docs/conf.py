@@ -60,6 +60,7 @@ def prepare_kernels() -> None:
     os.environ["PATH"] = os.pathsep.join([str(MADE / "bin"), os.environ.get("PATH", "")])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     os.environ["IPYTHONDIR"] = str(MADE / "ipython")
+    os.environ["CARBONOPT_DOCS"] = str(DOCS)  # of the module that draws the first page
     os.environ["TERMINAL_WIDTH"] = "100"  # of the help texts
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # a debugger that nobody uses would warn
 
@@ -93,5 +94,6 @@ python_maximum_signature_line_length = 88
 
 html_theme = "furo"
 html_title = f"carbonopt {release}"
+html_logo = html_favicon = "_static/logo.svg"
 html_css_files = ["carbonopt.css"]
 html_static_path = ["_static"]

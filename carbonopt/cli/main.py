@@ -25,6 +25,7 @@ from carbonopt.cli import (
     export,
     extend,
     learn,
+    lesson,
     params,
     pareto,
     plan,
@@ -96,7 +97,7 @@ def options(
 
 for module in (
     plan, solve, check, compare, learn, simulate, pareto, reproduce, data, diagnose, extend, export, bench, bks, plot,
-    compile, params,
+    compile, params, lesson,
 ):  # fmt: skip
     module.register(app)
 

@@ -1,0 +1,174 @@
+"""What is asked in each lesson, and what is right."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import InputError, UnsupportedError, one_of
+from carbonopt.core.registry import problem_of
+from carbonopt.lessons.instances import crowd, one_job
+from carbonopt.lessons.lesson import Exercise, Lesson, grade_number, grade_starts, number_of
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.solve import solve
+
+NEAR = 0.98
+"""Share of the best bound from prices that a certificate of one's own must reach."""
+
+
+def places_kg(instance: MospInstance, job: int) -> FloatArray:
+    """Return the carbon of each start of a job that ends in time [kg], by slot from its arrival on."""
+    kg = instance.carbon.g_per_kwh[0] / 1000 * instance.jobs.demand[job, 0]
+    sums = np.concatenate([[0.0], np.cumsum(kg)])
+    duration = int(instance.jobs.duration[job])
+    every = sums[duration:] - sums[:-duration]
+    return np.asarray(every[int(instance.jobs.arrival[job]) :])
+
+
+def alone_kg(instance: MospInstance) -> float:
+    """Return the sum of what each job emits at the least if it has the cluster for itself [kg]."""
+    return sum(float(places_kg(instance, job).min()) for job in range(len(instance.jobs)))
+
+
+@cache
+def _best_kg(instance: MospInstance) -> float:
+    objective = solve(instance, "milp", mip_rel_gap=0.0).objective
+    assert objective is not None
+    return objective
+
+
+@cache
+def _relaxed_kg(instance: MospInstance) -> float:
+    bound = solve(instance, "lp").bound
+    assert bound is not None
+    return bound
+
+
+def _start(instance: MospInstance, answer: Any) -> str:
+    return grade_starts(instance, {instance.jobs.name[0]: answer}, alone_kg(instance))
+
+
+def _least(instance: MospInstance, answer: Any) -> str:
+    best = alone_kg(instance)
+    hints = {best / 2: "the job draws 2 kW, not 1", best * 1000: "the answer is in kg, not in g"}
+    return grade_number(answer, best, hints)
+
+
+def _with_pauses(instance: MospInstance, answer: Any) -> str:
+    first = int(instance.jobs.arrival[0])
+    hours = np.sort(instance.carbon.g_per_kwh[0, first:])[: int(instance.jobs.duration[0])]
+    best = float(hours.sum()) / 1000 * float(instance.jobs.demand[0, 0])
+    return grade_number(answer, best, {alone_kg(instance): "that is without pauses: the hours need not touch"})
+
+
+def _alone(instance: MospInstance, answer: Any) -> str:
+    hints = {_best_kg(instance): "that is what they emit together: here each job has the cluster for itself"}
+    return grade_number(answer, alone_kg(instance), hints)
+
+
+def _schedule(instance: MospInstance, answer: Any) -> str:
+    return grade_starts(instance, answer, _best_kg(instance))
+
+
+def _relaxed(instance: MospInstance, answer: Any) -> str:
+    hints = {
+        _best_kg(instance): "that is the optimum of whole jobs: a relaxation may run parts of a job at several starts",
+        alone_kg(instance): "that leaves capacity out: the relaxation keeps it",
+    }
+    return grade_number(answer, _relaxed_kg(instance), hints)
+
+
+def _free_prices(instance: MospInstance, answer: Any) -> str:
+    hints = {
+        0.0: "capacity costs nothing, the jobs still emit",
+        _best_kg(instance): "that is the optimum, not the bound",
+    }
+    return grade_number(answer, alone_kg(instance), hints)
+
+
+def proven_kg(instance: MospInstance, answer: Any) -> float | str:
+    """Return the bound that one price a slot proves [kg]; why it proves none where the answer is no certificate."""
+    slots = instance.time.slots
+    if not isinstance(answer, list) or len(answer) != slots or any(number_of(price) is None for price in answer):
+        return f"must be a list of {slots} numbers, one a slot"
+    certificate = {"kind": "lagrangian", "prices": [[[float(price) for price in answer]]]}
+    try:
+        bound, _ = problem_of("mosp").role("proven_bound")(instance, certificate, {})
+    except InputError as error:
+        return error.lines()[0]
+    return "proves nothing" if bound is None else float(bound)
+
+
+def _certificate(instance: MospInstance, answer: Any) -> str:
+    proven = proven_kg(instance, answer)
+    if isinstance(proven, str):
+        return proven
+    goal = NEAR * _relaxed_kg(instance)
+    if proven < goal:
+        return f"proves {proven:.4g} kg, must prove {goal:.4g} kg: raise prices where jobs crowd, lower them elsewhere"
+    return ""
+
+
+def _gap(instance: MospInstance, answer: Any) -> str:
+    best, bound = _best_kg(instance), _relaxed_kg(instance)
+    right = 100 * (best - bound) / best
+    hints = {
+        right / 100: "the answer is in per cent",
+        100 * (best - bound) / bound: "the gap is relative to the schedule, not to the bound",
+    }
+    return grade_number(answer, right, hints)
+
+
+LESSONS = {
+    lesson.number: lesson
+    for lesson in (
+        Lesson(
+            1,
+            "One job alone is a minimum",
+            one_job,
+            (
+                Exercise("start", "Slot in which the job should start.", _start),
+                Exercise("kg", "Carbon of that run [kg].", _least),
+                Exercise("kg_with_pauses", "Least carbon if the job may pause between its hours [kg].", _with_pauses),
+            ),
+        ),
+        Lesson(
+            2,
+            "Capacity couples jobs",
+            crowd,
+            (
+                Exercise("alone_kg", "Sum of the least carbon of each job alone [kg].", _alone),
+                Exercise("starts", "A schedule of least carbon, as slots by job.", _schedule),
+                Exercise("relaxed_kg", "Optimum of the linear relaxation [kg].", _relaxed),
+            ),
+        ),
+        Lesson(
+            3,
+            "Prices, weak duality, and a certificate of your own",
+            crowd,
+            (
+                Exercise("bound_at_zero_kg", "What is proven if every slot is free [kg].", _free_prices),
+                Exercise(
+                    "prices", "One price a slot [kg per GPU-hour] that proves 98 % of the relaxation.", _certificate
+                ),
+                Exercise("gap_percent", "Gap between the best schedule and the best bound from prices [%].", _gap),
+            ),
+        ),
+    )
+}
+
+
+def lesson_of(number: int) -> Lesson:
+    """Return a lesson.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is none of that number.
+    """
+    if number not in LESSONS:
+        raise UnsupportedError(f"lesson {number}: must be {one_of(tuple(map(str, LESSONS)))}")
+    return LESSONS[number]

@@ -1,0 +1,109 @@
+"""The grader accepts right answers, and rejects likely mistakes and hostile ones."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+from cli_support import run
+
+import carbonopt as co
+from carbonopt.lessons.exercises import LESSONS, lesson_of, proven_kg
+
+CROWD = {"a": 3, "b": 4, "c": 0, "d": 6}
+RIGHT: dict[int, dict[str, Any]] = {
+    1: {"start": 6, "kg": 1.1, "kg_with_pauses": 0.98},
+    2: {"alone_kg": 1.36, "starts": None, "relaxed_kg": 2.26},
+    3: {"bound_at_zero_kg": 1.36, "prices": [0, 0.24, 0, 0, 0.21, 0.29, 0.17, 0], "gap_percent": 4.237},
+}
+WRONG: dict[tuple[int, str], list[Any]] = {
+    (1, "start"): [5, 7, 0, 11, -1, 6.5, "6", True, [6], {"a": 6}, 1e300],
+    (1, "kg"): [0.55, 1100, 1.2, -1.1, "1.1", True, [1.1], 10**400],
+    (1, "kg_with_pauses"): [1.1, 0.49, 0.0],
+    (2, "alone_kg"): [2.36, 1.2, "1.36"],
+    (2, "starts"): [{"a": 3}, {"a": 4, "b": 4, "c": 4, "d": 4}, {"a": 0, "b": 0, "c": 3, "d": 6}, [3, 4, 0, 6], "abcd", 3],
+    (2, "relaxed_kg"): [2.36, 1.36, 0],
+    (3, "bound_at_zero_kg"): [0, 2.36],
+    (3, "prices"): [[0] * 8, [1] * 8, [0.2] * 7, [-0.1] * 8, [1e300] * 8, [None] * 8, ["0.2"] * 8, 0.2, {"0": 1}, [10**400] * 8],
+    (3, "gap_percent"): [0.0424, 4.42, 0, 100],
+}  # fmt: skip
+
+
+def brute_force(instance: co.MospInstance) -> tuple[float, dict[str, int]]:
+    """Return the least carbon [kg] of all schedules, and one that has it."""
+    best = (float("inf"), dict[str, int]())
+    latest = [range(instance.time.slots - int(duration) + 1) for duration in instance.jobs.duration]
+    for starts in product(*latest):
+        load = [0.0] * instance.time.slots
+        for start, duration, demand in zip(starts, instance.jobs.duration, instance.jobs.demand[:, 0], strict=True):
+            for slot in range(start, start + duration):
+                load[slot] += demand
+        kg = sum(used * g / 1000 for used, g in zip(load, instance.carbon.g_per_kwh[0], strict=True))
+        if max(load) <= 2 and kg < best[0] - 1e-9:
+            best = (kg, dict(zip(instance.jobs.name, starts, strict=True)))
+    return best
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[int, dict[str, Any]]:
+    kg, starts = brute_force(lesson_of(2).instance())
+    assert kg == pytest.approx(2.36)
+    return {**RIGHT, 2: {**RIGHT[2], "starts": starts}}
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_right_answers_pass(number, answers) -> None:
+    assert set(lesson_of(number).verdicts(answers[number]).values()) == {""}
+
+
+@pytest.mark.parametrize(("number", "field"), WRONG)
+def test_wrong_answers_are_rejected_with_a_reason(number, field, answers) -> None:
+    for wrong in WRONG[number, field]:
+        reasons = lesson_of(number).verdicts(answers[number] | {field: wrong})
+        assert reasons.pop(field), wrong
+        assert set(reasons.values()) == {""}
+
+
+def test_weak_duality_holds_for_any_prices() -> None:
+    instance = lesson_of(3).instance()
+    for prices in ([0.0] * 8, [0.1] * 8, [5.0] * 8, RIGHT[3]["prices"]):
+        assert proven_kg(instance, prices) <= 2.36 + 1e-9
+
+
+def test_every_answer_is_tested() -> None:
+    assert {(number, exercise.field) for number, lesson in LESSONS.items() for exercise in lesson.exercises} == set(
+        WRONG
+    )
+
+
+def test_a_lesson_from_beginning_to_end(tmp_path, monkeypatch, answers) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("lesson", "start", 3).exit_code == 0
+    assert co.read("lesson3.json").sha256 == lesson_of(3).instance().sha256
+    blank = run("lesson", "check", 3, "answer3.json")
+    assert (blank.exit_code, blank.output.count("has no answer yet")) == (1, 3)
+    (tmp_path / "answer3.json").write_text(json.dumps(answers[3]))
+    assert "exists, and is kept" in run("lesson", "start", 3).stderr
+    done = run("lesson", "check", 3, "answer3.json")
+    assert (done.exit_code, done.output.count("accepted")) == (0, 3)
+    assert json.loads(run("lesson", "check", 3, "answer3.json", "--json").stdout)["passed"] is True
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "said"),
+    [
+        (99, "{}", "lesson 99: must be '1', '2'"),
+        (3, "[]", "must hold one JSON object"),
+        (3, "{", "is not JSON"),
+        (3, '{"lesson": 1}', "lesson = 1: must be 3"),
+        (3, '{"lesson": 3, "price": 1}', "price: is unknown: must be 'lesson', 'bound_at_zero_kg'"),
+        (3, '{"lesson": [3]}', "must be 3"),
+    ],
+)
+def test_a_bad_answer_file_is_told_in_a_line(number, text, said, tmp_path) -> None:
+    (tmp_path / "a.json").write_text(text)
+    done = run("lesson", "check", number, tmp_path / "a.json")
+    assert done.exit_code == 2
+    assert said in done.stderr
