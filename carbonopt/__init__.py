@@ -28,6 +28,7 @@ from carbonopt.planning.result import Plan
 from carbonopt.planning.site import Site, Terms
 from carbonopt.simulate import simulate
 from carbonopt.solve import diagnose, formulate, solve
+from carbonopt.solve_program import ProgramSolution, solve_program
 
 if TYPE_CHECKING:
     from carbonopt.problems.ecas.data.instance import EcasInstance
@@ -52,6 +53,7 @@ __all__ = [
     "MospInstance",
     "Plan",
     "PolicyError",
+    "ProgramSolution",
     "PurchasingInstance",
     "Report",
     "Site",
@@ -77,6 +79,7 @@ __all__ = [
     "replan",
     "simulate",
     "solve",
+    "solve_program",
 ]
 
 

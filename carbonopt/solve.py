@@ -185,9 +185,12 @@ def formulate(instance: Instance, form: str = "milp") -> Program:
     -------
     Program
         With named blocks, ``add_variables`` and ``add_rows`` for rows of your own, ``to_lp`` and
-        ``to_mps``.
+        ``to_mps``. `solve_program` solves it.
     """
+    from carbonopt.milp.reading import Origin
+
     program: Program = problem_of(instance.problem).role("formulate")(instance, form)
+    program.origin = Origin(instance.sha256, program.columns, program.rows, program.nonzeros)
     return program
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from carbonopt.milp.program import Block, Program
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program
 
 
 def add_shortage(program: Program, rows: Block, unit: npt.ArrayLike = 1.0) -> Block:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,10 @@ TOLERANCE = 1e-9
 """Of feasibility, optimality and integrality, after scaling; HiGHS takes 1e-10 at the least."""
 LOOSE_TOLERANCE = 1e-7
 """Of feasibility at an interior point that is only a step on the way."""
+
+STDOUT = 1
+"""File descriptor that HiGHS prints to, past `sys.stdout`."""
+_is_first = True
 
 END_OF_FILE = {".lp": b"end", ".mps": b"ENDATA"}
 """The last line of a whole file."""
@@ -162,6 +167,28 @@ def farkas_multipliers(program: Program, options: Options) -> FloatArray | None:
     return np.array(multipliers) * scaling.rows if exists else None
 
 
+def _new_highs() -> Any:
+    """Return a solver; the first of a process, which prints a banner since HiGHS 1.16, without stdout."""
+    global _is_first
+    if not _is_first:
+        return highspy.Highs()
+    _is_first = False
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    try:
+        kept = os.dup(STDOUT)
+    except OSError:  # there is no stdout
+        return highspy.Highs()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, STDOUT)
+        return highspy.Highs()
+    finally:
+        os.dup2(kept, STDOUT)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def _configured(
     options: Options,
     lp_solver: str,
@@ -171,7 +198,7 @@ def _configured(
     root_only: bool,
 ) -> Any:
     highspy.Highs.resetGlobalScheduler(True)  # else a second solve keeps the first one's threads
-    highs = highspy.Highs()
+    highs = _new_highs()
     settings: dict[str, Any] = {
         "output_flag": options.verbose or options.log_file is not None,
         "log_to_console": options.verbose,
@@ -281,14 +308,14 @@ def _without_columns(program: Program) -> Result:
 
 def export(program: Program, path: str | os.PathLike[str]) -> None:
     """Write a program as LP or MPS (told by the suffix), with the names of blocks and members."""
-    highs = highspy.Highs()
+    highs = _new_highs()
     highs.setOptionValue("output_flag", False)
     _pass(highs, program, program.arrays(), Scaling(1.0, np.ones(program.rows)))
     for block in program.variables.values():
-        for position, label in enumerate(block.labels(), start=block.start):
+        for position, label in enumerate(program.labels(block), start=block.start):
             highs.passColName(position, label)
     for block in program.constraints.values():
-        for position, label in enumerate(block.labels(), start=block.start):
+        for position, label in enumerate(program.labels(block), start=block.start):
             highs.passRowName(position, label)
     replace_file(path, lambda part: _write(highs, part))
 
@@ -303,4 +330,4 @@ def _write(highs: Any, path: Path) -> None:
 
 def version() -> str:
     """Return the version of HiGHS."""
-    return str(highspy.Highs().version())
+    return str(_new_highs().version())

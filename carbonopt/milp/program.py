@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,9 @@ from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.display import card
 from carbonopt.core.errors import Fault, TooLargeError, UnsupportedError, one_of
 from carbonopt.core.memory import free_bytes
+from carbonopt.core.time import TimeGrid
+from carbonopt.milp.block import Block, safe_names, slot_names
+from carbonopt.milp.reading import Origin, Reading
 
 INDEX_LIMIT = 2**31 - 1
 """HiGHS counts columns, rows and nonzeros in 32-bit integers."""
@@ -22,39 +26,6 @@ BYTES_PER_COLUMN = 160
 THREAD_BYTES = 2**27
 """Of addresses, which a limit of the process counts: stacks of two threads, and 64 MiB in which one allocates."""
 WIDE_RANGE = 1e6
-
-
-@dataclass(frozen=True)
-class Block:
-    """A named run of variables or rows with the shape of its index sets.
-
-    `at` names the members of a sparse block: one array of indices for each index set.
-    """
-
-    name: str
-    start: int
-    shape: tuple[int, ...]
-    at: tuple[IntArray, ...] | None = None
-
-    @property
-    def size(self) -> int:
-        """Number of variables or rows."""
-        return int(np.prod(self.shape))
-
-    @property
-    def index(self) -> IntArray:
-        """Positions in the program, in the block's shape."""
-        return np.arange(self.start, self.start + self.size, dtype=np.int64).reshape(self.shape)
-
-    @property
-    def slice(self) -> slice:
-        """Positions in the program as a slice."""
-        return slice(self.start, self.start + self.size)
-
-    def labels(self) -> list[str]:
-        """Return names of the members, e.g. ``x(0,3)``, as LP and MPS files show them."""
-        members = np.ndindex(*self.shape) if self.at is None else zip(*(part.tolist() for part in self.at), strict=True)
-        return [f"{self.name}({','.join(map(str, member))})" for member in members]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +79,11 @@ class Program:
         self._rows: list[tuple[FloatArray, FloatArray]] = []
         self._entries: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]] = []
         self._arrays: Arrays | None = None  # of the program as it is; any addition makes it stale
+        self.names: dict[str, tuple[str, ...]] = {}
+        self._time: TimeGrid | None = None
+        self.reading: Reading | None = None
+        self.origin: Origin | None = None
+        self.is_completed = False
 
     def add_variables(
         self,
@@ -118,12 +94,14 @@ class Program:
         cost: npt.ArrayLike = 0.0,
         integer: npt.ArrayLike = False,
         at: tuple[IntArray, ...] | None = None,
+        axes: tuple[str, ...] = (),
     ) -> Block:
         """Add a block of variables; `lower`, `upper`, `cost` and `integer` broadcast to `shape`.
 
-        `at` gives the indices of the members of a sparse block, for their names in exported files.
+        `at` gives the indices of the members of a sparse block, and `axes` says what they are indices of: for the
+        names in exported files, and for tables.
         """
-        block = self._block(self.variables, name, self.columns, shape, at)
+        block = self._block(self.variables, name, self.columns, shape, at, axes)
         self._columns.append(
             (
                 _spread(lower, block),
@@ -141,9 +119,11 @@ class Program:
         shape: int | tuple[int, ...],
         lower: npt.ArrayLike = -np.inf,
         upper: npt.ArrayLike = np.inf,
+        axes: tuple[str, ...] = (),
+        at: tuple[IntArray, ...] | None = None,
     ) -> Block:
-        """Add a block of rows ``lower <= A x <= upper``, without entries yet."""
-        block = self._block(self.constraints, name, self.rows, shape)
+        """Add a block of rows ``lower <= A x <= upper``, without entries yet; `axes` and `at` as of variables."""
+        block = self._block(self.constraints, name, self.rows, shape, at, axes)
         self._rows.append((_spread(lower, block), _spread(upper, block)))
         self.rows += block.size
         return block
@@ -213,6 +193,49 @@ class Program:
         """Write the program as a free MPS file with readable names."""
         self._export(path, ".mps")
 
+    def name_axis(self, axis: str, names: Iterable[str]) -> None:
+        """Name the members of an index set, e.g. the jobs."""
+        self.names[axis] = tuple(names)
+
+    def name_slots(self, time: TimeGrid) -> None:
+        """Name the slots by their beginning in UTC, e.g. ``20230101T0500``; the end of the last is one more."""
+        self._time = time
+
+    def labels(self, block: Block) -> list[str]:
+        """Return the members of a block with the names of jobs and clusters, in letters that every reader takes."""
+        return block.labels({axis: self._safe_names(axis) for axis in block.axes if self._has_names(axis)})
+
+    def complete(self) -> None:
+        """Add the rows that only a program with additions needs, once."""
+        if self.has_additions and not self.is_completed and self.reading and self.reading.when_added_to:
+            self.is_completed = True
+            self.reading.when_added_to(self)
+
+    def member_names(self, block: Block) -> dict[str, Any]:
+        """Return what each member of a block is of, by axis: names where there are any, slots and others as numbers."""
+        found: dict[str, Any] = {}
+        for axis, part in block.members().items():
+            found[axis] = np.array(self.names[axis], dtype=object)[part] if axis in self.names else part
+        return found
+
+    def activity(self, values: FloatArray) -> FloatArray:
+        """Return ``A @ values``, shape (rows,)."""
+        arrays = self.arrays()
+        columns = np.repeat(np.arange(self.columns), np.diff(arrays.starts))
+        return np.bincount(arrays.rows, arrays.values * values[columns], self.rows).astype(np.float64)
+
+    @property
+    def has_additions(self) -> bool:
+        """Whether variables, rows or entries were added since `carbonopt.formulate` made it."""
+        size = (self.columns, self.rows, self.nonzeros)
+        return self.origin is None or size != (self.origin.columns, self.origin.rows, self.origin.nonzeros)
+
+    def _has_names(self, axis: str) -> bool:
+        return axis in self.names or (axis == "slot" and self._time is not None)
+
+    def _safe_names(self, axis: str) -> list[str]:
+        return safe_names(self.names[axis] if axis in self.names else slot_names(self._time))
+
     def _export(self, path: str | os.PathLike[str], suffix: str) -> None:
         from carbonopt.milp.highs import export
 
@@ -240,11 +263,12 @@ class Program:
         start: int,
         shape: int | tuple[int, ...],
         at: tuple[IntArray, ...] | None = None,
+        axes: tuple[str, ...] = (),
     ) -> Block:
         self._arrays = None
         if name in self.variables or name in self.constraints:
             raise UnsupportedError(f"{self.name} has a block {name!r} already")
-        known[name] = Block(name, start, (shape,) if isinstance(shape, int) else tuple(shape), at)
+        known[name] = Block(name, start, (shape,) if isinstance(shape, int) else tuple(shape), at, axes)
         return known[name]
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from tests_support import hard_knapsack
 
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
+from carbonopt.milp import highs
 from carbonopt.milp.highs import solve
 from carbonopt.milp.program import Program
 
@@ -121,3 +122,11 @@ def test_tiny_costs_are_solved_as_well_as_large_ones(unit):
     assert result.objective == pytest.approx(3 * unit, rel=1e-12)
     assert result.bound == pytest.approx(3 * unit, rel=1e-12)
     assert result.row_dual == pytest.approx([3 * unit], rel=1e-12)
+
+
+def test_what_the_first_solver_prints_stays_away_from_stdout(monkeypatch, capfd):
+    monkeypatch.setattr(highs, "_is_first", True)
+    monkeypatch.setattr(highs.highspy, "Highs", lambda: os.write(1, b"banner"))
+    assert highs._new_highs() == len(b"banner")
+    os.write(1, b"result")
+    assert capfd.readouterr().out == "result"

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.memory import require_bytes
 from carbonopt.core.options import Schedule
-from carbonopt.milp.program import BYTES_PER_COLUMN, BYTES_PER_NONZERO, Block, Program
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import BYTES_PER_COLUMN, BYTES_PER_NONZERO, Program
+from carbonopt.milp.reading import Reading
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.data.schedule import as_schedule
 
@@ -49,7 +52,12 @@ class EcasProgram:
 
 def formulate(instance: EcasInstance, form: str = "milp") -> Program:
     """Return the program, or with form ``lp`` its relaxation."""
-    return build(instance, integer=form == "milp").program
+    if form not in ("milp", "lp"):
+        raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
+    built = build(instance, integer=form == "milp")
+    whole = form == "milp"
+    built.program.reading = Reading((lambda values: (built.schedule(instance, values), {})) if whole else None)
+    return built.program
 
 
 def estimate_size(instance: EcasInstance) -> tuple[int, int]:
@@ -79,16 +87,24 @@ def build(instance: EcasInstance, integer: bool = True) -> EcasProgram:
     machines = instance.machines
     shape = (len(instance.machines), instance.time.slots)
     program = Program(instance.name)
+    program.name_axis("job", instance.jobs.name)
+    program.name_axis("machine", instance.machines.name)
+    program.name_axis("resource", instance.resources)
+    program.name_slots(instance.time)
     job, machine, start = _placements(instance)
     kwh = instance.job_kwh[job]
     length = instance.jobs.duration[job]
     value = np.concatenate([[0.0], np.cumsum(instance.value_per_kwh)])
     energy = kwh * (value[start + length] - value[start])
-    x = program.add_variables("x", len(job), upper=1, cost=energy, integer=integer, at=(job, machine, start))
-    v = program.add_variables("v", shape, upper=1, cost=instance.idle_cost, integer=integer)
-    y = program.add_variables("y", shape, upper=1, cost=machines.up_cost[:, None], integer=integer)
-    z = program.add_variables("z", (shape[0], shape[1] + 1), upper=1, cost=machines.down_cost[:, None], integer=integer)
-    placement = program.add_rows("placement", len(instance.jobs), lower=1, upper=1)  # (1)
+    at = (job, machine, start)
+    axes = ("job", "machine", "slot")
+    x = program.add_variables("x", len(job), upper=1, cost=energy, integer=integer, at=at, axes=axes)
+    both = ("machine", "slot")
+    v = program.add_variables("v", shape, upper=1, cost=instance.idle_cost, integer=integer, axes=both)
+    y = program.add_variables("y", shape, upper=1, cost=machines.up_cost[:, None], integer=integer, axes=both)
+    down = machines.down_cost[:, None]
+    z = program.add_variables("z", (shape[0], shape[1] + 1), upper=1, cost=down, integer=integer, axes=both)
+    placement = program.add_rows("placement", len(instance.jobs), lower=1, upper=1, axes=("job",))  # (1)
     program.add_entries(placement.start + job, x.index, 1.0)
     member = np.repeat(np.arange(len(job)), length)  # of x, once for each slot of the run
     slot = start[member] + np.arange(len(member)) - np.repeat(np.cumsum(length) - length, length)
@@ -117,7 +133,7 @@ def _add_capacity(
     machines = v.shape[0]
     resources = len(instance.resources)
     slots = v.shape[1]
-    rows = program.add_rows("capacity", (machines, resources, slots), upper=0)
+    rows = program.add_rows("capacity", (machines, resources, slots), upper=0, axes=("machine", "resource", "slot"))
     member, slot = running
     assert x.at is not None
     job = x.at[0][member]
@@ -145,7 +161,7 @@ def _add_running(program: Program, x: Block, v: Block, member: IntArray, slot: I
 def _add_switching(program: Program, v: Block, y: Block, z: Block) -> None:
     """Add ``v_mt - v_m,t-1 = y_mt - z_mt``, and that what is on at last is switched off at T."""
     machines, slots = v.shape
-    rows = program.add_rows("switching", (machines, slots + 1), lower=0, upper=0)
+    rows = program.add_rows("switching", (machines, slots + 1), lower=0, upper=0, axes=("machine", "slot"))
     program.add_entries(rows.index[:, :-1], v.index, 1.0)
     program.add_entries(rows.index[:, 1:], v.index, -1.0)
     program.add_entries(rows.index[:, :-1], y.index, -1.0)

@@ -18,7 +18,8 @@ from scipy.sparse import csc_array
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Schedule
-from carbonopt.milp.program import Block, Program, require_memory
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program, require_memory
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.data.schedule import from_units, repaired
 from carbonopt.problems.elastic.formulation.objective import all_units
@@ -99,15 +100,18 @@ def build(instance: ElasticInstance, integer: bool | None = None, whole_work: bo
     job, slot, unit = all_units(instance)
     profile = instance.profile_of_job[job]
     program = Program(instance.name, sense="min")
+    program.name_axis("job", instance.jobs.name)
+    program.name_slots(instance.time)
     cost = instance.intensity[slot] * instance.units.kwh[profile, unit]
-    y = program.add_variables("y", len(job), upper=1, cost=cost, integer=whole, at=(job, slot, unit))
+    axes = ("job", "slot", "unit")
+    y = program.add_variables("y", len(job), upper=1, cost=cost, integer=whole, at=(job, slot, unit), axes=axes)
     target = instance.jobs.length if whole_work else instance.jobs.required
-    work = program.add_rows("work", len(instance.jobs), lower=target)
+    work = program.add_rows("work", len(instance.jobs), lower=target, axes=("job",))
     program.add_entries(work.start + job, y.index, instance.units.gain[profile, unit])
-    capacity = program.add_rows("capacity", instance.time.slots, upper=instance.servers_to_give)
+    capacity = program.add_rows("capacity", instance.time.slots, upper=instance.servers_to_give, axes=("slot",))
     program.add_entries(capacity.start + slot, y.index, instance.units.servers[profile, unit])
     if not implied(instance):
-        _add_precedence(program, y, unit)
+        add_precedence(program, y, unit)
     if instance.switching_g_per_server > 0:
         _add_switching(program, instance, y, job, slot, unit)
     return ElasticProgram(program, job, slot, unit, y, work, capacity)
@@ -118,7 +122,8 @@ def implied(instance: ElasticInstance) -> bool:
     return False if instance.switching_g_per_server > 0 else instance.units.regular
 
 
-def _add_precedence(program: Program, y: Block, unit: IntArray) -> None:
+def add_precedence(program: Program, y: Block, unit: IntArray) -> None:
+    """Add ``y_jtu <= y_jt,u-1``."""
     later = np.flatnonzero(unit > 0)  # the unit before stands in the column before
     rows = program.add_rows("precedence", len(later), upper=0.0)
     program.add_entries(rows.index, y.start + later, 1.0)

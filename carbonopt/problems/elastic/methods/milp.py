@@ -11,9 +11,10 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
+from carbonopt.milp.reading import Reading
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.data.schedule import levels_of
-from carbonopt.problems.elastic.formulation.program import ElasticProgram, build, estimate_size
+from carbonopt.problems.elastic.formulation.program import ElasticProgram, add_precedence, build, estimate_size, implied
 from carbonopt.problems.elastic.methods.bounds import certified_bound, unit_rounding
 from carbonopt.problems.elastic.methods.greedy import first_schedule
 from carbonopt.problems.elastic.methods.price.fluid.method import least_shortage
@@ -34,7 +35,14 @@ def formulate(instance: ElasticInstance, form: str) -> Program:
     """Return the program that `milp` (or, relaxed, `lp`) solves."""
     if form not in ("milp", "lp"):
         raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
-    return build(instance, integer=None if form == "milp" else False).program
+    built = build(instance, integer=None if form == "milp" else False)
+    whole = form == "milp" or instance.model == "fluid"
+    built.program.reading = Reading(
+        (lambda values: (built.schedule(values, instance), {})) if whole else None,
+        bound_error=(len(built.job), unit_rounding(instance)),
+        when_added_to=lambda program: add_precedence(program, built.y, built.unit) if implied(instance) else None,
+    )
+    return built.program
 
 
 def milp(instance: ElasticInstance, options: Options) -> Outcome:

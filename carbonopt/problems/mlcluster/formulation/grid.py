@@ -30,9 +30,11 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Schedule
-from carbonopt.milp.program import Block, Program, require_memory
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program, require_memory
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
+from carbonopt.problems.mlcluster.formulation.program import AXES
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +162,7 @@ class _Rows:
         self.speed = grid.speed[kind, level]
         self.watts = grid.watts[kind, level]
         self.program = Program(instance.name, sense="min")
+        self.program.name_axis("job", instance.jobs.name)
 
     def build(self) -> GridProgram:
         """Return the whole program."""
@@ -171,15 +174,19 @@ class _Rows:
         kg = grid.carbon[cell] * self.watts
         hour = instance.weights.jct_hours / 60
         at = (job, cell, self.gpus)
-        y = program.add_variables("y", len(job), upper=1.0, cost=kg * self.left[self.pair], integer=True, at=at)
-        trimmed = program.add_variables("d", len(job), upper=self.left[self.pair], cost=-kg - hour, at=at)
-        ahead = program.add_variables("u", len(self.job), upper=1.0, cost=hour * grid.minutes, at=(self.job, self.cell))
+        y = program.add_variables(
+            "y", len(job), upper=1.0, cost=kg * self.left[self.pair], integer=True, at=at, axes=AXES
+        )
+        trimmed = program.add_variables("d", len(job), upper=self.left[self.pair], cost=-kg - hour, at=at, axes=AXES)
+        minute = hour * grid.minutes
+        pair = (self.job, self.cell)
+        ahead = program.add_variables("u", len(self.job), upper=1.0, cost=minute, at=pair, axes=AXES[:2])
         restart = self._add_restarts(y, at)
         once = program.add_rows("once", len(self.job), upper=1.0)
         program.add_entries(once.start + self.pair, y.index, 1.0)
-        capacity = program.add_rows("capacity", grid.count, upper=float(instance.cluster.gpus))
+        capacity = program.add_rows("capacity", grid.count, upper=float(instance.cluster.gpus), axes=("cell",))
         program.add_entries(capacity.start + cell, y.index, self.gpus)
-        work = program.add_rows("work", len(instance.jobs), lower=instance.jobs.work_gpu_minutes)
+        work = program.add_rows("work", len(instance.jobs), lower=instance.jobs.work_gpu_minutes, axes=("job",))
         program.add_entries(work.start + job, y.index, self.speed * self.left[self.pair])
         program.add_entries(work.start + job, trimmed.index, -self.speed)
         if restart is not None:
@@ -195,8 +202,8 @@ class _Rows:
         if not self.instance.scales.restart_minutes.any():
             return None
         program = self.program
-        begun = program.add_variables("b", len(self.job), upper=1.0, at=(self.job, self.cell))
-        restart = program.add_variables("k", len(self.pair), upper=1.0, at=at)
+        begun = program.add_variables("b", len(self.job), upper=1.0, at=(self.job, self.cell), axes=AXES[:2])
+        restart = program.add_variables("k", len(self.pair), upper=1.0, at=at, axes=AXES)
         self._add_monotone("before", begun, y, self.later, self.later - 1)
         first = self.cell[self.pair] == self.grid.first_cell[self.job[self.pair]]
         place = np.flatnonzero(~first)

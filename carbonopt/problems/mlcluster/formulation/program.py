@@ -18,10 +18,14 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Schedule
-from carbonopt.milp.program import Block, Program, require_memory
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program, require_memory
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.formulation.layout import wrapped
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
+
+AXES = ("job", "cell", "gpus")
+"""What a y_jtn is of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +106,12 @@ def build(instance: MlClusterInstance, cells: int = 1, whole_work: bool = False)
     late = speed * minutes / fluid.required[job] * begin[pair] / 60
     cost = fluid.carbon[cell] * watts * minutes + instance.weights.jct_hours * late
     program = Program(instance.name, sense="min")
-    y = program.add_variables("y", len(job), upper=1.0, cost=cost, at=(job, cell, level + 1))
+    program.name_axis("job", jobs.name)
+    y = program.add_variables("y", len(job), upper=1.0, cost=cost, at=(job, cell, level + 1), axes=AXES)
     target = jobs.work_gpu_minutes if whole_work else fluid.required
-    work = program.add_rows("work", len(jobs), lower=target / minutes)
+    work = program.add_rows("work", len(jobs), lower=target / minutes, axes=("job",))
     program.add_entries(work.start + job, y.index, speed)
-    capacity = program.add_rows("capacity", fluid.count, upper=float(instance.cluster.gpus))
+    capacity = program.add_rows("capacity", fluid.count, upper=float(instance.cluster.gpus), axes=("cell",))
     program.add_entries(capacity.start + cell, y.index, level + 1.0)
     once = program.add_rows("once", len(pair_job), upper=((pair_cell + 1) * minutes - begin) / minutes)
     program.add_entries(once.start + pair, y.index, 1.0)

@@ -13,6 +13,7 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
+from carbonopt.milp.reading import Reading
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.formulation.grid import build_grid
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
@@ -43,7 +44,15 @@ def formulate(instance: MlClusterInstance, form: str) -> Program:
     """Return the program that `lp` solves, or on a grid of whole slots, `milp`."""
     if form not in ("milp", "lp"):
         raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
-    return build(instance).program if form == "lp" else build_grid(instance).program
+    if form == "lp":
+        relaxed = build(instance)
+        relaxed.program.reading = Reading(constant=relaxed.constant)
+        return relaxed.program
+    grid = build_grid(instance)
+    grid.program.reading = Reading(
+        lambda values: (grid.schedule(values, instance), {}), constant=grid.constant, bounds_instance=False
+    )
+    return grid.program
 
 
 def lp(instance: MlClusterInstance, options: Options) -> Outcome:

@@ -20,7 +20,8 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Schedule
-from carbonopt.milp.program import Block, Program, require_memory
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program, require_memory
 from carbonopt.problems.mosp.data.fixed import fixed_rows
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.data.schedule import as_schedule
@@ -172,20 +173,27 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
     cluster = placements.cluster
     start = placements.start
     program = Program(instance.name, sense=value.sense)
+    program.name_axis("job", instance.jobs.name)
+    program.name_axis("cluster", instance.clusters.name)
+    program.name_axis("resource", instance.resources)
+    program.name_slots(instance.time)
     cost = value.of(job, cluster, start)
-    x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer, at=(job, cluster, start))
+    at = (job, cluster, start)
+    axes = ("job", "cluster", "slot")
+    x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer, at=at, axes=axes)
     price = instance.objective.absence_price
     placement = program.add_rows(  # (6)
-        "placement", len(instance.jobs), lower=1 if price > 0 else -np.inf, upper=1
+        "placement", len(instance.jobs), lower=1 if price > 0 else -np.inf, upper=1, axes=("job",)
     )
     program.add_entries(placement.start + job, x.index, 1.0)
     if 0 < price < np.inf:
-        rejected = program.add_variables("rejected", len(instance.jobs), upper=1, cost=price)
+        rejected = program.add_variables("rejected", len(instance.jobs), upper=1, cost=price, axes=("job",))
         program.add_entries(placement.index, rejected.index, 1.0)
     capacity = _add_capacity(program, instance, x, placements)  # (5)
     free = _is_free(instance, placements)
     if instance.fixed is not None:
-        settled = program.add_rows("fixed", int((~free).sum()), lower=1)
+        at = (job[~free], cluster[~free], start[~free])
+        settled = program.add_rows("fixed", int((~free).sum()), lower=1, axes=axes, at=at)
         program.add_entries(settled.index, x.index[~free], 1.0)
     if instance.clusters.max_starts_per_slot is not None:
         _add_starts(program, instance, x, placements, free)  # (8)
@@ -195,7 +203,7 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
 def _add_capacity(program: Program, instance: MospInstance, x: Block, placements: Placements) -> Block:
     upper = instance.clusters.capacity
     slots = upper.shape[2]
-    rows = program.add_rows("capacity", upper.shape, upper=upper)
+    rows = program.add_rows("capacity", upper.shape, upper=upper, axes=("cluster", "resource", "slot"))
     duration = instance.jobs.duration[placements.job]
     column = np.repeat(x.index.astype(np.int32), duration)
     first = np.cumsum(duration) - duration  # entry of each column's first slot
@@ -223,6 +231,6 @@ def _add_starts(program: Program, instance: MospInstance, x: Block, placements: 
     slots = instance.time.slots
     limit = instance.clusters.max_starts_per_slot
     assert limit is not None
-    rows = program.add_rows("starts", (len(limit), slots), upper=limit[:, None])
+    rows = program.add_rows("starts", (len(limit), slots), upper=limit[:, None], axes=("cluster", "slot"))
     row = rows.start + placements.cluster * slots + placements.start
     program.add_entries(row[free], x.index[free], 1.0)

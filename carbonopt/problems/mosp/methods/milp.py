@@ -13,6 +13,7 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
+from carbonopt.milp.reading import Reading
 from carbonopt.problems.mosp.data.instance import CaspianObjective, MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.formulation.program import (
@@ -56,8 +57,13 @@ def formulate(instance: MospInstance, form: str) -> Program:
     """Return the program that `milp` (or, relaxed, `lp`) solves."""
     if form not in ("milp", "lp"):
         raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
-    value, _ = value_of(instance, Options(time_limit=None))
-    return build(instance, value, integer=form == "milp").program
+    value, info = value_of(instance, Options(time_limit=None))
+    built = build(instance, value, integer=form == "milp")
+    built.program.reading = Reading(
+        (lambda values: (built.schedule(values, instance), info)) if form == "milp" else None,
+        bound_error=(len(instance.jobs), float(value.rounding().sum())),
+    )
+    return built.program
 
 
 @keeps_fixed

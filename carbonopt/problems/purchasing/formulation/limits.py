@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.milp.program import Block, Program
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program
 from carbonopt.problems.purchasing.data.instance import ROUNDING_HOURS, PurchasingInstance
 
 LEAST_SHARE = 1.01e-6

@@ -26,13 +26,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.milp.program import Block, Program
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.formulation.breakpoints import slot_hours_of_runs
 from carbonopt.problems.purchasing.formulation.choices import Choices, choices_of
 from carbonopt.problems.purchasing.formulation.limits import add_limits
 from carbonopt.problems.purchasing.formulation.program import (
     add_pool,
+    name_axes,
     needs_completion,
     refuse_if_too_large,
     shared_cpus,
@@ -100,12 +102,15 @@ def build_pieces(instance: PurchasingInstance, integer: bool = True) -> PiecePro
     choices = choices_of(instance, whole_runs=False)
     job, slot, hours = slot_hours_of_runs(instance, jobs.arrival_hours, instance.latest_end_hours)
     program = Program(instance.name, sense="min")
+    name_axes(program, instance)
     timed = needs_completion(instance)
     sums = _sums(instance, job, slot)
     waits = np.full(len(job), -1.0 if timed else 0.0)
-    y = program.add_variables("y", len(job), upper=hours, cost=_cost(instance, sums, waits), at=(job, slot))
+    y = program.add_variables(
+        "y", len(job), upper=hours, cost=_cost(instance, sums, waits), at=(job, slot), axes=("job", "slot")
+    )
     x = program.add_variables("x", len(choices), upper=1, cost=choices.cost(instance), integer=integer)
-    work = program.add_rows("assign", len(jobs), lower=jobs.length_hours, upper=jobs.length_hours)
+    work = program.add_rows("assign", len(jobs), lower=jobs.length_hours, upper=jobs.length_hours, axes=("job",))
     program.add_entries(work.start + job, y.index, 1.0)
     program.add_entries(work.start + choices.job, x.index, jobs.length_hours[choices.job])
     parts = [(x, choices.sums()), (y, sums | {"mean_wait_hours": waits})]
@@ -153,8 +158,12 @@ def _add_completion(
     nothing = np.zeros(len(job))
     last = np.diff(job, append=-1) != 0
     open_ended = np.where(last, 0.0, 1.0)  # the window ends with its last slot
-    g = program.add_variables("g", len(job), upper=open_ended, cost=price * hours, integer=integer, at=(job, slot))
-    v = program.add_variables("v", len(job), upper=hours, cost=_cost(instance, sums, nothing), at=(job, slot))
+    g = program.add_variables(
+        "g", len(job), upper=open_ended, cost=price * hours, integer=integer, at=(job, slot), axes=("job", "slot")
+    )
+    v = program.add_variables(
+        "v", len(job), upper=hours, cost=_cost(instance, sums, nothing), at=(job, slot), axes=("job", "slot")
+    )
     return g, v
 
 

@@ -23,12 +23,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.milp.program import Block, Program, require_memory
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program, require_memory
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.data.purchase_options import SHARED
+from carbonopt.problems.purchasing.data.purchase_options import OPTIONS, SHARED
 from carbonopt.problems.purchasing.formulation.breakpoints import SAME, is_whole, slot_hours_of_runs
 from carbonopt.problems.purchasing.formulation.choices import Choices, choices_of
 from carbonopt.problems.purchasing.formulation.limits import add_limits, add_to_limits, floored
+
+AXES = ("job", "option", "choice")
+"""What a variable of a run is of; choices differ in their starts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +129,12 @@ def build(instance: PurchasingInstance, integer: bool = True) -> RunProgram:
     refuse_if_too_large(instance)
     choices = choices_of(instance)
     program = Program(instance.name, sense="min")
+    name_axes(program, instance)
     at = (choices.job, choices.option, np.arange(len(choices)))
     cost = choices.cost(instance)
     cost = floored(cost, float(cost.max(initial=0.0)))
-    x = program.add_variables("x", len(choices), upper=1, cost=cost, integer=integer, at=at)
-    assign = program.add_rows("assign", len(instance.jobs), lower=1, upper=1)
+    x = program.add_variables("x", len(choices), upper=1, cost=cost, integer=integer, at=at, axes=AXES)
+    assign = program.add_rows("assign", len(instance.jobs), lower=1, upper=1, axes=("job",))
     program.add_entries(assign.start + choices.job, x.index, 1.0)
     moved = _moved(instance, choices) if integer else np.zeros(0, dtype=np.int64)
     y = _add_moves(program, instance, choices, moved, x)
@@ -138,6 +143,13 @@ def build(instance: PurchasingInstance, integer: bool = True) -> RunProgram:
     if y is not None:
         add_to_limits(program, instance, y, choices.moves(), moved)
     return RunProgram(program, choices, moved)
+
+
+def name_axes(program: Program, instance: PurchasingInstance) -> None:
+    """Name jobs, purchase options and slots."""
+    program.name_axis("job", instance.jobs.name)
+    program.name_axis("option", OPTIONS)
+    program.name_slots(instance.time)
 
 
 def _stays(instance: PurchasingInstance) -> bool:
@@ -159,7 +171,7 @@ def _add_moves(
         return None
     at = (choices.job[moved], choices.option[moved], moved)
     cost = floored(choices.cost_of_moving(instance)[moved], float(choices.cost(instance).max()))
-    y = program.add_variables("y", len(moved), upper=1, cost=cost, at=at)
+    y = program.add_variables("y", len(moved), upper=1, cost=cost, at=at, axes=AXES)
     rows = program.add_rows("move", len(moved), upper=0.0)
     program.add_entries(rows.index, y.index, 1.0)
     program.add_entries(rows.index, x.start + moved, -1.0)
@@ -222,10 +234,10 @@ def add_pool(program: Program, instance: PurchasingInstance, integer: bool) -> B
     reserved = instance.reserved_cpus
     if reserved == 0:
         return None
-    rows = program.add_rows("load", slots, upper=0.0 if reserved is None else reserved * hours)
+    rows = program.add_rows("load", slots, upper=0.0 if reserved is None else reserved * hours, axes=("slot",))
     if instance.model != "no-split":
         price = instance.weights.cost_usd * instance.prices.on_demand_usd_per_cpu_hour
-        overflow = program.add_variables("overflow", slots, cost=price)
+        overflow = program.add_variables("overflow", slots, cost=price, axes=("slot",))
         program.add_entries(rows.index, overflow.index, -1.0)
     if reserved is None:
         price = instance.weights.cost_usd * instance.prepaid_usd(1)

@@ -14,6 +14,7 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
+from carbonopt.milp.reading import Reading
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import OPTIONS, SHARED, SPOT
 from carbonopt.problems.purchasing.formulation.form import Form, form_of
@@ -41,7 +42,16 @@ def formulate(instance: PurchasingInstance, form: str) -> Program:
     """Return the program that `milp` (or, relaxed, `lp`) solves."""
     if form not in ("milp", "lp"):
         raise UnsupportedError(f"unknown form {form!r}: must be 'milp' or 'lp'")
-    return form_of(instance, integer=form == "milp").program
+    built = form_of(instance, integer=form == "milp")
+
+    def schedule_of(values: FloatArray) -> tuple[Schedule, dict[str, Any]]:
+        found = rounded(instance, built, values)
+        return found.schedule, found.info
+
+    built.program.reading = Reading(
+        schedule_of if form == "milp" else None, bound_error=(len(instance.jobs), _cost_rounding(built.program))
+    )
+    return built.program
 
 
 def milp(instance: PurchasingInstance, options: Options) -> Outcome:

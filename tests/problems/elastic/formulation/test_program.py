@@ -136,13 +136,18 @@ def test_the_size_is_known_before_anything_is_built(kind: str) -> None:
 
 class TestExport:
     def test_names(self, tmp_path: Path) -> None:
-        program = co.formulate(from_dict(change({("objective", "switching_g_per_server"): 1})))
+        instance = from_dict(change({("objective", "switching_g_per_server"): 1}))
+        program = co.formulate(instance)
+        one, two = instance.jobs.name
+        begin = instance.time.start.strftime("%Y%m%dT")
+        last = f"y({one},{begin}0300,2)"
         program.to_lp(tmp_path / "two.lp")
         text = (tmp_path / "two.lp").read_text()
-        for name in ("y(0,3,2)", "y(1,1,0)", "switched(8)", "work(1):", "capacity(3):", "precedence(0):", "rise(4):"):
+        names = (f"y({two},{begin}0100,0)", f"work({two}):", f"capacity({begin}0300):")
+        for name in (last, *names, "switched(8)", "precedence(0):", "rise(4):"):
             assert name in text
         program.to_mps(tmp_path / "two.mps")
-        assert "y(0,3,2)" in (tmp_path / "two.mps").read_text()
+        assert last in (tmp_path / "two.mps").read_text()
 
     def test_forms(self) -> None:
         instance = from_dict(change({}))

@@ -16,7 +16,8 @@ from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
-from carbonopt.milp.program import Block, Program
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.places import Places
 from carbonopt.problems.mosp.methods.price.table import time_costs

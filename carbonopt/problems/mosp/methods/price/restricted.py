@@ -20,7 +20,8 @@ from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
-from carbonopt.milp.program import Block, Program
+from carbonopt.milp.block import Block
+from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.insertion import insert, listed_cost
 from carbonopt.problems.mosp.methods.price.packing import fits, put
