@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console, excess, progress, tables
-from carbonopt.cli.names import listed
+from carbonopt.cli.names import complete_policies, listed
 from carbonopt.core import display
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.jsonfile import write_json
@@ -36,7 +36,10 @@ def compare(
     policies: Annotated[
         list[str] | None,
         typer.Option(
-            "--policies", "-p", help="Online policies instead of methods, separated by commas or one by one; or all."
+            "--policies",
+            "-p",
+            help="Online policies instead of methods, separated by commas or one by one; or all.",
+            autocompletion=complete_policies,
         ),
     ] = None,
     split: Annotated[bool, typer.Option("--split", help="Say what the excess of each policy is due to.")] = False,

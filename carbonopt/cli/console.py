@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from carbonopt.cli.names import complete_methods
 from carbonopt.cli.tables import print_table
 from carbonopt.core.display import number
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
@@ -20,10 +21,11 @@ from carbonopt.core.files import is_device, require_writable
 from carbonopt.core.interrupt import INTERRUPTED, is_asked
 from carbonopt.core.report import Violation
 from carbonopt.core.solution import Solution
+from carbonopt.core.tablefile import WRITERS
 
 USAGE = 2
 JSON = (".json",)
-TABLE = (".csv",)
+TABLE = tuple(WRITERS)
 FIGURE = (".png", ".svg", ".pdf", ".eps", ".jpg", ".jpeg", ".pgf", ".ps", ".tif", ".tiff", ".webp")
 """What names of outputs end in, by what is written."""
 SHOWN = 25
@@ -33,9 +35,15 @@ Files = Annotated[  # readable=False: typer would end the call over one file tha
     list[Path], typer.Argument(help="Instance files (.json or .json.gz).", show_default=False, readable=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per file.")]
-Method = Annotated[str, typer.Option("--method", "-m", help="Method, or auto.")]
+Method = Annotated[str, typer.Option("--method", "-m", help="Method, or auto.", autocompletion=complete_methods)]
 Methods = Annotated[
-    list[str] | None, typer.Option("--methods", "-m", help="Methods, separated by commas, or one by one: -m a -m b.")
+    list[str] | None,
+    typer.Option(
+        "--methods",
+        "-m",
+        help="Methods, separated by commas, or one by one: -m a -m b.",
+        autocompletion=complete_methods,
+    ),
 ]
 TimeLimit = Annotated[
     float | None,

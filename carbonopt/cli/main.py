@@ -72,7 +72,6 @@ app = typer.Typer(
     name="carbonopt",
     help="Mathematical optimization of carbon-aware computing, with proven gaps.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from carbonopt.core.instance import Instance
+from carbonopt.core.registry import problem_names, problem_of
 
 Zones = Annotated[list[str] | None, typer.Option("--zones", help="Zones to use, separated by commas or one by one.")]
 Zone = Annotated[list[str] | None, typer.Option("--zone", "--zones", help="Zone of the cluster.")]
@@ -94,3 +95,27 @@ def policies_named(instance: Instance, given: Sequence[str]) -> list[str]:
 
     names = (policies_of(instance) if name == "all" else (name,) for name in listed(given))
     return list(dict.fromkeys(name for some in names for name in some))
+
+
+def complete_methods(incomplete: str) -> list[str]:
+    """Return the methods of all problems that begin so, for the completion of shells."""
+    known = (name for problem in problem_names() for name in problem_of(problem).methods)
+    return _beginning(incomplete, ["auto", *known])
+
+
+def complete_policies(incomplete: str) -> list[str]:
+    """Return the policies of all problems that begin so, for the completion of shells."""
+    known = (name for problem in problem_names() for name in problem_of(problem).policies)
+    return _beginning(incomplete, ["all", *known])
+
+
+def _beginning(incomplete: str, known: Sequence[str]) -> list[str]:
+    """Return the names that end a list separated by commas, each with what stands before it.
+
+    Examples
+    --------
+    >>> _beginning("milp,lp", ["milp", "lp", "lp-rounding"])
+    ['milp,lp', 'milp,lp-rounding']
+    """
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in dict.fromkeys(known) if name.startswith(last)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console, progress, tables
-from carbonopt.cli.names import policies_named
+from carbonopt.cli.names import complete_policies, policies_named
 from carbonopt.core import display
 from carbonopt.core.errors import PolicyError, one_line
 from carbonopt.core.interrupt import INTERRUPTED
@@ -32,6 +32,7 @@ def simulate(
             "-p",
             help="Policies, separated by commas or one by one; a file's own: my_policy.py:MyPolicy; all.",
             show_default="all",
+            autocompletion=complete_policies,
         ),
     ] = None,
     mode: Annotated[

@@ -1,9 +1,14 @@
-"""Tables on disk as CSV, in which no text that came from a file is a formula to whoever opens them."""
+"""Tables on disk, in the format that the name says: CSV, Markdown, LaTeX or HTML."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from os import fspath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from carbonopt.core.display import number
 from carbonopt.core.errors import one_line
 from carbonopt.core.files import PathLike, write_bytes
 
@@ -12,11 +17,34 @@ if TYPE_CHECKING:
 
 FORMULA = ("=", "+", "-", "@")
 """What spreadsheets take the beginning of a formula for."""
+LATEX = {
+    "\\": r"\textbackslash{}",
+    **{character: rf"\{character}" for character in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+"""What stands for characters that LaTeX gives a meaning."""
 
 
 def write_table(path: PathLike, table: pd.DataFrame) -> None:
-    """Write a table as CSV, whole or not at all, gzip if the name ends in ``.gz``."""
-    write_bytes(path, table.map(_plain).to_csv(index=False).encode())
+    """Write a table, whole or not at all, gzip if the name ends in ``.gz``.
+
+    Parameters
+    ----------
+    path
+        Its ending is one of `WRITERS`; a name with another one, such as that of a device, gets CSV. CSV holds all
+        digits, the others as many as a reader wants to see.
+    table
+        One row a line.
+    """
+    name = fspath(path).lower().removesuffix(".gz")
+    write = next((writer for ending, writer in WRITERS.items() if name.endswith(ending)), _csv)
+    write_bytes(path, write(table).encode())
+
+
+def _csv(table: pd.DataFrame) -> str:
+    text: str = table.map(_plain).to_csv(index=False)
+    return text
 
 
 def _plain(cell: Any) -> Any:
@@ -25,3 +53,48 @@ def _plain(cell: Any) -> Any:
         return cell
     text = one_line(cell)
     return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+
+    head, rows = _cells(table)
+    rules = ["--:" if right else "---" for right in _numeric(table)]
+    return line(head) + f"|{'|'.join(rules)}|\n" + "".join(map(line, rows))
+
+
+def _latex(table: pd.DataFrame) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join("".join(LATEX.get(letter, letter) for letter in cell) for cell in cells) + r" \\" + "\n"
+
+    head, rows = _cells(table)
+    sides = "".join("r" if right else "l" for right in _numeric(table))
+    body = line(head) + "\\hline\n" + "".join(map(line, rows))
+    return f"\\begin{{tabular}}{{{sides}}}\n{body}\\end{{tabular}}\n"
+
+
+def _html(table: pd.DataFrame) -> str:
+    def line(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>\n"
+
+    head, rows = _cells(table)
+    body = "".join(line(row, "td") for row in rows)
+    return f'<!DOCTYPE html>\n<meta charset="utf-8">\n<table>\n{line(head, "th")}{body}</table>\n'
+
+
+def _cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows as text of one line each."""
+    head = [one_line(str(name)) for name in table.columns]
+    return head, [[one_line(number(cell)) for cell in row] for row in table.itertuples(index=False)]
+
+
+def _numeric(table: pd.DataFrame) -> list[bool]:
+    """Return which columns are numbers, which stand on the right."""
+    return [kind.kind in "iuf" for kind in table.dtypes]
+
+
+WRITERS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
+    {".csv": _csv, ".md": _markdown, ".tex": _latex, ".html": _html}
+)
+"""What writes a table, by the ending of the name."""

@@ -95,7 +95,7 @@ def test_an_output_that_is_an_input_is_refused(folder, arguments):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("compare", "i.json", "-m", "lp", "-o", "t.tex"),
+        ("compare", "i.json", "-m", "lp", "-o", "t.xlsx"),
         ("solve", "i.json", "-m", "lp", "-o", "s.csv"),
         ("bench", "i.json", "-m", "lp", "--bks", "bks.csv"),
         ("plot", "i.json", "s.json", "-o", "f.json"),

@@ -1,0 +1,62 @@
+"""A table is written as its name says, and nothing in it becomes a command of the format."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from cli_support import run
+from conftest import TINY
+
+from carbonopt.core.tablefile import write_table
+
+TABLE = pd.DataFrame({"method": ["a|b_50%", "=1+1\nx", "<b>"], "gap": [0.123456789, None, 2.0]})
+WANTED = {
+    "csv": "method,gap\na|b_50%,0.123456789\n'=1+1\\nx,\n<b>,2.0\n",
+    "md": "| method | gap |\n|---|--:|\n| a\\|b_50% | 0.123457 |\n| =1+1\\nx | - |\n| <b> | 2 |\n",
+    "tex": "\\begin{tabular}{lr}\nmethod & gap \\\\\n\\hline\na|b\\_50\\% & 0.123457 \\\\\n"
+    "=1+1\\textbackslash{}nx & - \\\\\n<b> & 2 \\\\\n\\end{tabular}\n",
+}
+
+
+@pytest.mark.parametrize("ending", WANTED)
+def test_the_ending_is_the_format(ending, tmp_path) -> None:
+    write_table(tmp_path / f"t.{ending}", TABLE)
+    assert (tmp_path / f"t.{ending}").read_text() == WANTED[ending]
+
+
+def test_html_holds_no_tags_of_the_data(tmp_path) -> None:
+    write_table(tmp_path / "t.html", TABLE)
+    text = (tmp_path / "t.html").read_text()
+    assert "&lt;b&gt;" in text
+    assert set(re.findall(r"</?(\w+)", text)) == {"meta", "table", "tr", "th", "td"}
+
+
+def test_commands_write_what_the_suffix_says_or_refuse(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("compare", TINY["crowd"], "-m", "greedy-clean,lp", "-o", "t.md").exit_code == 0
+    assert (tmp_path / "t.md").read_text().startswith("| method | status |")
+    refused = run("compare", TINY["crowd"], "-m", "lp", "-o", "t.docx")
+    assert refused.exit_code == 2
+    assert "t.docx: must end in .json or .csv or .md or .tex or .html" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("carbonopt solve -m milp", {"milp"}),
+        ("carbonopt compare -m milp,lp-rounding-", {"milp,lp-rounding-caspian"}),
+        ("carbonopt simulate -p wait-", {"wait-awhile"}),
+        ("carbonopt lesson st", {"start"}),
+    ],
+)
+def test_a_shell_completes_names(words, found) -> None:
+    from os import environ
+
+    asked = {"_CARBONOPT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    command = [sys.executable, "-m", "carbonopt"]
+    done = subprocess.run(command, env=environ | asked, capture_output=True, text=True, check=False)
+    assert set(done.stdout.split()) == found, done.stderr
