@@ -88,3 +88,14 @@ def gaps(instances: Path) -> str:
             told = "- | -"
         lines.append(f"| `{problem}` | {folder} | {len(found)} | {closed} | {told} |")
     return "\n".join(lines)
+
+
+def main() -> None:
+    """Draw the picture of the README: `python docs/home.py`, from the root of a checkout."""
+    day = co.read("instances/paper/mosp-caspian-j0200-t048-z3-s01.json", co.MospInstance)
+    content = picture(day, co.solve(day, "greedy-random"), co.solve(day, "lp-rounding"), "light")
+    Path("docs/_static/day.png").write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()
