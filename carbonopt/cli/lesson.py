@@ -27,7 +27,7 @@ def start(
 ) -> None:
     """Write the instance of a lesson, and an answer file to fill in. Files that exist are kept."""
     from carbonopt.core.jsonfile import write_json
-    from carbonopt.lessons.exercises import lesson_of
+    from carbonopt.lessons.catalogue import lesson_of
 
     lesson = lesson_of(number)
     instance, answers = (folder / f"{kind}{number}.json" for kind in ("lesson", "answer"))
@@ -55,7 +55,7 @@ def check(
     """Grade answers: exit 0 if all are accepted, 1 if not."""
     from carbonopt.core.errors import InputError
     from carbonopt.core.jsonfile import read_json
-    from carbonopt.lessons.exercises import lesson_of
+    from carbonopt.lessons.catalogue import lesson_of
 
     lesson = lesson_of(number)
     given = read_json(answers)

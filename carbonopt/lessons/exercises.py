@@ -1,4 +1,4 @@
-"""What is asked in each lesson, and what is right."""
+"""What is asked in lessons 1 to 3, and what is right: capacity, relaxation and prices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
-from carbonopt.core.errors import InputError, UnsupportedError, one_of
+from carbonopt.core.errors import InputError
 from carbonopt.core.registry import problem_of
 from carbonopt.lessons.instances import crowd, one_job
 from carbonopt.lessons.lesson import Exercise, Lesson, grade_number, grade_starts, number_of
@@ -34,14 +34,16 @@ def alone_kg(instance: MospInstance) -> float:
 
 
 @cache
-def _best_kg(instance: MospInstance) -> float:
+def best_kg(instance: MospInstance) -> float:
+    """Return the least carbon of all schedules [kg]."""
     objective = solve(instance, "milp", mip_rel_gap=0.0).objective
     assert objective is not None
     return objective
 
 
 @cache
-def _relaxed_kg(instance: MospInstance) -> float:
+def relaxed_kg(instance: MospInstance) -> float:
+    """Return the optimum of the linear relaxation [kg]."""
     bound = solve(instance, "lp").bound
     assert bound is not None
     return bound
@@ -65,26 +67,26 @@ def _with_pauses(instance: MospInstance, answer: Any) -> str:
 
 
 def _alone(instance: MospInstance, answer: Any) -> str:
-    hints = {_best_kg(instance): "that is what they emit together: here each job has the cluster for itself"}
+    hints = {best_kg(instance): "that is what they emit together: here each job has the cluster for itself"}
     return grade_number(answer, alone_kg(instance), hints)
 
 
 def _schedule(instance: MospInstance, answer: Any) -> str:
-    return grade_starts(instance, answer, _best_kg(instance))
+    return grade_starts(instance, answer, best_kg(instance))
 
 
 def _relaxed(instance: MospInstance, answer: Any) -> str:
     hints = {
-        _best_kg(instance): "that is the optimum of whole jobs: a relaxation may run parts of a job at several starts",
+        best_kg(instance): "that is the optimum of whole jobs: a relaxation may run parts of a job at several starts",
         alone_kg(instance): "that leaves capacity out: the relaxation keeps it",
     }
-    return grade_number(answer, _relaxed_kg(instance), hints)
+    return grade_number(answer, relaxed_kg(instance), hints)
 
 
 def _free_prices(instance: MospInstance, answer: Any) -> str:
     hints = {
         0.0: "capacity costs nothing, the jobs still emit",
-        _best_kg(instance): "that is the optimum, not the bound",
+        best_kg(instance): "that is the optimum, not the bound",
     }
     return grade_number(answer, alone_kg(instance), hints)
 
@@ -106,14 +108,14 @@ def _certificate(instance: MospInstance, answer: Any) -> str:
     proven = proven_kg(instance, answer)
     if isinstance(proven, str):
         return proven
-    goal = NEAR * _relaxed_kg(instance)
+    goal = NEAR * relaxed_kg(instance)
     if proven < goal:
         return f"proves {proven:.4g} kg, must prove {goal:.4g} kg: raise prices where jobs crowd, lower them elsewhere"
     return ""
 
 
 def _gap(instance: MospInstance, answer: Any) -> str:
-    best, bound = _best_kg(instance), _relaxed_kg(instance)
+    best, bound = best_kg(instance), relaxed_kg(instance)
     right = 100 * (best - bound) / best
     hints = {
         right / 100: "the answer is in per cent",
@@ -122,53 +124,36 @@ def _gap(instance: MospInstance, answer: Any) -> str:
     return grade_number(answer, right, hints)
 
 
-LESSONS = {
-    lesson.number: lesson
-    for lesson in (
-        Lesson(
-            1,
-            "One job alone is a minimum",
-            one_job,
-            (
-                Exercise("start", "Slot in which the job should start.", _start),
-                Exercise("kg", "Carbon of that run [kg].", _least),
-                Exercise("kg_with_pauses", "Least carbon if the job may pause between its hours [kg].", _with_pauses),
-            ),
+FIRST = (
+    Lesson(
+        1,
+        "One job alone is a minimum",
+        one_job,
+        (
+            Exercise("start", "Slot in which the job should start.", _start),
+            Exercise("kg", "Carbon of that run [kg].", _least),
+            Exercise("kg_with_pauses", "Least carbon if the job may pause between its hours [kg].", _with_pauses),
         ),
-        Lesson(
-            2,
-            "Capacity couples jobs",
-            crowd,
-            (
-                Exercise("alone_kg", "Sum of the least carbon of each job alone [kg].", _alone),
-                Exercise("starts", "A schedule of least carbon, as slots by job.", _schedule),
-                Exercise("relaxed_kg", "Optimum of the linear relaxation [kg].", _relaxed),
-            ),
+    ),
+    Lesson(
+        2,
+        "Capacity couples jobs",
+        crowd,
+        (
+            Exercise("alone_kg", "Sum of the least carbon of each job alone [kg].", _alone),
+            Exercise("starts", "A schedule of least carbon, as slots by job.", _schedule),
+            Exercise("relaxed_kg", "Optimum of the linear relaxation [kg].", _relaxed),
         ),
-        Lesson(
-            3,
-            "Prices, weak duality, and a certificate of your own",
-            crowd,
-            (
-                Exercise("bound_at_zero_kg", "What is proven if every slot is free [kg].", _free_prices),
-                Exercise(
-                    "prices", "One price a slot [kg per GPU-hour] that proves 98 % of the relaxation.", _certificate
-                ),
-                Exercise("gap_percent", "Gap between the best schedule and the best bound from prices [%].", _gap),
-            ),
+    ),
+    Lesson(
+        3,
+        "Prices, weak duality, and a certificate of your own",
+        crowd,
+        (
+            Exercise("bound_at_zero_kg", "What is proven if every slot is free [kg].", _free_prices),
+            Exercise("prices", "One price a slot [kg per GPU-hour] that proves 98 % of the relaxation.", _certificate),
+            Exercise("gap_percent", "Gap between the best schedule and the best bound from prices [%].", _gap),
         ),
-    )
-}
-
-
-def lesson_of(number: int) -> Lesson:
-    """Return a lesson.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is none of that number.
-    """
-    if number not in LESSONS:
-        raise UnsupportedError(f"lesson {number}: must be {one_of(tuple(map(str, LESSONS)))}")
-    return LESSONS[number]
+    ),
+)
+"""Lessons 1 to 3."""

@@ -50,3 +50,13 @@ def crowd() -> MospInstance:
     """Return four jobs that all want the same clean hours of two GPUs."""
     signal = [410, 60, 380, 340, 130, 160, 60, 450]
     return small("crowd", signal, 2, {"a": (0, 3, 1), "b": (0, 2, 2), "c": (0, 3, 1), "d": (0, 2, 1)})
+
+
+def cooling() -> MospInstance:
+    """Return one job of an hour, in a grid that becomes cleaner and then dirty again."""
+    return small("cooling", [350, 260, 210, 190, 120, 400], 1, {"a": (0, 1, 1)})
+
+
+def windy_night() -> MospInstance:
+    """Return one job of two hours, in a grid whose average is lowest at night."""
+    return small("windy-night", [320, 360, 400, 340, 240, 180, 160, 220], 1, {"a": (0, 2, 1)})

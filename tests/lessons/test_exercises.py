@@ -10,13 +10,17 @@ import pytest
 from cli_support import run
 
 import carbonopt as co
-from carbonopt.lessons.exercises import LESSONS, lesson_of, proven_kg
+from carbonopt.lessons.catalogue import LESSONS, lesson_of
+from carbonopt.lessons.exercises import proven_kg
 
 CROWD = {"a": 3, "b": 4, "c": 0, "d": 6}
 RIGHT: dict[int, dict[str, Any]] = {
     1: {"start": 6, "kg": 1.1, "kg_with_pauses": 0.98},
     2: {"alone_kg": 1.36, "starts": None, "relaxed_kg": 2.26},
     3: {"bound_at_zero_kg": 1.36, "prices": [0, 0.24, 0, 0, 0.21, 0.29, 0.17, 0], "gap_percent": 4.237},
+    4: {"greedy_gap_percent": 20.98, "starts": None, "most_saving_kg": 0.1},
+    7: {"threshold": 200, "slot": 3, "worst_signal": [200, 100]},
+    10: {"advertised_percent": 55.26, "honest_percent": 50.0, "marginal_percent": -42.05},
 }
 WRONG: dict[tuple[int, str], list[Any]] = {
     (1, "start"): [5, 7, 0, 11, -1, 6.5, "6", True, [6], {"a": 6}, 1e300],
@@ -32,6 +36,15 @@ WRONG: dict[tuple[int, str], list[Any]] = {
         [0] * 8, [1] * 8, [0.2] * 7, [-0.1] * 8, [1e300] * 8, [None] * 8, ["0.2"] * 8, 0.2, {"0": 1}, [10**400] * 8,
     ],
     (3, "gap_percent"): [0.0424, 4.42, 0, 100],
+    (4, "greedy_gap_percent"): [26.55, 17.48, 0.2098],
+    (4, "starts"): [{"a": 0, "b": 3, "c": 0, "d": 5}, {"a": 3}],
+    (4, "most_saving_kg"): [2.36, 0.6, 0],
+    (7, "threshold"): [250, 100, "200"],
+    (7, "slot"): [4, 2, 5, 3.5],
+    (7, "worst_signal"): [[400] * 6, [200], [], [50, 400], [200, 150], "200", [200, True], [None], {"0": 200}],
+    (10, "advertised_percent"): [50, 0.5526],
+    (10, "honest_percent"): [55.26, 50.9],
+    (10, "marginal_percent"): [42.05, 50, 0],
 }  # fmt: skip
 
 
@@ -54,7 +67,7 @@ def brute_force(instance: co.MospInstance) -> tuple[float, dict[str, int]]:
 def answers() -> dict[int, dict[str, Any]]:
     kg, starts = brute_force(lesson_of(2).instance())
     assert kg == pytest.approx(2.36)
-    return {**RIGHT, 2: {**RIGHT[2], "starts": starts}}
+    return {**RIGHT, **{number: {**RIGHT[number], "starts": starts} for number in (2, 4)}}
 
 
 @pytest.mark.parametrize("number", LESSONS)

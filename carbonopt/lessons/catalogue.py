@@ -1,0 +1,22 @@
+"""All lessons by number."""
+
+from __future__ import annotations
+
+from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.lessons import baselines, exercises, gaps, thresholds
+from carbonopt.lessons.lesson import Lesson
+
+LESSONS = {lesson.number: lesson for lesson in (*exercises.FIRST, gaps.LESSON, thresholds.LESSON, baselines.LESSON)}
+
+
+def lesson_of(number: int) -> Lesson:
+    """Return a lesson.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is none of that number.
+    """
+    if number not in LESSONS:
+        raise UnsupportedError(f"lesson {number}: must be {one_of(tuple(map(str, LESSONS)))}")
+    return LESSONS[number]
