@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from carbonopt.check import AGREEMENT, check
+from carbonopt.check import AGREEMENT, check, report_on
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.files import require_writable
 from carbonopt.core.instance import Instance
@@ -42,6 +42,7 @@ def solve(
     callback: Callable[[Progress], bool | None] | None = None,
     checkpoint: Callable[[Solution], None] | None = None,
     params: GivenParameters = None,
+    solver_options: Mapping[str, Any] | None = None,
 ) -> Solution:
     """Solve an instance.
 
@@ -73,6 +74,8 @@ def solve(
     params
         Of the method: an object of its class of parameters, a mapping such as ``{"search": {"moves": 100}}``, or
         the path of a TOML file. What is not named is as by default.
+    solver_options
+        Of HiGHS, under its own names: ``{"presolve": "off"}``. Every run of HiGHS within the method has them.
 
     Returns
     -------
@@ -95,10 +98,14 @@ def solve(
     problem = problem_of(instance.problem)
     if log_file is not None:
         require_writable(log_file)
-    keeper = _Keeper(callback, instance.sense)
+    keeper = _Keeper(callback, instance)
     start = None if initial_solution is None else _checked_start(instance, initial_solution)
     wait()
     options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
+    if solver_options:
+        from carbonopt.milp.solver_options import checked_options
+
+        options = replace(options, solver_options=checked_options(solver_options))
     name = problem.choose(instance, start is not None) if method == "auto" else method
     options = replace(options, params=problem.parameters(name, params))
     if start is not None:
@@ -117,22 +124,28 @@ def solve(
 class _Keeper:
     """Keeps the last incumbent and bound that a method reported, for when it is interrupted."""
 
-    def __init__(self, callback: Callable[[Progress], bool | None] | None, sense: str) -> None:
+    def __init__(self, callback: Callable[[Progress], bool | None] | None, instance: Instance) -> None:
         self.callback = callback
-        self.tightest = max if sense == "min" else min
+        self.instance = instance
+        self.tightest = max if instance.sense == "min" else min
         self.save: Callable[[Outcome], None] | None = None
         self.saved_at = -CHECKPOINT_SECONDS
         self.unsaved = False
-        self.incumbent: Callable[[], Schedule] | None = None
+        self.incumbent: float | None = None
+        self.schedule: Callable[[], Schedule] | None = None
         self.info: dict[str, Any] = {}
         self.bound: float | None = None
         self.certificate: Callable[[], dict[str, Any] | None] | None = None
         self.stopped = False
 
     def __call__(self, progress: Progress) -> None:
-        self.unsaved = self.unsaved or progress.incumbent is not None
+        self.unsaved = self.unsaved or progress.schedule is not None
         if progress.incumbent is not None:
-            self.incumbent, self.info = progress.incumbent, dict(progress.info)
+            self.incumbent = progress.incumbent
+        if progress.schedule is not None:
+            self.schedule, self.info = progress.schedule, dict(progress.info)
+            if self.callback is not None and progress.incumbent is None:
+                self.incumbent = report_on(self.instance, self.schedule(), self.info).objective
         known = [bound for bound in (self.bound, progress.bound) if bound is not None]
         self.bound = self.tightest(known) if known else None
         if progress.certificate is not None and progress.bound == self.bound:
@@ -141,13 +154,17 @@ class _Keeper:
         if self.save is not None and self.unsaved and due:
             self.save(self.outcome(None))
             self.saved_at, self.unsaved = progress.seconds, False
-        if self.callback is not None and self.callback(progress) is True and not self.stopped:
+        if self.callback is not None and self.callback(self._told(progress)) is True and not self.stopped:
             self.stopped = True  # once: a second interrupt would leave a solver behind that is about to stop
             raise KeyboardInterrupt
 
+    def _told(self, progress: Progress) -> Progress:
+        """Return a report that has the last incumbent, also where the method told nothing new of it."""
+        return replace(progress, incumbent=self.incumbent, schedule=self.schedule, bound=self.bound)
+
     def outcome(self, start: Schedule | None) -> Outcome:
-        schedule = start if self.incumbent is None else self.incumbent()
-        info = self.info if self.incumbent else {}
+        schedule = start if self.schedule is None else self.schedule()
+        info = self.info if self.schedule else {}
         certificate = None if self.certificate is None else self.certificate()
         if certificate is None:
             return Outcome(Status.INTERRUPTED, schedule, self.bound, info=info)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,6 +139,7 @@ def solve_program(
     verbose: bool = False,
     log_file: str | os.PathLike[str] | None = None,
     callback: Callable[[Progress], None] | None = None,
+    solver_options: Mapping[str, Any] | None = None,
 ) -> ProgramSolution:
     """Solve a program of `formulate`, with rows and variables that were added to it, and check its schedule.
 
@@ -148,7 +149,7 @@ def solve_program(
         From ``formulate(instance)``; ``formulate(instance, "lp")`` gives duals, and mostly no schedule.
     instance
         That the program was made of.
-    time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, callback
+    time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, callback, solver_options
         As in `solve`.
 
     Returns
@@ -166,6 +167,7 @@ def solve_program(
         If the program is not of this instance, or an option is out of range.
     """
     from carbonopt.milp import highs
+    from carbonopt.milp.solver_options import checked_options
 
     reading = _reading(program, instance)
     program.complete()
@@ -180,6 +182,7 @@ def solve_program(
         verbose,
         log_file,
         callback=callback,
+        solver_options=checked_options(solver_options or {}),
     )
     schedule_of = reading.schedule_of
     result = highs.solve(

@@ -35,7 +35,7 @@ class Meter:
     def __init__(self, label: str, time_limit: float | None) -> None:
         self.label = one_line(label)
         self.time_limit = time_limit
-        self.objective: float | None = None
+        self.incumbent: float | None = None
         self.bound: float | None = None
         self.live = sys.stderr.isatty()
         self.next_line = QUIET_SECONDS
@@ -43,17 +43,17 @@ class Meter:
 
     def __call__(self, progress: Progress) -> None:
         """Take a report, and show it if it is time to."""
-        self.objective = self.objective if progress.objective is None else progress.objective
+        self.incumbent = self.incumbent if progress.incumbent is None else progress.incumbent
         self.bound = self.bound if progress.bound is None else progress.bound
         if progress.seconds < self.next_line:
             return
         self.next_line = progress.seconds + (0.5 if self.live else 5.0)
-        gap = relative_gap(self.objective, self.bound)
+        gap = relative_gap(self.incumbent, self.bound)
         left = ""
         if self.time_limit is not None:
             left = f", at most {max(0.0, self.time_limit - progress.seconds):.0f} s left"
         text = (
-            f"{self.label}: {progress.seconds:.0f} s, incumbent {number(self.objective)},"
+            f"{self.label}: {progress.seconds:.0f} s, incumbent {number(self.incumbent)},"
             f" bound {number(self.bound)}, gap {percent(gap)}{left}"
         )
         print(f"\r\033[2K{text}" if self.live else text, end="" if self.live else "\n", file=sys.stderr, flush=True)

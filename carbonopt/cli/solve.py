@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from carbonopt.cli import console, progress, tables
 from carbonopt.core import display
-from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
@@ -33,6 +34,9 @@ def solve(
     params: console.Params = None,
     log_file: Annotated[Path | None, typer.Option("--log-file", help="Keep the solver's log.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the solver's log.")] = False,
+    solver_option: Annotated[
+        list[str] | None, typer.Option("--solver-option", help="Of HiGHS, e.g. presolve=off; may be repeated.")
+    ] = None,
     json_output: console.Json = False,
 ) -> None:
     """Solve instances and report objective, proven bound and gap."""
@@ -44,6 +48,7 @@ def solve(
         "log_file": log_file,
         "verbose": verbose,
         "params": params,
+        "solver_options": _solver_options(solver_option or []),
     }
 
     console.require_target(log_file, [*files, start, params, output], ())
@@ -54,6 +59,22 @@ def solve(
         return _solve_file(path, method, options, output, files, start, json_output)
 
     console.each_file(files, work)
+
+
+def _solver_options(given: list[str]) -> dict[str, object]:
+    """Return ``name=value`` as HiGHS takes it: numbers, true and false, and words."""
+    found: dict[str, object] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise UnsupportedError(f"--solver-option {shown(text)}: must be name=value, e.g. presolve=off")
+        if name in found:
+            raise UnsupportedError(f"--solver-option: {shown(name)} is given twice")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
 
 
 def _solve_file(

@@ -35,10 +35,11 @@ class Progress:
     ----------
     seconds
         Wall time since the method started [s].
-    objective, bound
-        Of the incumbent, and proven; None where there is none yet.
-    incumbent
-        Makes the incumbent's schedule; None where nothing is new since the last report.
+    incumbent, bound
+        Objective of the best schedule so far, and the proven bound; None where there is none yet.
+    schedule
+        Makes the incumbent's schedule: ``progress.schedule()``. A callback of `carbonopt.solve` has it as soon as
+        there is an incumbent; a method gives it where it is new.
     info
         What the checker needs to know beside the incumbent's schedule, as in `Outcome`.
     certificate
@@ -46,9 +47,9 @@ class Progress:
     """
 
     seconds: float
-    objective: float | None = None
+    incumbent: float | None = None
     bound: float | None = None
-    incumbent: Callable[[], Schedule] | None = None
+    schedule: Callable[[], Schedule] | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
     certificate: Callable[[], dict[str, Any] | None] | None = None
 
@@ -75,6 +76,8 @@ class Options:
         Called with `Progress` a few times a second, in the calling thread.
     params
         Of the method; None for its defaults.
+    solver_options
+        Of HiGHS, under its own names.
     """
 
     time_limit: float | None = 60.0
@@ -87,6 +90,7 @@ class Options:
     start: Schedule | None = field(default=None, repr=False)
     callback: Callable[[Progress], None] | None = field(default=None, repr=False)
     params: Parameters | None = None
+    solver_options: Mapping[str, Any] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter, repr=False)
 
     def __post_init__(self) -> None:
@@ -134,4 +138,5 @@ class Options:
         """Return what a solution file records of the options."""
         names = ("time_limit", "mip_rel_gap", "mip_abs_gap", "seed", "threads")
         changes = {} if self.params is None else self.params.changes()
-        return {name: getattr(self, name) for name in names} | ({"params": changes} if changes else {})
+        told = {"params": changes, "solver_options": dict(self.solver_options)}
+        return {name: getattr(self, name) for name in names} | {name: value for name, value in told.items() if value}

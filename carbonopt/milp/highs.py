@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from carbonopt.core.files import replace_file
 from carbonopt.core.interrupt import is_asked
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
+from carbonopt.milp.first import new_highs
 from carbonopt.milp.program import Arrays, Program
 from carbonopt.milp.run import Run
 from carbonopt.milp.scaling import Scaling, scaling_of
@@ -30,10 +30,6 @@ TOLERANCE = 1e-9
 """Of feasibility, optimality and integrality, after scaling; HiGHS takes 1e-10 at the least."""
 LOOSE_TOLERANCE = 1e-7
 """Of feasibility at an interior point that is only a step on the way."""
-
-STDOUT = 1
-"""File descriptor that HiGHS prints to, past `sys.stdout`."""
-_is_first = True
 
 END_OF_FILE = {".lp": b"end", ".mps": b"ENDATA"}
 """The last line of a whole file."""
@@ -139,9 +135,14 @@ def solve(
     slack = -slack if program.sense == "min" else slack
     highs.setOptionValue("time_limit", max(options.remaining, 1e-3))
     run = Run(highs, options, schedule_of if is_mip else None, scaling.cost, slack)
+    if scaling.cost != 1 and options.verbose:
+        print(_scale_line(scaling.cost), flush=True)
     run.to_the_end()
     if run.is_left_behind:
         return _reported(run)
+    if scaling.cost != 1 and options.log_file is not None:
+        with Path(options.log_file).open("a", encoding="utf-8") as log:
+            log.write(_scale_line(scaling.cost) + "\n")
     result = _result(highs, program, scaling, is_mip, run.stopped_by_user)
     return result if result.bound is None else replace(result, bound=result.bound + slack)
 
@@ -167,28 +168,6 @@ def farkas_multipliers(program: Program, options: Options) -> FloatArray | None:
     return np.array(multipliers) * scaling.rows if exists else None
 
 
-def _new_highs() -> Any:
-    """Return a solver; the first of a process, which prints a banner since HiGHS 1.16, without stdout."""
-    global _is_first
-    if not _is_first:
-        return highspy.Highs()
-    _is_first = False
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    try:
-        kept = os.dup(STDOUT)
-    except OSError:  # there is no stdout
-        return highspy.Highs()
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, STDOUT)
-        return highspy.Highs()
-    finally:
-        os.dup2(kept, STDOUT)
-        os.close(kept)
-        os.close(nowhere)
-
-
 def _configured(
     options: Options,
     lp_solver: str,
@@ -198,7 +177,7 @@ def _configured(
     root_only: bool,
 ) -> Any:
     highspy.Highs.resetGlobalScheduler(True)  # else a second solve keeps the first one's threads
-    highs = _new_highs()
+    highs = new_highs()
     settings: dict[str, Any] = {
         "output_flag": options.verbose or options.log_file is not None,
         "log_to_console": options.verbose,
@@ -224,10 +203,14 @@ def _configured(
         settings["threads"] = min(options.threads, os.cpu_count() or 1)  # more would wait for each other
     if options.log_file is not None:
         settings["log_file"] = os.fspath(options.log_file)
-    for name, value in settings.items():
+    for name, value in (settings | dict(options.solver_options)).items():
         if highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
             raise CarbonoptError(f"HiGHS refuses {name} = {value!r}")
     return highs
+
+
+def _scale_line(factor: float) -> str:
+    return f"carbonopt: this log shows {factor:.0f} times the objective and the bound"
 
 
 def _pass(highs: Any, program: Program, arrays: Arrays, scaling: Scaling) -> None:
@@ -293,7 +276,7 @@ def _reported(run: Run) -> Result:
     return Result(
         status=Status.INTERRUPTED if run.stopped_by_user or is_asked() else Status.TIME_LIMIT,
         values=run.incumbent,
-        objective=run.state["objective"],
+        objective=run.state["incumbent"],
         bound=run.state["bound"],
         info={"highs_status": "left behind: it did not stop at the limit"},
     )
@@ -308,7 +291,7 @@ def _without_columns(program: Program) -> Result:
 
 def export(program: Program, path: str | os.PathLike[str]) -> None:
     """Write a program as LP or MPS (told by the suffix), with the names of blocks and members."""
-    highs = _new_highs()
+    highs = new_highs()
     highs.setOptionValue("output_flag", False)
     _pass(highs, program, program.arrays(), Scaling(1.0, np.ones(program.rows)))
     for block in program.variables.values():
@@ -330,4 +313,4 @@ def _write(highs: Any, path: Path) -> None:
 
 def version() -> str:
     """Return the version of HiGHS."""
-    return str(_new_highs().version())
+    return str(new_highs().version())

@@ -52,7 +52,7 @@ class Run:
         self.failure: BaseException | None = None
         self.incumbent: FloatArray | None = None
         self.is_new = False
-        self.state: dict[str, float | None] = {"objective": None, "bound": None}
+        self.state: dict[str, float | None] = {"incumbent": None, "bound": None}
         self.finished = threading.Event()
         self.should_stop_since: float | None = None
 
@@ -111,7 +111,7 @@ class Run:
         self.is_new = False
         if is_new and self.incumbent is not None and self.schedule_of is not None:
             make = _bind(self.schedule_of, self.incumbent)
-        self.options.report(**self.state, incumbent=make)
+        self.options.report(**self.state, schedule=make)
 
     def _on_interrupt_check(self, event: Any) -> None:
         if self.should_stop_since is not None or self.stopped_by_user or is_asked():
@@ -122,7 +122,7 @@ class Run:
 
     def _on_improvement(self, event: Any) -> None:
         self.incumbent = np.array(event.data_out.mip_solution, dtype=np.float64)
-        self.state["objective"] = float(event.data_out.objective_function_value) / self.factor
+        self.state["incumbent"] = float(event.data_out.objective_function_value) / self.factor
         self.is_new = True
 
 

@@ -29,7 +29,7 @@ class Trace:
     def __call__(self, progress: Progress) -> None:
         """Keep one report."""
         self.seconds.append(progress.seconds)
-        self.objective.append(progress.objective)
+        self.objective.append(progress.incumbent)
         self.bound.append(progress.bound)
 
     def end(self, solution: Solution) -> None:

@@ -21,8 +21,8 @@ def test_true_stops_and_keeps_the_incumbent(problem, method):
     seen = []
 
     def stop(progress):
-        seen.append(progress.objective)
-        return progress.objective is not None
+        seen.append(progress.incumbent)
+        return progress.incumbent is not None
 
     solution = co.solve(instance, method, time_limit=30, mip_rel_gap=0, callback=stop)
     if not any(objective is not None for objective in seen):

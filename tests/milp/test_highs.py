@@ -1,13 +1,16 @@
 import os
+import re
 import signal
 
 import numpy as np
 import pytest
 from tests_support import hard_knapsack
 
+import carbonopt as co
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
-from carbonopt.milp import highs
+from carbonopt.milp import first
 from carbonopt.milp.highs import solve
 from carbonopt.milp.program import Program
 
@@ -94,15 +97,15 @@ def test_progress_reaches_the_caller():
     seen = []
 
     def stop_at_the_first_incumbent(progress):
-        if progress.incumbent is not None and not seen:
+        if progress.schedule is not None and not seen:
             seen.append(progress)
             raise KeyboardInterrupt
 
     options = Options(time_limit=None, callback=stop_at_the_first_incumbent)
     result = solve(hard_knapsack(), options, schedule_of=lambda values: {"x": values.tolist()})
     assert result.status is Status.INTERRUPTED
-    assert seen[0].objective is not None
-    assert seen[0].incumbent()["x"]
+    assert seen[0].incumbent is not None
+    assert seen[0].schedule()["x"]
 
 
 def test_same_seed_same_answer():
@@ -125,8 +128,41 @@ def test_tiny_costs_are_solved_as_well_as_large_ones(unit):
 
 
 def test_what_the_first_solver_prints_stays_away_from_stdout(monkeypatch, capfd):
-    monkeypatch.setattr(highs, "_is_first", True)
-    monkeypatch.setattr(highs.highspy, "Highs", lambda: os.write(1, b"banner"))
-    assert highs._new_highs() == len(b"banner")
+    monkeypatch.setattr(first, "_is_first", True)
+    monkeypatch.setattr(first.highspy, "Highs", lambda: os.write(1, b"banner"))
+    assert first.new_highs() == len(b"banner")
     os.write(1, b"result")
     assert capfd.readouterr().out == "result"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"presolv": "off"}, "HiGHS has no option 'presolv': did you mean 'presolve'"),
+        ({"presolve": "banana"}, "presolve = 'banana': HiGHS refuses it"),
+        ({"mip_max_nodes": 2.5}, "mip_max_nodes = 2.5: HiGHS refuses it; must be a whole number"),
+        ({"mip_heuristic_effort": float("nan")}, "HiGHS refuses it; must be a number"),
+        ({"time_limit": 3.0}, "'time_limit' cannot be set here: an option of solve"),
+        ({"objective_target": 3.0}, "'objective_target' cannot be set here: HiGHS sees costs times a factor"),
+        ({3: 3}, "HiGHS has no option 3"),
+    ],
+)
+def test_options_of_highs_are_refused_in_a_line(tiny, given, words):
+    with pytest.raises(UnsupportedError, match=re.escape(words)) as told:
+        co.solve(tiny["crowd"], "milp", solver_options=given)
+    assert "\n" not in str(told.value)
+
+
+def test_options_of_highs_reach_it_and_are_kept(tiny):
+    solution = co.solve(tiny["crowd"], "lp", solver_options={"simplex_iteration_limit": 0, "presolve": "off"})
+    assert solution.info["highs_status"] == "Iteration limit reached"
+    assert solution.options["solver_options"] == {"simplex_iteration_limit": 0, "presolve": "off"}
+
+
+def test_the_log_tells_by_what_costs_were_multiplied(tmp_path, capfd):
+    small = Program("small")
+    small.add_variables("x", 1, lower=1, cost=1 / 64)
+    solve(small, Options(verbose=True, log_file=tmp_path / "x.log"))
+    line = "carbonopt: this log shows 64 times the objective and the bound"
+    assert line in (tmp_path / "x.log").read_text()
+    assert line in capfd.readouterr().out

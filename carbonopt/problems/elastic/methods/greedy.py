@@ -113,7 +113,7 @@ def first_schedule(instance: ElasticInstance, options: Options) -> Schedule | No
         found = allocate(instance, "fluid" if instance.model == "fluid" else "corrected")
         first = None if len(found.unfinished) else found.schedule(instance)
     if first is not None:
-        options.report(objective=check(instance, first).objective, incumbent=lambda: first)
+        options.report(incumbent=check(instance, first).objective, schedule=lambda: first)
     return first
 
 

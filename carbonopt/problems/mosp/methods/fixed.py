@@ -86,10 +86,10 @@ class _Whole:
         return None if number is None else number + self.cost
 
     def _progress(self, progress: Progress) -> Progress:
-        incumbent = progress.incumbent
-        made = None if incumbent is None else lambda: self._with(incumbent())
-        objective = self._plus(progress.objective)
-        return replace(progress, objective=objective, bound=self._plus(progress.bound), incumbent=made)
+        schedule = progress.schedule
+        made = None if schedule is None else lambda: self._with(schedule())
+        incumbent = self._plus(progress.incumbent)
+        return replace(progress, incumbent=incumbent, bound=self._plus(progress.bound), schedule=made)
 
     def outcome(self, outcome: Outcome) -> Outcome:
         """Return what a method found for the free jobs as an outcome of the whole instance."""

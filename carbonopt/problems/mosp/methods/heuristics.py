@@ -175,7 +175,7 @@ def descend(partial: PartialSchedule, rng: np.random.Generator, options: Options
 def report(partial: PartialSchedule, options: Options) -> None:
     """Hand out `partial` as the incumbent, if it is a schedule."""
     if is_schedule(partial):
-        options.report(incumbent=partial.schedule)
+        options.report(schedule=partial.schedule)
 
 
 def _by_size(instance: MospInstance) -> IntArray:

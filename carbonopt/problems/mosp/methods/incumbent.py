@@ -17,7 +17,7 @@ def report_best(partials: list[PartialSchedule], bound: float | None, options: O
     """Return the best of the schedules that are whole, and hand it out as the incumbent."""
     whole = [partial for partial in partials if heuristics.is_schedule(partial)]
     best = min(whole, key=heuristics.total_cost) if whole else None
-    options.report(bound=bound, incumbent=None if best is None else best.schedule)
+    options.report(bound=bound, schedule=None if best is None else best.schedule)
     return best
 
 

@@ -68,4 +68,4 @@ def _roundings(form: Form, values: FloatArray, seed: int, draws: int) -> Iterato
 
 
 def _tell(best: CheckedSchedule, bound: float | None, options: Options) -> None:
-    options.report(objective=best.objective, bound=bound, incumbent=lambda: best.schedule, info=best.info)
+    options.report(incumbent=best.objective, bound=bound, schedule=lambda: best.schedule, info=best.info)

@@ -83,7 +83,7 @@ def branch(instance: PurchasingInstance, first: CheckedSchedule | None, known: O
         If the program would not fit into memory.
     """
     if first is not None:
-        options.report(objective=first.objective, incumbent=lambda: first.schedule, info=first.info)
+        options.report(incumbent=first.objective, schedule=lambda: first.schedule, info=first.info)
     seconds = estimate_size(instance)[1] / NONZEROS_A_SECOND
     if seconds > options.remaining:
         words = (

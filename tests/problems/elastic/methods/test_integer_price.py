@@ -86,10 +86,10 @@ def test_starts_from_a_schedule_and_reports() -> None:
     outcome = solved(instance, start=start, callback=seen.append)
     assert outcome.schedule == {"job": ["a", "b"], "slot": [0, 1], "servers": [1, 1]}
     assert outcome.status is Status.OPTIMAL
-    first = next(report for report in seen if report.incumbent is not None)
-    assert first.objective == 5.0
-    assert first.incumbent is not None
-    assert first.incumbent() == start
+    first = next(report for report in seen if report.schedule is not None)
+    assert first.incumbent == 5.0
+    assert first.schedule is not None
+    assert first.schedule() == start
 
 
 def test_without_time_there_is_still_an_insertion_and_a_bound() -> None:

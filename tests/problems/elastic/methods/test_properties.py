@@ -139,7 +139,7 @@ class Stop:
         self.after, self.incumbents, self.best = after, 0, np.inf
 
     def __call__(self, progress: Progress) -> None:
-        if progress.incumbent is not None:
+        if progress.schedule is not None:
             assert progress.objective is not None
             self.incumbents += 1
             self.best = min(self.best, progress.objective)

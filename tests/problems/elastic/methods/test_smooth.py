@@ -120,11 +120,11 @@ class TestPrice:
         told = []
         options = Options(time_limit=None, callback=told.append, params=PriceParameters.of(ALWAYS))
         fluid_price(month, options)
-        (first,) = [progress for progress in told if progress.objective is not None and progress.bound is not None]
-        report = check(month, first.incumbent())
+        (first,) = [progress for progress in told if progress.incumbent is not None and progress.bound is not None]
+        report = check(month, first.schedule())
         assert report.violations == ()
-        assert report.objective == pytest.approx(first.objective, rel=1e-9)
-        assert first.objective - first.bound <= 1e-4 * first.objective
+        assert report.objective == pytest.approx(first.incumbent, rel=1e-9)
+        assert first.incumbent - first.bound <= 1e-4 * first.incumbent
 
     def test_it_stays_if_what_follows_has_no_time_or_fails(
         self, month: co.Instance, monkeypatch: pytest.MonkeyPatch

@@ -165,5 +165,5 @@ def test_starts_and_progress_are_of_the_whole():
     again = co.solve(instance, "milp", initial_solution=first, callback=heard.append, mip_rel_gap=0)
     assert again.objective <= first.objective
     for progress in heard:
-        if progress.incumbent is not None:
-            assert check(instance, progress.incumbent(), None).violations == ()
+        if progress.schedule is not None:
+            assert check(instance, progress.schedule(), None).violations == ()

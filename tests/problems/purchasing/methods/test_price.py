@@ -214,7 +214,7 @@ class TestManners:
 
     def test_interrupted_it_keeps_schedule_and_bound(self) -> None:
         def stop(progress: Progress) -> None:
-            if progress.incumbent is not None and progress.bound is not None:
+            if progress.schedule is not None and progress.bound is not None:
                 raise KeyboardInterrupt
 
         found = co.solve(whole(2), "price", callback=stop)

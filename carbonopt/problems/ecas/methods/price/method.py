@@ -136,7 +136,7 @@ def search_from(
         def incumbent() -> Schedule:
             return schedule_of(instance, restored(instance, tables, machine, start))
 
-        options.report(objective=value, bound=bound, incumbent=incumbent)
+        options.report(incumbent=value, bound=bound, schedule=incumbent)
         gap = relative_gap(value, bound)
         return (gap is not None and gap <= options.mip_rel_gap) or abs(value - bound) <= options.mip_abs_gap
 

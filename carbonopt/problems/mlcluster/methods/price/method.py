@@ -175,7 +175,7 @@ class Incumbent:
             self.mean_jct = found if self.mean_jct is None else min(self.mean_jct, found)
         if not report.violations and report.objective < self.objective:
             self.schedule, self.objective = schedule, report.objective
-            self.options.report(objective=self.objective, incumbent=lambda: schedule)
+            self.options.report(incumbent=self.objective, schedule=lambda: schedule)
 
     def follow_rules(self, rules: tuple[str, ...]) -> None:
         """Offer what simple policies do, as long as there is time and nothing to keep."""

@@ -233,7 +233,7 @@ class Solver:
             incumbent = partial(schedule_of, self.instance, np.array(self.state.best))
         objective = self.sign * self.state.best_total
         bound = self.sign * self.proof.best
-        self.options.report(objective=objective, bound=bound, incumbent=incumbent, certificate=proof)
+        self.options.report(incumbent=objective, bound=bound, schedule=incumbent, certificate=proof)
 
     def outcome(self, info: dict[str, Any]) -> Outcome:
         """Return the best schedule, its bound, and a certificate; for what a tree proves beyond it there is none."""

@@ -123,7 +123,7 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
     parameters = options.parameters(PriceParameters)
     first = first_schedule(instance, options)
     if first is not None:
-        options.report(objective=first.objective, incumbent=lambda: first.schedule, info=first.info)
+        options.report(incumbent=first.objective, schedule=lambda: first.schedule, info=first.info)
     bound = best_bound(instance, _Share(options, parameters.bound.time_share), options, parameters.bound)
     if first is None and bound.value > ceiling(instance):
         proof = proof_of_infeasibility(instance, bound.certificate)

@@ -194,7 +194,7 @@ class Rounds:
             else:
                 info = {}
             self.options.report(
-                objective=objective, bound=self.bound.value, incumbent=lambda: runs.columns(instance), info=info
+                incumbent=objective, bound=self.bound.value, schedule=lambda: runs.columns(instance), info=info
             )
         return True
 

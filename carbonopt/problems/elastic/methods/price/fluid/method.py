@@ -133,7 +133,7 @@ def _fluid_optimum(instance: ElasticInstance, options: Options, primal: bool) ->
         assert allocation is not None
         proof = partial(lagrangian, found.prices, found.mu, found.bound)
         schedule = partial(allocation.schedule, instance)
-        options.report(objective=found.carbon, bound=found.bound, incumbent=schedule, certificate=proof)
+        options.report(incumbent=found.carbon, bound=found.bound, schedule=schedule, certificate=proof)
 
     found = optimum(program, options, primal, tell if instance.model == "fluid" else None)
     if found.lacking and found.allocation is None and options.remaining > 0:

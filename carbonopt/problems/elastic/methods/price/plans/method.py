@@ -86,9 +86,9 @@ class _Solver:
             return False
         kept = level.copy()
         self.options.report(
-            objective=self.incumbent.carbon,
+            incumbent=self.incumbent.carbon,
             bound=bound.value,
-            incumbent=lambda: self.schedule(kept),
+            schedule=lambda: self.schedule(kept),
             certificate=bound.certificate,
         )
         return True
