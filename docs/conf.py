@@ -85,6 +85,7 @@ nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # tables that a cell makes
 
 autosummary_generate = False
 autodoc_member_order = "bysource"

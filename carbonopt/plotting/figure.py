@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,25 @@ def new_axes(rows: int = 1, height: float = 2.2) -> Any:
         Of each on a page [inches]; other sizes of the style scale it.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     shape = current().shape
-    figure = Figure(figsize=(shape.inches, 1.1 + shape.tall * height * rows), layout="constrained")
+    figure = _picture()(figsize=(shape.inches, 1.1 + shape.tall * height * rows), layout="constrained")
     FigureCanvasAgg(figure)
     return figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
+
+
+@cache
+def _picture() -> Any:
+    """Return matplotlib's class of figures, with what a notebook shows: without pyplot, it shows none by itself."""
+    from matplotlib.figure import Figure
+
+    class Picture(Figure):  # type: ignore[misc]
+        def _repr_png_(self) -> bytes:
+            content = io.BytesIO()
+            self.savefig(content, format="png", dpi=150)
+            return content.getvalue()
+
+    return Picture
 
 
 def axes_for(ax: Any, rows: int = 1, height: float = 2.6) -> list[Any]:

@@ -121,3 +121,8 @@ def test_what_cannot_be_drawn_is_told(tiny_mosp) -> None:
         replace(solution, certificate=None).plot(instance, "prices")
     with pytest.raises(co.UnsupportedError, match="ax = 1 axes: must be 2"):
         solution.plot(instance, ax=new_axes())
+
+
+def test_a_notebook_shows_the_figure(tiny_mosp) -> None:
+    instance, solution = tiny_mosp
+    assert solution.plot(instance)[0].figure._repr_png_().startswith(b"\x89PNG")
