@@ -38,7 +38,7 @@ def _picture() -> Any:
     """Return matplotlib's class of figures, with what a notebook shows: without pyplot, it shows none by itself."""
     from matplotlib.figure import Figure
 
-    class Picture(Figure):  # type: ignore[misc]
+    class Picture(Figure):
         def _repr_png_(self) -> bytes:
             content = io.BytesIO()
             self.savefig(content, format="png", dpi=150)
