@@ -63,8 +63,6 @@ def picture(day: co.MospInstance, early: co.Solution, best: co.Solution, theme: 
         below.set_xlabel("objective: carbon, tardiness and completion times, weighted [kg CO2e]")
         below.grid(visible=False, axis="y")
         legend(below)
-        for axis in (above, middle, below):
-            axis.spines["right"].set_visible(False)
         content = BytesIO()
         above.figure.savefig(content, dpi=160)
     return content.getvalue()

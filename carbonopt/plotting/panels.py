@@ -112,6 +112,7 @@ def _draw(axis: Any, panel: Panel, clock: Clock) -> Any:
 def _signal(axis: Any, panel: Panel, clock: Clock) -> Any:
     assert panel.signal is not None
     right = axis.twinx()
+    right.spines["right"].set_visible(True)
     ink = current().colors.ink
     right.stairs(
         panel.signal, clock.edges(), baseline=None, color=ink, linestyle=":", linewidth=1.2, label=panel.signal_name

@@ -128,6 +128,7 @@ class Style:
             "axes.grid": True,
             "axes.axisbelow": True,
             "axes.spines.top": False,
+            "axes.spines.right": False,
             "axes.prop_cycle": cycler(color=PALETTE),
             "axes.titlesize": points + 1,
             "figure.constrained_layout.h_pad": 0.08,
