@@ -18,6 +18,7 @@ from carbonopt.core.jsonfile import parse_json, read_text
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
+from carbonopt.core.trace import Trace, seconds_to
 from carbonopt.io.read import read
 
 TEXTS = ("instance_sha256", "method_asked", "sense", "instance", "method", "status")
@@ -60,12 +61,14 @@ def run_campaign(
         instance = read(path)
         for method, key in _runs(instance, methods, options):
             if key not in done:
-                solution = run(instance, [method], **options)[0]
+                trace = Trace()
+                solution = run(instance, [method], callback=trace, **options)[0]
                 if solution.status is Status.INTERRUPTED:
                     return
                 if on_solution is not None:  # first: a run that is recorded is not made again
                     on_solution(instance, solution)
-                done[key] = _record(solution, method, options)
+                trace.end(solution)
+                done[key] = _record(solution, method, options, trace)
                 _append(results, done[key])
             yield done[key]
 
@@ -130,7 +133,8 @@ def _key(record: dict[str, Any]) -> Key:
     return (record["instance_sha256"], record["method_asked"], record["seed"], record["time_limit"])
 
 
-def _record(solution: Solution, method: str, options: dict[str, Any]) -> dict[str, Any]:
+def _record(solution: Solution, method: str, options: dict[str, Any], trace: Trace) -> dict[str, Any]:
+    points = trace.points()
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "instance_sha256": solution.instance_sha256,
@@ -138,6 +142,10 @@ def _record(solution: Solution, method: str, options: dict[str, Any]) -> dict[st
         "seed": options.get("seed", 0),
         "time_limit": options.get("time_limit"),
         **solution.summary(),
+        "root_bound": solution.info.get("root_bound"),
+        "seconds_to_1_percent": seconds_to(points, 1e-2),
+        "seconds_to_0.1_percent": seconds_to(points, 1e-3),
+        "trajectory": [list(point) for point in points],
         "versions": solution.versions,
     }
 

@@ -6,25 +6,57 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.solution import relative_gap
+from carbonopt.core.trace import points_of, primal_integral
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-COLUMNS = ["instance", "method", "status", "objective", "bound", "best_bound", "gap_to_best_bound", "wall_seconds"]
+COLUMNS = [
+    "instance",
+    "method",
+    "status",
+    "objective",
+    "bound",
+    "best_bound",
+    "gap_to_best_bound",
+    "wall_seconds",
+    "root_gap",
+    "primal_integral",
+    "seconds_to_1_percent",
+    "seconds_to_0.1_percent",
+]
 
 
 def with_best_bounds(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return one row a run, with ``best_bound`` of its instance and ``gap_to_best_bound``."""
+    """Return one row a run, measured against the best of its instance.
+
+    Parameters
+    ----------
+    records
+        Of a campaign.
+
+    Returns
+    -------
+    DataFrame
+        ``gap_to_best_bound`` is the gap of the objective to ``best_bound``. ``root_gap`` is that of HiGHS's bound
+        before it branches to the best objective. ``primal_integral`` [s] is over the time limit, or over the run where
+        it has none, against the best objective. ``seconds_to_1_percent`` is when the run's own gap was that small.
+    """
     import pandas as pd
 
     bounds: dict[str, float] = {}
+    objectives: dict[str, float] = {}
     for record in records:
         bound = record["bound"]
         key = record["instance_sha256"]
         if bound is not None:
             better = max if record["sense"] == "min" else min
             bounds[key] = better(bounds.get(key, bound), bound)
+        objective = record["objective"]
+        if objective is not None:
+            lower = min if record["sense"] == "min" else max
+            objectives[key] = lower(objectives.get(key, objective), objective)
     rows = [
         {
             "instance": record["instance"],
@@ -35,10 +67,28 @@ def with_best_bounds(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
             "best_bound": bounds.get(record["instance_sha256"]),
             "gap_to_best_bound": relative_gap(record["objective"], bounds.get(record["instance_sha256"])),
             "wall_seconds": record["wall_seconds"],
+            "root_gap": relative_gap(objectives.get(record["instance_sha256"]), _number(record, "root_bound")),
+            "primal_integral": _integral(record, objectives.get(record["instance_sha256"])),
+            "seconds_to_1_percent": _number(record, "seconds_to_1_percent"),
+            "seconds_to_0.1_percent": _number(record, "seconds_to_0.1_percent"),
         }
         for record in records
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _number(record: dict[str, Any], name: str) -> float | None:
+    """Return a number of a record; None in records of earlier versions, which have none."""
+    value = record.get(name)
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _integral(record: dict[str, Any], best: float | None) -> float | None:
+    points = points_of(record)
+    if points is None or best is None:
+        return None
+    limit = record["time_limit"]
+    return primal_integral(points, best, record["wall_seconds"] if limit is None else limit)
 
 
 def by_method(table: pd.DataFrame) -> pd.DataFrame:
@@ -49,4 +99,5 @@ def by_method(table: pd.DataFrame) -> pd.DataFrame:
     result["optimal"] = groups["status"].agg(lambda column: int((column == "optimal").sum()))
     result["median_gap"] = groups["gap_to_best_bound"].median()
     result["worst_gap"] = groups["gap_to_best_bound"].max()
+    result["median_primal_integral"] = groups["primal_integral"].median()
     return result.reset_index()

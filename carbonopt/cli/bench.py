@@ -66,7 +66,10 @@ def bench(
         for row in table.to_dict(orient="records"):
             console.print_json({str(key): None if value != value else value for key, value in row.items()})
     else:
-        for title, frame in (("runs", table), ("by method", by_method(table))):
+        progress_columns = ["root_gap", "primal_integral", "seconds_to_1_percent", "seconds_to_0.1_percent"]
+        closing = table[["instance", "method", *progress_columns]]
+        runs = table.drop(columns=progress_columns)
+        for title, frame in (("runs", runs), ("how gaps closed", closing), ("by method", by_method(table))):
             columns = [column.replace("_", " ") for column in frame.columns]
             rows = [
                 [display.percent(value) if "gap" in str(key) else display.number(value) for key, value in row.items()]

@@ -61,7 +61,7 @@ class Result:
     row_dual
         Change of the objective per unit of each row's right-hand side; LPs only.
     info
-        Nodes and iterations.
+        Nodes and iterations; of a MILP ``root_bound``, the bound before it branched, or None if HiGHS told none.
     """
 
     status: Status
@@ -144,7 +144,13 @@ def solve(
         with Path(options.log_file).open("a", encoding="utf-8") as log:
             log.write(_scale_line(scaling.cost) + "\n")
     result = _result(highs, program, scaling, is_mip, run.stopped_by_user)
-    return result if result.bound is None else replace(result, bound=result.bound + slack)
+    if result.bound is None:
+        return result
+    bound = result.bound + slack
+    info = dict(result.info)
+    if is_mip:
+        info["root_bound"] = bound if info["nodes"] <= 1 else run.root_bound
+    return replace(result, bound=bound, info=info)
 
 
 def farkas_multipliers(program: Program, options: Options) -> FloatArray | None:

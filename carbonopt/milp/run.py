@@ -32,6 +32,8 @@ class Run:
         The last feasible columns that it reported, shape (columns,); None if there were none.
     state
         Objective and bound that it reported last.
+    root_bound
+        The last bound that it reported before it branched; None if there was none.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Run:
         self.incumbent: FloatArray | None = None
         self.is_new = False
         self.state: dict[str, float | None] = {"incumbent": None, "bound": None}
+        self.root_bound: float | None = None
         self.finished = threading.Event()
         self.should_stop_since: float | None = None
 
@@ -119,6 +122,8 @@ class Run:
         bound = event.data_out.mip_dual_bound
         if bound and np.isfinite(bound):
             self.state["bound"] = float(bound) / self.factor + self.slack
+            if event.data_out.mip_node_count == 0:
+                self.root_bound = self.state["bound"]
 
     def _on_improvement(self, event: Any) -> None:
         self.incumbent = np.array(event.data_out.mip_solution, dtype=np.float64)

@@ -2,41 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.core.options import Progress
-from carbonopt.core.solution import Solution
+from carbonopt.core.trace import Trace
 from carbonopt.plotting.figure import axes_for
 from carbonopt.plotting.style import PALETTE, current, legend, styled
-
-
-@dataclass
-class Trace:
-    """What a method told while it ran: ``trace = Trace(); co.solve(instance, callback=trace)``.
-
-    Parameters
-    ----------
-    seconds, objective, bound
-        Of each report; None where there was none yet.
-    """
-
-    seconds: list[float] = field(default_factory=list)
-    objective: list[float | None] = field(default_factory=list)
-    bound: list[float | None] = field(default_factory=list)
-
-    def __call__(self, progress: Progress) -> None:
-        """Keep one report."""
-        self.seconds.append(progress.seconds)
-        self.objective.append(progress.incumbent)
-        self.bound.append(progress.bound)
-
-    def end(self, solution: Solution) -> None:
-        """Keep what came out."""
-        self.seconds.append(solution.wall_seconds)
-        self.objective.append(solution.objective)
-        self.bound.append(solution.bound)
 
 
 @styled

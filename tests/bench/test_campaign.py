@@ -12,6 +12,8 @@ from carbonopt.bench.gaps import by_method, with_best_bounds
 from carbonopt.core.errors import CarbonoptError
 from carbonopt.core.files import locked
 from carbonopt.core.jsonfile import write_json
+from carbonopt.core.options import Progress
+from carbonopt.core.trace import MOST_POINTS, Trace
 
 METHODS = ["milp", "greedy-clean", "lp"]
 PATHS = [TINY["crowd"], TINY["tradeoff"]]
@@ -102,3 +104,34 @@ def test_two_campaigns_at_once_make_every_run_once(tmp_path):
     assert subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False).returncode == 0
     runs = [(record["instance"], record["method_asked"]) for record in read_results(results)]
     assert len(runs) == len(set(runs)) == 6
+
+
+def test_a_record_keeps_how_the_gap_closed(tmp_path):
+    records = list(run_campaign(PATHS[:1], ["milp", "price", "greedy-clean"], tmp_path / "r.jsonl", time_limit=20.0))
+    for record in records:
+        seconds = [point[0] for point in record["trajectory"]]
+        assert seconds == sorted(seconds)
+        assert tuple(record["trajectory"][-1][1:]) == (record["objective"], record["bound"])
+    milp, _, greedy = records
+    assert milp["root_bound"] == pytest.approx(0.7)
+    assert milp["seconds_to_0.1_percent"] <= milp["wall_seconds"]
+    assert greedy["seconds_to_1_percent"] is None
+    assert with_best_bounds(read_results(tmp_path / "r.jsonl")).equals(with_best_bounds(records))
+
+
+def test_old_and_broken_trajectories_leave_their_columns_empty(tmp_path):
+    (record,) = run_campaign(PATHS[:1], ["greedy-clean"], tmp_path / "r.jsonl", time_limit=None)
+    assert with_best_bounds([record])["primal_integral"].notna().all()
+    for broken in (None, 3, [], [[0.0, 1.0]], [["a", None, None]], [[float("nan"), 1.0, 1.0]]):
+        row = with_best_bounds([record | {"trajectory": broken, "root_bound": "x"}]).iloc[0]
+        assert row["primal_integral"] is None or row["primal_integral"] != row["primal_integral"]
+
+
+def test_a_long_trajectory_is_thinned_to_changes_and_keeps_its_ends():
+    trace = Trace()
+    for number in range(1000):
+        trace(Progress(float(number), incumbent=1000.0 - number // 2, bound=0.0))
+    points = trace.points()
+    assert len(points) <= MOST_POINTS
+    assert points[0] == (0.0, 1000.0, 0.0)
+    assert points[-1] == (999.0, 501.0, 0.0)

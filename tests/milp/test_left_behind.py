@@ -25,7 +25,9 @@ def stuck(monkeypatch):
 
     def work(self):
         size = self.highs.getNumCol()
-        point = SimpleNamespace(mip_solution=np.zeros(size), objective_function_value=0.0, mip_dual_bound=9.0)
+        point = SimpleNamespace(
+            mip_solution=np.zeros(size), objective_function_value=0.0, mip_dual_bound=9.0, mip_node_count=0
+        )
         self._on_improvement(SimpleNamespace(data_out=point))
         self._on_interrupt_check(SimpleNamespace(data_out=point, data_in=SimpleNamespace()))
         release.wait()

@@ -16,10 +16,11 @@ import pytest
 
 import carbonopt as co
 from carbonopt.bench.gaps import COLUMNS
+from carbonopt.core.trace import Trace
 from carbonopt.pareto import Front
 from carbonopt.plotting.front import plot_front
 from carbonopt.plotting.profile import plot_profile
-from carbonopt.plotting.progress import Trace, plot_progress
+from carbonopt.plotting.progress import plot_progress
 from carbonopt.plotting.runs import lanes
 from carbonopt.plotting.style import style
 from carbonopt.plotting.waterfall import plot_waterfall

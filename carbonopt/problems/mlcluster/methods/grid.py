@@ -67,9 +67,10 @@ def milp(instance: MlClusterInstance, options: Options) -> Outcome:
     if result.values is not None:
         incumbent.offer(form.schedule(result.values, instance))
     grid = {"cells": params.cells, "grid_status": str(result.status)}
+    told = {key: value for key, value in result.info.items() if key != "root_bound"}  # it is none of other schedules
     for name, value in (("grid_optimum", result.objective), ("grid_bound", result.bound)):
         grid[name] = None if value is None else value + form.constant
     status = Status.FEASIBLE if incumbent.schedule is not None else Status.UNKNOWN
     if result.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         status = result.status
-    return Outcome(status, incumbent.schedule, priced.bound, priced.certificate, {**priced.info, **result.info, **grid})
+    return Outcome(status, incumbent.schedule, priced.bound, priced.certificate, {**priced.info, **told, **grid})

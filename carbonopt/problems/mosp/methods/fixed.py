@@ -23,7 +23,7 @@ from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 
 SolveMethod = Callable[..., Outcome]
-VALUES = ("tree_bound", "lp_objective")
+VALUES = ("tree_bound", "root_bound", "lp_objective")
 """Entries of an outcome's `info` that are values of the objective."""
 
 
