@@ -57,6 +57,7 @@ def plot_profile(table: pd.DataFrame, ax: Any = None) -> Any:
             label=str(method),
         )
     axis.set_xscale("log")
+    axis.xaxis.set_major_formatter("{x:g}")  # not in powers of ten, which are formulas, and a name is none
     axis.set_xlim(100 * LEAST_GAP / 2, 2 * largest)
     axis.set_ylim(0, 103)
     axis.set_xlabel("gap to the best proven bound [%]")

@@ -138,6 +138,7 @@ class Style:
             "legend.fontsize": points - 1,
             "legend.frameon": False,
             "lines.linewidth": 1.6,
+            "text.parse_math": False,  # a name may hold a dollar sign
             "pdf.fonttype": 42,  # letters stay letters
         }
 

@@ -101,7 +101,10 @@ def test_the_steps_add_up() -> None:
 def test_a_profile_counts_instances_and_a_gap_closes() -> None:
     runs = [("i", "a", 0.0), ("j", "a", 0.02), ("i", "b", 0.01), ("j", "b", None)]
     table = pd.DataFrame(runs, columns=["instance", "method", "gap_to_best_bound"]).reindex(columns=COLUMNS)
-    first, second = (patch.get_data() for patch in plot_profile(table).patches)
+    axis = plot_profile(table)
+    axis.figure.canvas.draw()
+    assert "0.01" in [label.get_text() for label in axis.get_xticklabels()]
+    first, second = (patch.get_data() for patch in axis.patches)
     assert first.values.tolist() == [0, 50, 100]
     assert second.values.tolist() == [0, 50]
     assert second.edges[1] == pytest.approx(1.0)

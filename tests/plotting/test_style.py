@@ -125,4 +125,5 @@ def test_what_cannot_be_drawn_is_told(tiny_mosp) -> None:
 
 def test_a_notebook_shows_the_figure(tiny_mosp) -> None:
     instance, solution = tiny_mosp
+    instance = replace(instance, name="$a_{$")  # no formula
     assert solution.plot(instance)[0].figure._repr_png_().startswith(b"\x89PNG")
