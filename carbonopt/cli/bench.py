@@ -33,6 +33,9 @@ def bench(
         "results.jsonl"
     ),
     bks: Annotated[Path | None, typer.Option("--bks", help="Best-known values to improve.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Performance profile as an image file (.png, .svg, .pdf).")
+    ] = None,
     json_output: console.Json = False,
 ) -> None:
     """Run a campaign and print its gaps; one that was stopped goes on where it was."""
@@ -44,6 +47,7 @@ def bench(
     results.parent.mkdir(parents=True, exist_ok=True)
     console.require_target(results, [*files, bks], ())
     console.require_target(bks, files, console.JSON)
+    console.require_target(plot, [*files, results], console.FIGURE)
     if bks is not None:
         read_bks(bks)
     sound, worst = _readable(files)
@@ -62,6 +66,11 @@ def bench(
 
             records = list(run_campaign(sound, names, results, enter, **options))
     table = with_best_bounds(records)
+    if plot is not None and table["gap_to_best_bound"].notna().any():
+        from carbonopt.plotting.figure import save
+        from carbonopt.plotting.profile import plot_profile
+
+        save(plot_profile(table), plot)
     if json_output:
         for row in table.to_dict(orient="records"):
             console.print_json({str(key): None if value != value else value for key, value in row.items()})

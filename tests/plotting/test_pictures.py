@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from cli_support import run
+from conftest import TINY
 
 import carbonopt as co
 from carbonopt.bench.gaps import COLUMNS
@@ -117,6 +119,13 @@ def test_a_profile_counts_instances_and_a_gap_closes() -> None:
     trace.end(co.solve(instance, "milp", callback=trace))
     best, bound = plot_progress(trace).lines
     assert best.get_ydata()[-1] == pytest.approx(bound.get_ydata()[-1], rel=1e-3)
+
+
+def test_a_campaign_draws_its_profile(tmp_path: Path) -> None:
+    name, results = tmp_path / "profile.svg", tmp_path / "r.jsonl"
+    assert run("bench", TINY["crowd"], "-m", "greedy-clean,lp", "-o", results, "--plot", name).exit_code == 0
+    assert "<svg" in name.read_text()
+    assert run("bench", TINY["crowd"], "-m", "lp", "-o", results, "--plot", "p.txt").exit_code == 2
 
 
 def test_lanes_are_as_few_as_runs_at_once() -> None:
