@@ -79,6 +79,19 @@ def test_duals_are_prices_by_name(tiny):
     assert (frame["slack"] >= -1e-9).all()
 
 
+def test_entries_that_are_no_numbers_or_nowhere_are_refused(tiny):
+    program = co.formulate(tiny["crowd"])
+    row = program.add_rows("mine", 1, upper=1)
+    for value in (np.nan, np.inf):
+        with pytest.raises(co.UnsupportedError, match="each value must be a finite number"):
+            program.add_entries(row.index, [0], [value])
+    with pytest.raises(co.UnsupportedError, match="block 'other': a bound or cost is not a number"):
+        program.add_rows("other", 1, upper=np.nan)
+    program.add_entries(row.index, [999], [1.0])
+    with pytest.raises(co.UnsupportedError, match="each column must be from 0 to 11"):
+        co.solve_program(program, tiny["crowd"])
+
+
 def test_a_program_of_another_instance_is_refused(tiny):
     with pytest.raises(co.UnsupportedError, match="made of another instance"):
         co.solve_program(co.formulate(tiny["crowd"]), tiny["caspian"])

@@ -60,6 +60,18 @@ class Block:
         return [f"{self.name}({','.join(member)})" for member in zip(*words, strict=True)]
 
 
+def safe_name(name: str) -> str:
+    """Return the name of a block in letters, digits, dots and underscores; a digit or a dot does not begin it.
+
+    Examples
+    --------
+    >>> safe_name("at most ten"), safe_name("2nd")
+    ('at_most_ten', '_2nd')
+    """
+    safe = re.sub(r"[^A-Za-z0-9_.]", "_", name)[:NAME_LENGTH]
+    return safe if safe[:1].isalpha() else f"_{safe}"
+
+
 def safe_names(names: Iterable[str]) -> list[str]:
     """Return names in letters, digits, dots and underscores; numbered where two would be alike.
 

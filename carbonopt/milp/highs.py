@@ -141,8 +141,11 @@ def solve(
     if run.is_left_behind:
         return _reported(run)
     if scaling.cost != 1 and options.log_file is not None:
-        with Path(options.log_file).open("a", encoding="utf-8") as log:
-            log.write(_scale_line(scaling.cost) + "\n")
+        try:
+            with Path(options.log_file).open("a", encoding="utf-8") as log:
+                log.write(_scale_line(scaling.cost) + "\n")
+        except OSError as error:  # the answer is worth more than its log
+            warnings.warn(f"{options.log_file}: the log cannot be kept: {error.strerror}", stacklevel=2)
     result = _result(highs, program, scaling, is_mip, run.stopped_by_user)
     if result.bound is None:
         return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from carbonopt.core.display import card
 from carbonopt.core.errors import Fault, TooLargeError, UnsupportedError, one_of
 from carbonopt.core.memory import free_bytes
 from carbonopt.core.time import TimeGrid
-from carbonopt.milp.block import Block, safe_names, slot_names
+from carbonopt.milp.block import Block, safe_name, safe_names, slot_names
 from carbonopt.milp.reading import Origin, Reading
 
 INDEX_LIMIT = 2**31 - 1
@@ -129,12 +129,20 @@ class Program:
         return block
 
     def add_entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike, values: npt.ArrayLike) -> None:
-        """Add matrix entries by position; the three broadcast, entries of one place add up."""
+        """Add matrix entries by position; the three broadcast, entries of one place add up.
+
+        Raises
+        ------
+        UnsupportedError
+            If a value is not finite. That there are such rows and columns is checked when the program is used.
+        """
         row, column, value = np.broadcast_arrays(
             np.asarray(rows, dtype=np.int32),
             np.asarray(columns, dtype=np.int32),
             np.asarray(values, dtype=np.float64),
         )
+        if not np.isfinite(value).all():
+            raise UnsupportedError(f"entries of {self.name}: each value must be a finite number")
         self._arrays = None
         self._entries.append((row.reshape(-1), column.reshape(-1), value.reshape(-1)))
         self.nonzeros += row.size
@@ -151,6 +159,9 @@ class Program:
         rows = _join([entry[0] for entry in self._entries], np.int32)
         columns = _join([entry[1] for entry in self._entries], np.int32)
         values = _join([entry[2] for entry in self._entries], np.float64)
+        for what, positions, count in (("row", rows, self.rows), ("column", columns, self.columns)):
+            if positions.size and not (positions.min() >= 0 and positions.max() < count):
+                raise UnsupportedError(f"entries of {self.name}: each {what} must be from 0 to {count - 1}")
         matrix = coo_array((values, (rows, columns)), shape=(self.rows, self.columns)).tocsc()
         matrix.sort_indices()
         if not matrix.data.all():
@@ -203,7 +214,8 @@ class Program:
 
     def labels(self, block: Block) -> list[str]:
         """Return the members of a block with the names of jobs and clusters, in letters that every reader takes."""
-        return block.labels({axis: self._safe_names(axis) for axis in block.axes if self._has_names(axis)})
+        names = {axis: self._safe_names(axis) for axis in block.axes if self._has_names(axis)}
+        return replace(block, name=safe_name(block.name)).labels(names)
 
     def complete(self) -> None:
         """Add the rows that only a program with additions needs, once."""
@@ -302,7 +314,10 @@ def require_memory(what: str, columns: int, nonzeros: int) -> None:
 
 
 def _spread(values: npt.ArrayLike, block: Block) -> FloatArray:
-    return np.broadcast_to(np.asarray(values, dtype=np.float64), block.shape).reshape(-1)
+    numbers = np.asarray(values, dtype=np.float64)
+    if np.isnan(numbers).any():
+        raise UnsupportedError(f"block {block.name!r}: a bound or cost is not a number")
+    return np.broadcast_to(numbers, block.shape).reshape(-1)
 
 
 def _join(parts: list[Any], kind: type[Any]) -> Any:

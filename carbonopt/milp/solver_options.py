@@ -46,6 +46,10 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
     UnsupportedError
         If HiGHS knows no option of that name, refuses the value, or carbonopt sets the option itself.
     """
+    if not isinstance(given, Mapping):
+        raise UnsupportedError(
+            f"solver_options = {shown(given)}: must be names with values, e.g. {{'presolve': 'off'}}"
+        )
     highs = new_highs()
     highs.setOptionValue("output_flag", False)
     for name, value in given.items():
