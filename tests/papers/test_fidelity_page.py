@@ -28,12 +28,12 @@ TEST_NAMES = {
 }
 
 
-def test_there_is_a_table_for_each_paper():
+def test_there_is_a_table_for_each_paper() -> None:
     assert set(SECTIONS) == set(PAPERS)
 
 
 @pytest.mark.parametrize(("problem", "row"), ROWS)
-def test_what_a_row_names_exists(problem, row):
+def test_what_a_row_names_exists(problem: str, row: str) -> None:
     cells = row.strip().removeprefix("|").removesuffix("|").split("|")
     assert len(cells) == 4, "element, section, where, state"
     rooms = (ROOT, ROOT / "carbonopt", ROOT / "carbonopt/problems" / problem)
@@ -48,11 +48,11 @@ def test_what_a_row_names_exists(problem, row):
 
 
 @pytest.mark.parametrize(("problem", "row"), ROWS)
-def test_a_row_says_what_state_it_is_in(problem, row):
+def test_a_row_says_what_state_it_is_in(problem: str, row: str) -> None:
     assert any(state in row for state in STATES), "as printed, deviates (why), left out (why) or open"
 
 
-def test_every_figure_of_a_paper_has_a_row():
+def test_every_figure_of_a_paper_has_a_row() -> None:
     """A row names several figures of one paper by their ends, as in ``-7``, or the first and last of a range."""
     numbered = [name for name in FIGURES if re.fullmatch(r"(caspian|gaia|green)-(table-)?\d+[a-c]*", name)]
     assert [name for name in numbered if not re.search(rf"`({name}|-{name.partition('-')[2]})`", PAGE)] == [
