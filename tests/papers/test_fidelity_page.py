@@ -55,6 +55,5 @@ def test_a_row_says_what_state_it_is_in(problem: str, row: str) -> None:
 def test_every_figure_of_a_paper_has_a_row() -> None:
     """A row names several figures of one paper by their ends, as in ``-7``, or the first and last of a range."""
     numbered = [name for name in FIGURES if re.fullmatch(r"(caspian|gaia|green)-(table-)?\d+[a-c]*", name)]
-    assert [name for name in numbered if not re.search(rf"`({name}|-{name.partition('-')[2]})`", PAGE)] == [
-        "green-table-3"
-    ]
+    missing = [name for name in numbered if not re.search(rf"`({name}|-{name.partition('-')[2]})`", PAGE)]
+    assert not missing
