@@ -72,7 +72,7 @@ def run(instance: PurchasingInstance, method: str, seed: int, limit: float) -> d
         time_limit=limit,
         seed=seed,
         threads=1,
-        callback=lambda p: reported.append(p.objective) if p.objective and p.bound is not None else None,
+        callback=lambda p: reported.append(p.incumbent) if p.incumbent and p.bound is not None else None,
     )
     first = reported[0] / found.bound - 1 if reported and found.bound else None
     return {

@@ -148,7 +148,7 @@ def test_export(file: str, suffix: str) -> None:
     assert done.exit_code == 0
     told = json.loads(done.stdout)
     assert (told["columns"], told["rows"]) == (15, 14)
-    assert "y(0,3,2)" in Path(f"x.{suffix}").read_text()
+    assert "y(x,20220101T0300,2)" in Path(f"x.{suffix}").read_text()
     assert run("export", file, "-o", f"x.{suffix}", "--form", "lp").exit_code == 0
 
 

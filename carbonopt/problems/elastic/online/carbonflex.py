@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.ranges import require_number, require_one_of
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.online.cases import carbon_features
@@ -28,9 +30,10 @@ from carbonopt.problems.elastic.online.knowledge import KnowledgeBase
 from carbonopt.problems.elastic.online.learn import ORACLES, WEEK_HOURS, chosen, replayed
 from carbonopt.problems.elastic.online.queue_statistics import QueueStatistics
 from carbonopt.problems.elastic.online.sharing import by_gain, forced_first
-from carbonopt.problems.elastic.online.view import View
+from carbonopt.problems.elastic.online.view import SAME_TIME, View, slot_of
 from carbonopt.simulation import State
 
+MINUTES_PER_HOUR = 60.0
 LEAST_DELAY = 1e-9
 """A delay up to this is rounding [slots]."""
 SAME_GAIN = 1e-9
@@ -55,6 +58,9 @@ class CarbonFlex(HourlyPolicy):
         Whether jobs that would be late otherwise run first, whatever m_t is.
     printed
         Whether Algorithm 3 takes p > rho alone and orders equal p by a + d - t, as it prints.
+    decide_minutes
+        Time from one decision to the next [min], at most the slot; it then decides where jobs arrive and end, too
+        (section 5: "e.g., 5 minutes"). None: at the beginning of each slot alone.
     window_hours
         Length of the past from which it learns each day [h]. A longer one replays more jobs together, and takes
         longer.
@@ -75,6 +81,7 @@ class CarbonFlex(HourlyPolicy):
         epsilon: float = 0.05,
         forced: bool = True,
         printed: bool = False,
+        decide_minutes: float | None = None,
         window_hours: float = WEEK_HOURS,
         settling_days: int = 2,
         neighbours: int | None = None,
@@ -92,20 +99,39 @@ class CarbonFlex(HourlyPolicy):
         require_number("epsilon", epsilon, least=0, most=1)
         require_number("window_hours", window_hours, above=0)
         require_number("settling_days", settling_days, least=0, whole=True)
+        if decide_minutes is not None:
+            require_number("decide_minutes", decide_minutes, above=0)
         self.learning = learning
         self.oracle = oracle
         self.epsilon = epsilon
         self.forced = forced
         self.printed = printed
+        self.decide_minutes = decide_minutes
         self.window_hours = window_hours
         self.settling_days = settling_days
         self.ended: list[tuple[int, float]] = []  # (job, time) of each completion
-        self.recent = 0
+        self.slot = -1
+        self.time = 0.0
+        self.changed = False
         self.before = self.now = np.nan  # intensity of the last slot and of this one
 
     def know(self, base: KnowledgeBase) -> None:
         """Take a copy of a base for what was learned before."""
         self.knowledge = base.copy(*self._sizes)
+
+    def on_begin(self, state: State) -> None:
+        """Set the time from one decision to the next."""
+        if self.decide_minutes is not None:
+            self._set_epoch(state.instance, self.decide_minutes)
+        super().on_begin(state)
+
+    def _set_epoch(self, instance: Any, minutes: float) -> None:
+        step = minutes / MINUTES_PER_HOUR / instance.time.slot_hours
+        if step > 1:
+            raise UnsupportedError(f"decide_minutes = {minutes:g}: must be at most a slot")
+        if step < 1 and instance.model != "fluid":
+            raise UnsupportedError("decide_minutes: the integer model gives servers for whole slots: use model 'fluid'")
+        self.epoch = step
 
     def prepare(self, instance: ElasticInstance, statistics: QueueStatistics) -> None:  # noqa: ARG002
         """Find the queues of the knowledge base."""
@@ -117,19 +143,35 @@ class CarbonFlex(HourlyPolicy):
         """Return a day after the present slot."""
         return self.day + 1
 
+    def on_arrival(self, state: State, job: int) -> None:  # noqa: ARG002
+        """Ask for a decision."""
+        self.changed = True
+
     def on_completion(self, state: State, job: int) -> None:
-        """Remember when it was."""
+        """Remember when it was, and ask for a decision."""
         self.ended.append((job, state.now))
+        self.changed = True
 
     def on_epoch(self, state: State) -> None:
         """Learn once a day, then decide."""
-        slot = round(state.now)
-        assert self._views is not None
-        self.before, self.now = self.now, float(self._views.forecast(slot, 1)[0])
-        if self.learning and slot and slot % self.day == 0:
-            self.learn(slot)
+        slot = slot_of(state.now)
+        if slot > self.slot:
+            assert self._views is not None
+            self.slot = slot
+            self.before, self.now = self.now, float(self._views.forecast(slot, 1)[0])
+            if self.learning and slot and slot % self.day == 0:
+                self.learn(slot)
+        self._decide_now(state)
+
+    def on_settled(self, state: State) -> None:
+        """Decide anew between two epochs where jobs have arrived or ended."""
+        if self.changed and self.decide_minutes is not None:
+            self._decide_now(state)
+
+    def _decide_now(self, state: State) -> None:
+        self.time = state.now
+        self.changed = False
         super().on_epoch(state)
-        self.recent = len(self.ended)
 
     def learn(self, slot: int) -> None:
         """Replay the oracle on the jobs of the last window that have completed."""
@@ -155,7 +197,7 @@ class CarbonFlex(HourlyPolicy):
         servers, rho = self.provision(view)
         level = forced_first(view) if self.forced else np.zeros(len(view), dtype=np.int64)
         if self.printed:
-            delay = self.instance.jobs.arrival[view.job] + self.instance.jobs.slack[view.job] - view.slot
+            delay = self.instance.jobs.arrival[view.job] + self.instance.jobs.slack[view.job] - self.time
             view = replace(view, slack=delay.astype(np.float64))
             rho = rho + SAME_GAIN
         return by_gain(view, level, view.scaling.count[view.profile], min(servers, view.capacity), rho)
@@ -175,7 +217,8 @@ class CarbonFlex(HourlyPolicy):
 
     def violation(self) -> float:
         """Return the share of the last hour's completions whose delay exceeded their slack."""
-        recent = self.ended[self.recent :]
+        hour_ago = self.time - 1 / self.instance.time.slot_hours
+        recent = list(takewhile(lambda one: one[1] > hour_ago + SAME_TIME, reversed(self.ended)))
         if not recent:
             return 0.0
         jobs = self.instance.jobs

@@ -60,7 +60,7 @@ class HourlyPolicy(Policy):
             raise UnsupportedError(
                 f"statistics know {kinds} profiles, the instance has {there}: learn them from a like past"
             )
-        self._views = ViewBuilder(state, statistics, self.day)
+        self._views = ViewBuilder(state, statistics, self.day, self.epoch or 1.0)
         self.prepare(instance, statistics)
 
     def on_capacity(self, state: State, pool: int) -> None:

@@ -13,6 +13,19 @@ from carbonopt.simulation import State
 
 NEARLY_DONE = 1e-8
 """Work [slots] below which a job that runs is about to complete, and is left alone."""
+SAME_TIME = 1e-9
+"""Times that differ by less are equal [slots]."""
+
+
+def slot_of(now: float) -> int:
+    """Return the slot that a time lies in.
+
+    Examples
+    --------
+    >>> slot_of(2.0), slot_of(2.9), slot_of(2.9999999999)
+    (2, 2, 3)
+    """
+    return int(now + SAME_TIME)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +62,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The cluster at the beginning of a slot. All arrays are of the A active jobs, in the order of arrival.
+    """The cluster when a policy decides. All arrays are of the A active jobs, in the order of arrival.
 
     Parameters
     ----------
@@ -77,6 +90,8 @@ class View:
         Whether it has ever run.
     scaling
         Of the profiles.
+    step
+        Slots until the policy decides again, at most.
     """
 
     slot: int
@@ -85,21 +100,22 @@ class View:
     job: IntArray
     profile: IntArray
     queue: IntArray
-    age: IntArray
+    age: FloatArray
     done: FloatArray
     left: FloatArray
     slack: FloatArray
     level: IntArray
     begun: BoolArray
     scaling: Scaling
+    step: float = 1.0
 
     def __len__(self) -> int:
         return len(self.job)
 
     @property
     def forced(self) -> BoolArray:
-        """Jobs that would be late if they waited another slot."""
-        return self.slack < 1 - 1e-9
+        """Jobs that would be late if they waited until the next decision."""
+        return self.slack < self.step - 1e-9
 
     def servers(self, level: IntArray) -> IntArray:
         """Return the servers of each job at these levels."""
@@ -117,13 +133,16 @@ class ViewBuilder:
         What is known of the jobs.
     day
         Slots that a forecast is looked at, at least.
+    step
+        Slots from one decision to the next, at most.
     """
 
-    def __init__(self, state: State, statistics: QueueStatistics, day: int) -> None:
+    def __init__(self, state: State, statistics: QueueStatistics, day: int, step: float = 1.0) -> None:
         instance: ElasticInstance = state.instance
         self.state = state
         self.statistics = statistics
         self.day = day
+        self.step = step
         self.scaling = Scaling.of(instance)
         self.arrival = instance.jobs.arrival
         self.length = instance.jobs.length
@@ -152,7 +171,8 @@ class ViewBuilder:
     def view(self, slots_ahead: int) -> View:
         """Return the view of this moment, with a forecast of at least so many slots."""
         state = self.state
-        slot = round(self.state.now)
+        now = state.now
+        slot = slot_of(now)
         units = {job: run.units for job, run in state.running.items()}
         left = {job: state.remaining(job) for job in (*state.queued, *units)}
         active = sorted(job for job, work in left.items() if work > NEARLY_DONE or job not in units)
@@ -164,11 +184,11 @@ class ViewBuilder:
         self.begun[job[servers > 0]] = True
         profile = self.profile[job]
         queue = self.queue[job]
-        age = slot - self.arrival[job]
+        age: FloatArray = np.asarray(now - self.arrival[job], dtype=np.float64)
         done = np.maximum(0.0, self.length[job] - true_left)
         if self.known:
             expected = true_left
-            slack = self.end[job] - slot - true_left
+            slack = self.end[job] - now - true_left
         else:
             expected = self.statistics.expected_left(queue, done)
             slack = self.slack[job] - (age - done)
@@ -187,4 +207,5 @@ class ViewBuilder:
             level=np.where(servers > 0, servers - self.k_min[profile] + 1, 0).astype(np.int64),
             begun=self.begun[job],
             scaling=self.scaling,
+            step=self.step,
         )

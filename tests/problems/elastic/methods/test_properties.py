@@ -140,9 +140,9 @@ class Stop:
 
     def __call__(self, progress: Progress) -> None:
         if progress.schedule is not None:
-            assert progress.objective is not None
+            assert progress.incumbent is not None
             self.incumbents += 1
-            self.best = min(self.best, progress.objective)
+            self.best = min(self.best, progress.incumbent)
         self.after -= 1
         if self.after == 0:
             raise KeyboardInterrupt

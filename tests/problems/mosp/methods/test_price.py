@@ -196,7 +196,7 @@ def test_ends_when_the_gap_asked_for_is_reached(medium):
 
 def test_an_interrupt_keeps_incumbent_and_bound(medium):
     def interrupt(progress):
-        if progress.objective is not None and progress.bound is not None:
+        if progress.incumbent is not None and progress.bound is not None:
             raise KeyboardInterrupt
 
     solution = co.solve(medium, "price", time_limit=None, mip_rel_gap=0.0, callback=interrupt)
@@ -223,7 +223,7 @@ def test_the_linear_program_says_where_jobs_go():
         "price",
         time_limit=None,
         mip_rel_gap=0.003,
-        callback=lambda p: first.append(p.objective) if p.objective else None,
+        callback=lambda p: first.append(p.incumbent) if p.incumbent else None,
     )
     assert co.check(instance, solution).violations == ()
     assert solution.gap <= 0.003
