@@ -14,7 +14,8 @@ from carbonopt.core.instance import Instance
 from carbonopt.core.ranges import require_number
 from carbonopt.core.registry import Problem, problem_of
 from carbonopt.core.solution import Solution
-from carbonopt.io.forecast import read_forecast
+from carbonopt.core.time import TimeGrid
+from carbonopt.forecasts import ForecastArchive, read_archive
 from carbonopt.judge import Run, judged
 from carbonopt.simulation import (
     Forecast,
@@ -22,7 +23,6 @@ from carbonopt.simulation import (
     Policy,
     SignalForecast,
     SimulationProgress,
-    TableForecast,
     load_policy,
     make_policy,
     parse_forecast,
@@ -30,7 +30,7 @@ from carbonopt.simulation import (
 from carbonopt.simulation.load import is_file_reference
 from carbonopt.simulation.options import SimulationOptions
 
-ForecastLike = str | os.PathLike[str] | Forecast | ForecastModel | CarbonSignal | None
+ForecastLike = str | os.PathLike[str] | Forecast | ForecastArchive | ForecastModel | CarbonSignal | None
 """What `simulate` takes as a forecast."""
 
 
@@ -63,9 +63,9 @@ def simulate(
         What policies know of run times: ``mean``, that of the job's class, or ``true``.
     forecast
         What policies know of the carbon signal: None for all of it; a text that
-        `carbonopt.simulation.parse_forecast` takes (``error=0.2,window=48``), or a CSV file with columns
-        ``issue_time,target_time,carbon_intensity_g_per_kwh``; a signal that stands as forecast; an object
-        of `carbonopt.simulation`; or one of these for each zone.
+        `carbonopt.simulation.parse_forecast` takes (``error=0.2,window=48``), or a file that
+        `carbonopt.forecasts.read_archive` reads; an archive, of which policies see the mean of the members;
+        a signal that stands as forecast; an object of `carbonopt.simulation`; or one of these for each zone.
     seed
         Of evictions, of forecast errors, and of what the policy draws at random.
     past
@@ -168,7 +168,7 @@ def _forecasts(instance: Instance, forecast: Any, seed: int) -> dict[str, Foreca
         if missing:
             raise UnsupportedError(f"the forecasts have no zone {missing[0]!r}")
         return {zone: _forecast(instance, forecast[zone], zone, seed) for zone in zones}
-    if isinstance(forecast, Forecast) and len(zones) > 1:
+    if isinstance(forecast, Forecast | ForecastArchive) and len(zones) > 1:
         raise UnsupportedError(f"one forecast for {len(zones)} zones: give a mapping from zones to forecasts")
     return {zone: _forecast(instance, forecast, zone, seed) for zone in zones}
 
@@ -177,6 +177,9 @@ def _forecast(instance: Instance, forecast: Any, zone: str, seed: int) -> Foreca
     if isinstance(forecast, Forecast):
         return forecast
     grid = instance.time
+    if isinstance(forecast, ForecastArchive):
+        _require_archive_of(forecast, zone, grid)
+        return forecast.forecast()
     number = instance.carbon.index(zone)
     if isinstance(forecast, CarbonSignal):
         values = forecast.g_per_kwh[forecast.index(zone)]
@@ -187,6 +190,12 @@ def _forecast(instance: Instance, forecast: Any, zone: str, seed: int) -> Foreca
     if not isinstance(model, ForecastModel):
         model = parse_forecast(os.fspath(model))
     if model.file is not None:
-        issues = read_forecast(model.file, grid, zone)
-        return TableForecast(issues, grid.slots, grid.slot_hours, model.window_hours, model.file)
+        return read_archive(model.file, time=grid, zone=zone).forecast(window_hours=model.window_hours)
     return model.of(instance.carbon.g_per_kwh[number], grid.slot_hours, (seed, number))
+
+
+def _require_archive_of(archive: ForecastArchive, zone: str, grid: TimeGrid) -> None:
+    if archive.zone not in ("", zone):
+        raise UnsupportedError(f"the forecasts are of zone {archive.zone!r}: must be of {zone!r}")
+    if archive.time != grid:
+        raise UnsupportedError(f"the forecasts are of {archive.time}: must be of the instance's slots, {grid}")

@@ -63,7 +63,9 @@ Params = Annotated[
 ]
 Forecast = Annotated[
     str | None,
-    typer.Option("--forecast", help="What policies see of the signal ahead: a CSV file, or errors, e.g. error=0.1."),
+    typer.Option(
+        "--forecast", help="What policies see of the signal ahead: a file of forecasts, or errors, e.g. error=0.1."
+    ),
 ]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; with several inputs, a folder.")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from carbonopt.core.arrays import frozen_int
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.jsonfile import parse_json, read_text
 from carbonopt.io.carbon_formats import JSON_FORMATS
-from carbonopt.io.carbon_formats.json_format import Row
+from carbonopt.io.carbon_formats.json_format import Row, field
 from carbonopt.io.csvfile import Table
 
 
@@ -41,16 +42,35 @@ def read_json_table(path: str | os.PathLike[str]) -> tuple[Table, list[Row]]:
     InputError
         If it is not JSON, of no known format, has no rows, or holds no carbon signal.
     """
-    file = str(path)
+    return _json_table(_parsed(path), str(path))
+
+
+def read_json_issues(path: str | os.PathLike[str]) -> list[tuple[Table, list[Row]]]:
+    """Return what `read_json_table` does of each forecast in the file: WattTime's forecast/historical has several."""
+    raw = _parsed(path)
+    data = field(raw, "data")
+    issues = [raw]
+    if isinstance(data, list) and any(field(row, "forecast") is not None for row in data):
+        issues = [{**raw, "data": [row]} for row in data]
+    return [_json_table(issue, str(path)) for issue in issues]
+
+
+def _parsed(path: str | os.PathLike[str]) -> Any:
     try:
-        raw = parse_json(read_text(path))
-        kind = next((kind for kind in JSON_FORMATS if kind.matches(raw)), None)
-        rows = list(kind.rows(raw)) if kind else []
+        return parse_json(read_text(path))
     except json.JSONDecodeError as error:
         problem = f"is not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
-        raise InputError(Fault("", problem, file=file)) from None
+        raise InputError(Fault("", problem, file=str(path))) from None
     except InputError as error:
         raise error.in_file(path) from None
+
+
+def _json_table(raw: Any, file: str) -> tuple[Table, list[Row]]:
+    try:
+        kind = next((kind for kind in JSON_FORMATS if kind.matches(raw)), None)
+        rows = list(kind.rows(raw)) if kind else []
+    except InputError as error:
+        raise error.in_file(file) from None
     if kind is None:
         known = one_of([kind.title for kind in JSON_FORMATS])
         raise InputError(Fault("", f"is no known JSON of carbon signals: must be {known}", file=file))

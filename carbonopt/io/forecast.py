@@ -12,17 +12,20 @@ from carbonopt.core.time import TimeGrid
 from carbonopt.io.csvfile import Table, read_table
 from carbonopt.io.times import HOUR_NS, TIME_RULE, nanoseconds, utc_times
 
-_COLUMNS = {name: (name,) for name in ("issue_time", "target_time", "carbon_intensity_g_per_kwh")}
+COLUMNS = {name: (name,) for name in ("issue_time", "target_time", "carbon_intensity_g_per_kwh")}
 
 
-def read_forecast(path: str | os.PathLike[str], time: TimeGrid, zone: str | None = None) -> dict[int, FloatArray]:
+def read_forecast(
+    path: str | os.PathLike[str], time: TimeGrid, zone: str | None = None
+) -> dict[str, dict[int, FloatArray]]:
     r"""Read forecasts from a CSV file, plain or gzip.
 
     Parameters
     ----------
     path
         The file, with the columns ``issue_time,target_time,carbon_intensity_g_per_kwh``; where it has a
-        column ``zone``, only the rows of `zone` are read. Rows may stand in any order.
+        column ``zone``, only the rows of `zone` are read, and where it has a column ``member``, each member
+        has issues of its own. Rows may stand in any order.
     time
         The slots of the signal. An issue counts from the first slot that begins at or after it; one from
         before slot 0 counts there, if it is the latest. Targets are the beginnings of slots, without a gap
@@ -30,8 +33,9 @@ def read_forecast(path: str | os.PathLike[str], time: TimeGrid, zone: str | None
 
     Returns
     -------
-    dict of int to FloatArray
-        For each slot at which a forecast counts, its values for this and the following slots [g/kWh].
+    dict of str to dict of int to FloatArray
+        By member (empty where the file has no such column) and slot at which a forecast counts: its values for
+        this and the following slots [g/kWh].
 
     Raises
     ------
@@ -47,11 +51,11 @@ def read_forecast(path: str | os.PathLike[str], time: TimeGrid, zone: str | None
     ...     path = Path(folder, "forecast.csv")
     ...     _ = path.write_text("issue_time,target_time,carbon_intensity_g_per_kwh\n" + rows)
     ...     issues = read_forecast(path, TimeGrid(slots=2))
-    >>> {slot: values.tolist() for slot, values in issues.items()}
+    >>> {slot: values.tolist() for slot, values in issues[""].items()}
     {0: [300.0, 250.0]}
     """
     table = read_table(path)
-    at = table.columns(_COLUMNS)
+    at = table.columns(COLUMNS)
     issue, target = (utc_times(table.cells[at[name]]) for name in ("issue_time", "target_time"))
     values = table.numbers(at["carbon_intensity_g_per_kwh"])
     faults = [
@@ -69,7 +73,15 @@ def read_forecast(path: str | os.PathLike[str], time: TimeGrid, zone: str | None
     if faults:
         raise InputError(faults)
     rows = _rows_of(table, zone)
-    return _issues(table, at["target_time"], -(-since[0] // slot_ns), since[1] // slot_ns, values, rows)
+    slots = (-(-since[0] // slot_ns), since[1] // slot_ns)
+    own = table.spelled(("member",))
+    if not own:
+        return {"": _issues(table, at["target_time"], *slots, values, rows)}
+    names = np.array([cell.strip() for cell in table.cells[own[0]]])
+    return {
+        str(name): _issues(table, at["target_time"], *slots, values, rows[names[rows] == name])
+        for name in dict.fromkeys(names[rows].tolist())
+    }
 
 
 def _rows_of(table: Table, zone: str | None) -> IntArray:

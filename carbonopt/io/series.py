@@ -15,8 +15,9 @@ from carbonopt.core.jsonfile import read_text
 from carbonopt.core.time import TimeGrid
 from carbonopt.io.carbon_formats import FORMATS
 from carbonopt.io.carbon_formats.format import INTENSITIES, CarbonFormat
+from carbonopt.io.carbon_formats.json_format import Row
 from carbonopt.io.carbon_formats.labels import UNLABELLED, Labels, joined
-from carbonopt.io.carbon_json import read_json_table
+from carbonopt.io.carbon_json import read_json_issues, read_json_table
 from carbonopt.io.csvfile import Table, read_table
 from carbonopt.io.times import HOUR_NS, TIME, TIME_RULE, TimeArray, nanoseconds, utc_times
 
@@ -105,9 +106,7 @@ def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[Ca
     if intensity not in INTENSITIES:
         raise InputError(Fault("intensity", f"must be {one_of(INTENSITIES)}", shown(intensity)))
     if read_text(path).lstrip()[:1] in ("{", "["):
-        table, rows = read_json_table(path)
-        zone = 0 if any(table.cells[0]) else None
-        return _series(table, (1, zone, 2), [row.labels for row in rows])
+        return _json_series(*read_json_table(path))
     bare = next(kind for kind in FORMATS if not kind.has_header)
     table = read_table(path, headerless=(TIME, tuple(bare.layout(intensity))))
     kind = _format(table, intensity)
@@ -117,6 +116,18 @@ def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[Ca
         labels = replace(labels, scope=intensity)
     at = (time, zones_at[0] if zones_at else None, value)
     return _series(table, at, [labels] * len(table.lines), kind.g_per_kwh)
+
+
+def read_issues(path: str | os.PathLike[str]) -> list[CarbonSeries]:
+    """Read every zone of every forecast in one file, as `read_series` does; a file of CSV is one forecast."""
+    if read_text(path).lstrip()[:1] not in ("{", "["):
+        return read_series(path)
+    return [series for issue in read_json_issues(path) for series in _json_series(*issue)]
+
+
+def _json_series(table: Table, rows: Sequence[Row]) -> list[CarbonSeries]:
+    zone = 0 if any(table.cells[0]) else None
+    return _series(table, (1, zone, 2), [row.labels for row in rows])
 
 
 def _series(

@@ -110,7 +110,7 @@ def test_a_file_counts_from_the_first_slot_after_its_issue(tmp_path: Path) -> No
         ("1T00:00Z", "1T00:00Z", 1),
         ("1T00:00Z", "1T01:00Z", 2),
     )
-    issues = read_forecast(path, co.TimeGrid(3))
+    issues = read_forecast(path, co.TimeGrid(3))[""]
     assert {slot: values.tolist() for slot, values in issues.items()} == {0: [1, 2], 1: [6, 7]}
 
 
