@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cli_support import run
-from conftest import TINY
 
 import carbonopt as co
 from carbonopt.bench.gaps import COLUMNS
@@ -121,11 +118,14 @@ def test_a_profile_counts_instances_and_a_gap_closes() -> None:
     assert best.get_ydata()[-1] == pytest.approx(bound.get_ydata()[-1], rel=1e-3)
 
 
-def test_a_campaign_draws_its_profile(tmp_path: Path) -> None:
-    name, results = tmp_path / "profile.svg", tmp_path / "r.jsonl"
-    assert run("bench", TINY["crowd"], "-m", "greedy-clean,lp", "-o", results, "--plot", name).exit_code == 0
+def test_a_campaign_draws_its_profile(tmp_path: Path, tiny_mosp) -> None:
+    from cli_support import run  # not where the pictures are drawn anew, without the folder of the tests
+
+    instance, name, results = (tmp_path / part for part in ("i.json", "profile.svg", "r.jsonl"))
+    tiny_mosp[0].write(instance)
+    assert run("bench", instance, "-m", "greedy-clean,lp", "-o", results, "--plot", name).exit_code == 0
     assert "<svg" in name.read_text()
-    assert run("bench", TINY["crowd"], "-m", "lp", "-o", results, "--plot", "p.txt").exit_code == 2
+    assert run("bench", instance, "-m", "lp", "-o", results, "--plot", "p.txt").exit_code == 2
 
 
 def test_lanes_are_as_few_as_runs_at_once() -> None:
@@ -140,7 +140,6 @@ def test_lanes_are_as_few_as_runs_at_once() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     KEPT.mkdir(exist_ok=True)
     for picture in PICTURES:
         draw(picture, KEPT / f"{picture}.png")
