@@ -142,8 +142,9 @@ class _Keeper:
         self.unsaved = self.unsaved or progress.schedule is not None
         if progress.incumbent is not None:
             self.incumbent = progress.incumbent
+        self.info |= progress.info
         if progress.schedule is not None:
-            self.schedule, self.info = progress.schedule, dict(progress.info)
+            self.schedule = progress.schedule
             if self.callback is not None and progress.incumbent is None:
                 self.incumbent = report_on(self.instance, self.schedule(), self.info).objective
         known = [bound for bound in (self.bound, progress.bound) if bound is not None]
@@ -164,14 +165,14 @@ class _Keeper:
 
     def outcome(self, start: Schedule | None) -> Outcome:
         schedule = start if self.schedule is None else self.schedule()
-        info = self.info if self.schedule else {}
+        info = dict(self.info)
         certificate = None if self.certificate is None else self.certificate()
         if certificate is None:
             return Outcome(Status.INTERRUPTED, schedule, self.bound, info=info)
         bound: float = certificate["bound"]
         if schedule is not None and self.bound is not None and abs(self.bound - bound) > AGREEMENT * abs(bound):
             bound = self.bound  # of a search tree: it has no certificate
-            info = {**info, "tree_bound": bound}
+            info["tree_bound"] = bound
         return Outcome(Status.INTERRUPTED, schedule, bound, certificate, info)
 
 

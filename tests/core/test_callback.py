@@ -3,6 +3,7 @@
 import pytest
 
 import carbonopt as co
+from carbonopt.problems.mosp.data.file import from_dict
 
 INSTANCES = {
     "mosp": {"preset": "bench", "jobs": 40, "clusters": 2, "slots": 24},
@@ -58,3 +59,41 @@ def test_the_bound_of_an_interrupted_solve_by_prices_is_proven(problem, report):
         checked = co.check(instance, solution)
         assert not checked.violations
         assert checked.proven_bound == pytest.approx(solution.bound, rel=1e-6)
+
+
+def settled(instance):
+    """Return an instance with the first three jobs fixed where they run as early as possible."""
+    columns = co.solve(instance, "greedy-clean").columns
+    return from_dict({**instance.to_dict(), "fixed": {name: column[:3] for name, column in columns.items()}})
+
+
+@pytest.mark.parametrize("report", [1, 3, 6])
+def test_the_bound_of_an_interrupted_solve_holds_of_fixed_runs_too(report):
+    instance = settled(co.generate("mosp", seed=2, **INSTANCES["mosp"]))
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return len(seen) == report
+
+    solution = co.solve(instance, "price", time_limit=None, callback=stop)
+    assert solution.status == "interrupted"
+    assert "tree_bound" not in solution.info
+    assert co.check(instance, solution).proven_bound == pytest.approx(solution.bound, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["price", "milp", "lp-rounding"])
+def test_an_interrupt_keeps_the_normalizers_that_the_objective_is_divided_by(method):
+    instance = co.generate("mosp", objective="caspian", jobs=40, slots=24, seed=1)
+    solution = co.solve(instance, method, time_limit=None, callback=lambda progress: progress.schedule is not None)
+    assert solution.status == "interrupted"
+    assert solution.has_solution
+    assert co.check(instance, solution).feasible
+
+
+def test_a_checkpoint_has_them_too():
+    instance = co.generate("mosp", objective="caspian", jobs=40, slots=24, seed=1)
+    saved = []
+    co.solve(instance, "lp-rounding", checkpoint=saved.append)
+    assert saved[0].has_solution
+    assert co.check(instance, saved[0]).feasible

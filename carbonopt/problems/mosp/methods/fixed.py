@@ -8,7 +8,7 @@ certify a bound of the one certify it of the other.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -88,8 +88,24 @@ class _Whole:
     def _progress(self, progress: Progress) -> Progress:
         schedule = progress.schedule
         made = None if schedule is None else lambda: self._with(schedule())
-        incumbent = self._plus(progress.incumbent)
-        return replace(progress, incumbent=incumbent, bound=self._plus(progress.bound), schedule=made)
+        certificate = progress.certificate
+        return replace(
+            progress,
+            incumbent=self._plus(progress.incumbent),
+            bound=self._plus(progress.bound),
+            schedule=made,
+            certificate=None if certificate is None else lambda: self._proof(certificate(), progress.info),
+        )
+
+    def _proof(self, certificate: dict[str, Any] | None, info: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the same prices with the bound that they prove of the whole.
+
+        The rounding that the checker allows is of the whole capacity, and a little more than of what is left.
+        """
+        if certificate is None or not isinstance(certificate.get("bound"), float):
+            return certificate
+        proven, _ = proven_bound(self.instance, certificate, dict(info))
+        return {**certificate, "bound": proven}
 
     def outcome(self, outcome: Outcome) -> Outcome:
         """Return what a method found for the free jobs as an outcome of the whole instance."""
@@ -97,11 +113,8 @@ class _Whole:
         values = {key: self._plus(outcome.info[key]) for key in VALUES if key in outcome.info}
         info = {**outcome.info, **values}
         bound = self._plus(outcome.bound)
-        certificate = outcome.certificate
-        if certificate is not None and isinstance(certificate.get("bound"), float):
-            # The rounding that the checker allows is of the whole capacity, and a little more than of what is left.
-            proven, _ = proven_bound(self.instance, certificate, info)
-            if outcome.bound == certificate["bound"]:
-                bound = proven
-            certificate = {**certificate, "bound": proven}
+        proof = outcome.certificate
+        certificate = self._proof(proof, info)
+        if proof is not None and certificate is not None and outcome.bound == proof.get("bound"):
+            bound = certificate.get("bound")
         return replace(outcome, schedule=schedule, bound=bound, certificate=certificate, info=info)

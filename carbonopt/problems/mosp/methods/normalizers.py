@@ -46,6 +46,7 @@ def value_of(instance: MospInstance, options: Options) -> tuple[PlacementValue, 
     info: dict[str, Any] = {"normalizers": dict(zip(("z1", "z2", "z3"), found.bars, strict=True))}
     if found.tried_seconds < float("inf"):
         info["normalizers_without_capacity"] = f"their LPs did not end within {found.tried_seconds:.1f} s"
+    options.report(info=info)  # without them, what an interrupt leaves has no objective
     return placement_value(instance, found.bars), info
 
 

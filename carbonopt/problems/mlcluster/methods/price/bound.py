@@ -107,7 +107,7 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
     part = options.part(params.time_share)
     first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
 
-    def priced() -> Priced:
+    def priced(dual: Dual) -> Priced:
         bound, _ = dual.hard(ascent.prices)
         prices, budget_price = dual.split(ascent.prices)
         info = {"pricings": dual.evaluations, "cells": program.cells}
@@ -119,7 +119,7 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
         first,
         scale=dual.typical,
         remaining=lambda: part.remaining,
-        report=lambda value: options.report(bound=value, certificate=lambda: priced().certificate()),
+        report=lambda value: options.report(bound=value, certificate=lambda: priced(Dual(program)).certificate()),
         goal=ceiling(instance),
     )
     large = len(instance.jobs) * program.count > params.large_size
@@ -130,4 +130,4 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
         if temperature < LOW_TEMPERATURE and ascent.value - before <= params.least_rise * abs(ascent.value):
             break
     ascent.step(params.subgradient_steps, params.subgradient_gap)
-    return priced()
+    return priced(dual)
