@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from carbonopt.core.arrays import plain
 from carbonopt.core.errors import Fault, InputError, UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.evaluate import evaluate
@@ -56,8 +57,8 @@ def _pairs(instances: Sequence[Instance]) -> Iterator[tuple[Any, Any]]:
     if len(instances) % 2:
         raise UnsupportedError(f"{len(instances)} instances: must be pairs, on forecast and on actual prices")
     for forecast, actual in zip(instances[::2], instances[1::2], strict=True):
-        ours, theirs = ({**one.data(), "price_per_kwh": None} for one in (forecast, actual))
-        if str(ours) != str(theirs) or forecast.time != actual.time:
+        ours, theirs = (plain({**one.data(), "price_per_kwh": None}) for one in (forecast, actual))
+        if ours != theirs or forecast.time != actual.time:
             raise UnsupportedError(f"{forecast.name} and {actual.name}: must differ in the prices alone")
         yield forecast, actual
 

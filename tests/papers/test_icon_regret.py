@@ -9,8 +9,10 @@ import pytest
 from cli_support import errors, run
 
 import carbonopt as co
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.papers.figure import Run, figure_of
-from carbonopt.papers.icon_regret import _interval, read_pairs
+from carbonopt.papers.icon_regret import _interval, _pairs, read_pairs
+from carbonopt.problems.ecas.data.file import from_dict
 
 INSTANCE = "360\n1\n1\n0 1 1 1\n1\n1\n0 1 0 4 1\n1\n"
 """One machine of 1 W, one task of 1 W and one slot of six hours in a day of four; a start and a stop cost 2."""
@@ -104,3 +106,14 @@ def test_what_has_ended_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Run, "keep", second_is_stopped)
     assert run("reproduce", "icon-regret", "a").exit_code == 130
     assert pd.read_csv("icon-regret.partial.csv")["policy"].tolist() == ["forecast"]
+
+
+def test_a_difference_in_the_middle_of_many_jobs_is_seen():
+    """Arrays are compared as they are, not as they are printed, which leaves their middle out."""
+    forecast = co.generate("ecas", jobs=1200, machines=40, slots=288, load=0.2, seed=1)
+    raw = forecast.to_dict()
+    raw["jobs"]["power_kw"][600] += 1
+    other = from_dict(raw)
+    assert list(_pairs([forecast, forecast])) == [(forecast, forecast)]
+    with pytest.raises(UnsupportedError, match="must differ in the prices alone"):
+        list(_pairs([forecast, other]))
