@@ -5,8 +5,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from carbonopt.core.interrupt import begin_or_end_command
+from carbonopt.core.memory import require_addresses
 
 begin_or_end_command()
+require_addresses()
 
 from carbonopt.check import check
 from carbonopt.compare import compare

@@ -82,7 +82,7 @@ class ProgramSolution(Solution):
         if self.values is None:
             raise UnsupportedError(f"the program of {self.instance} has no values: it ended {self.program_status}")
         numbers = self._rows(block) if name in self.program.constraints else self._variables(block)
-        return pd.DataFrame(self.program.member_names(block) | numbers)
+        return pd.DataFrame(self.program.names.members(block) | numbers)
 
     def _variables(self, block: Block) -> dict[str, Any]:
         assert self.values is not None
@@ -117,7 +117,7 @@ class ProgramSolution(Solution):
         lines = [f"=obj= {float(self.program.arrays().cost @ self.values)!r}"]
         for block in self.program.variables.values():
             part = self.values[block.slice]
-            labels = self.program.labels(block)
+            labels = self.program.names.labels(block)
             lines += [f"{labels[place]} {float(part[place])!r}" for place in np.flatnonzero(part)]
         text = "\n".join(lines) + "\n"
 

@@ -119,8 +119,8 @@ def test_names_of_files_read_back_and_the_sol_file_gives_the_objective(problem, 
 
 def test_names_that_readers_would_trip_over_are_told_apart():
     program = co.formulate(co.generate("mosp", seed=1, preset="bench", jobs=2, clusters=1, slots=10))
-    program.name_axis("job", ["a b", "a:b"])
-    labels = program.labels(program.block("x"))
+    program.names.give("job", ["a b", "a:b"])
+    labels = program.names.labels(program.block("x"))
     assert labels[0].startswith("x(a_b_0,")
     assert len(set(labels)) == len(labels)
 

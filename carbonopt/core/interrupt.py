@@ -16,9 +16,6 @@ from typing import NoReturn
 INTERRUPTED = 130
 """Exit code of a command that was asked to stop."""
 
-LEAST_MEBIBYTES = 350
-"""Addresses that the command takes to load what it imports, rounded up [MiB]."""
-
 COMMANDS = ("carbonopt", "carbonopt.exe")
 """What the file of the running program is called where it is the command."""
 MODULES = ("carbonopt", "carbonopt.__main__", "carbonopt.cli.main")
@@ -49,23 +46,6 @@ def begin_or_end_command() -> None:
     """
     if is_command(sys.argv, sys.orig_argv):
         handle_with(end_at_once)
-        _require_addresses()
-
-
-def _require_addresses() -> None:
-    """End the process in one line where ``ulimit -v`` leaves too little to load numpy.
-
-    Its OpenBLAS begins threads, and sends the process an interrupt where there is no room for them.
-    """
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits
-        return
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit not in (resource.RLIM_INFINITY, -1) and limit < LEAST_MEBIBYTES * 2**20:
-        told = f"error: ulimit -v allows {limit // 2**20} MiB: must be at least {LEAST_MEBIBYTES}\n"
-        os.write(2, told.encode())
-        os._exit(2)
 
 
 def is_command(arguments: Sequence[str], whole: Sequence[str]) -> bool:

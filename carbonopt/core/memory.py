@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from carbonopt.core.errors import Fault, TooLargeError
+from carbonopt.core.interrupt import is_command
+
+LEAST_MEBIBYTES = 350
+"""Addresses that the command takes to load what it imports, rounded up [MiB]."""
+
+
+def require_addresses() -> None:
+    """End the process of the command in one line where ``ulimit -v`` leaves too little to load numpy.
+
+    OpenBLAS begins threads while it is loaded, and sends the process an interrupt where there is no room for them.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    enough = limit == resource.RLIM_INFINITY or limit >= LEAST_MEBIBYTES * 2**20
+    if not enough and is_command(sys.argv, sys.orig_argv):
+        told = f"error: ulimit -v allows {limit // 2**20} MiB: must be at least {LEAST_MEBIBYTES}\n"
+        os.write(2, told.encode())
+        os._exit(2)
 
 
 def free_bytes(beside: float = 0.0) -> float:

@@ -1,8 +1,7 @@
-"""HiGHS: programs in as arrays, honest statuses out. The only import of highspy."""
+"""HiGHS: programs in as arrays, honest statuses out."""
 
 from __future__ import annotations
 
-import errno
 import os
 import warnings
 from collections.abc import Callable
@@ -15,7 +14,6 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import CarbonoptError
-from carbonopt.core.files import replace_file
 from carbonopt.core.interrupt import is_asked
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
@@ -30,9 +28,6 @@ TOLERANCE = 1e-9
 """Of feasibility, optimality and integrality, after scaling; HiGHS takes 1e-10 at the least."""
 LOOSE_TOLERANCE = 1e-7
 """Of feasibility at an interior point that is only a step on the way."""
-
-END_OF_FILE = {".lp": b"end", ".mps": b"ENDATA"}
-"""The last line of a whole file."""
 
 _STATUS = {
     highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
@@ -126,7 +121,7 @@ def solve(
     highs = _configured(
         options, lp_solver if not is_mip else "choose", scaling.cost, tolerance, interior_tolerance, root_only
     )
-    _pass(highs, program, arrays, scaling)
+    pass_program(highs, program, arrays, scaling)
     if start is not None and is_mip:
         solution = highspy.HighsSolution()
         solution.col_value = np.asarray(start, dtype=np.float64)
@@ -168,7 +163,7 @@ def farkas_multipliers(program: Program, options: Options) -> FloatArray | None:
     highs = _configured(options, "simplex", 1.0, TOLERANCE, None, root_only=False)
     highs.setOptionValue("presolve", "off")  # it finds out without multipliers
     highs.setOptionValue("time_limit", max(options.remaining, 1e-3))
-    _pass(highs, program, arrays, scaling)
+    pass_program(highs, program, arrays, scaling)
     run = Run(highs, replace(options, callback=None), None, 1.0, 0.0)
     run.to_the_end()
     if run.is_left_behind or highs.getModelStatus() != highspy.HighsModelStatus.kInfeasible:
@@ -222,7 +217,8 @@ def _scale_line(factor: float) -> str:
     return f"carbonopt: this log shows {factor:.0f} times the objective and the bound"
 
 
-def _pass(highs: Any, program: Program, arrays: Arrays, scaling: Scaling) -> None:
+def pass_program(highs: Any, program: Program, arrays: Arrays, scaling: Scaling) -> None:
+    """Hand a program to a solver, its costs and rows times the factors of `scaling`."""
     sense = highspy.ObjSense.kMinimize if program.sense == "min" else highspy.ObjSense.kMaximize
     status = highs.passModel(
         program.columns,
@@ -296,28 +292,6 @@ def _without_columns(program: Program) -> Result:
     if ((arrays.row_lower > 0) | (arrays.row_upper < 0)).any():
         return Result(Status.INFEASIBLE)
     return Result(Status.OPTIMAL, np.zeros(0), 0.0, 0.0, np.zeros(program.rows))
-
-
-def export(program: Program, path: str | os.PathLike[str]) -> None:
-    """Write a program as LP or MPS (told by the suffix), with the names of blocks and members."""
-    highs = new_highs()
-    highs.setOptionValue("output_flag", False)
-    _pass(highs, program, program.arrays(), Scaling(1.0, np.ones(program.rows)))
-    for block in program.variables.values():
-        for position, label in enumerate(program.labels(block), start=block.start):
-            highs.passColName(position, label)
-    for block in program.constraints.values():
-        for position, label in enumerate(program.labels(block), start=block.start):
-            highs.passRowName(position, label)
-    replace_file(path, lambda part: _write(highs, part))
-
-
-def _write(highs: Any, path: Path) -> None:
-    """Let HiGHS write a file, and look whether it is whole: HiGHS does not tell of a full disk."""
-    status = highs.writeModel(os.fspath(path))
-    last = END_OF_FILE[path.suffix]
-    if status == highspy.HighsStatus.kError or path.read_bytes()[-len(last) - 2 :].strip() != last:
-        raise OSError(errno.ENOSPC, "HiGHS could not write all of the program: is the disk full?")
 
 
 def version() -> str:

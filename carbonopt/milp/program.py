@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.display import card
 from carbonopt.core.errors import Fault, TooLargeError, UnsupportedError, one_of
 from carbonopt.core.memory import free_bytes
-from carbonopt.core.time import TimeGrid
-from carbonopt.milp.block import Block, safe_name, safe_names, slot_names
+from carbonopt.milp.block import Block
+from carbonopt.milp.names import AxisNames
 from carbonopt.milp.reading import Origin, Reading
 
 INDEX_LIMIT = 2**31 - 1
@@ -79,8 +78,7 @@ class Program:
         self._rows: list[tuple[FloatArray, FloatArray]] = []
         self._entries: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]] = []
         self._arrays: Arrays | None = None  # of the program as it is; any addition makes it stale
-        self.names: dict[str, tuple[str, ...]] = {}
-        self._time: TimeGrid | None = None
+        self.names = AxisNames()
         self.reading: Reading | None = None
         self.origin: Origin | None = None
         self.is_completed = False
@@ -204,31 +202,11 @@ class Program:
         """Write the program as a free MPS file with readable names."""
         self._export(path, ".mps")
 
-    def name_axis(self, axis: str, names: Iterable[str]) -> None:
-        """Name the members of an index set, e.g. the jobs."""
-        self.names[axis] = tuple(names)
-
-    def name_slots(self, time: TimeGrid) -> None:
-        """Name the slots by their beginning in UTC, e.g. ``20230101T0500``; the end of the last is one more."""
-        self._time = time
-
-    def labels(self, block: Block) -> list[str]:
-        """Return the members of a block with the names of jobs and clusters, in letters that every reader takes."""
-        names = {axis: self._safe_names(axis) for axis in block.axes if self._has_names(axis)}
-        return replace(block, name=safe_name(block.name)).labels(names)
-
     def complete(self) -> None:
         """Add the rows that only a program with additions needs, once."""
         if self.has_additions and not self.is_completed and self.reading and self.reading.when_added_to:
             self.is_completed = True
             self.reading.when_added_to(self)
-
-    def member_names(self, block: Block) -> dict[str, Any]:
-        """Return what each member of a block is of, by axis: names where there are any, slots and others as numbers."""
-        found: dict[str, Any] = {}
-        for axis, part in block.members().items():
-            found[axis] = np.array(self.names[axis], dtype=object)[part] if axis in self.names else part
-        return found
 
     def activity(self, values: FloatArray) -> FloatArray:
         """Return ``A @ values``, shape (rows,)."""
@@ -242,14 +220,8 @@ class Program:
         size = (self.columns, self.rows, self.nonzeros)
         return self.origin is None or size != (self.origin.columns, self.origin.rows, self.origin.nonzeros)
 
-    def _has_names(self, axis: str) -> bool:
-        return axis in self.names or (axis == "slot" and self._time is not None)
-
-    def _safe_names(self, axis: str) -> list[str]:
-        return safe_names(self.names[axis] if axis in self.names else slot_names(self._time))
-
     def _export(self, path: str | os.PathLike[str], suffix: str) -> None:
-        from carbonopt.milp.highs import export
+        from carbonopt.milp.export import export
 
         if not str(path).endswith(suffix):
             raise UnsupportedError(f"{path}: the name must end in {suffix}")

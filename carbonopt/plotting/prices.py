@@ -11,7 +11,7 @@ from carbonopt.core.instance import Instance
 from carbonopt.core.solution import Solution
 from carbonopt.plotting.clock import Clock
 from carbonopt.plotting.figure import axes_for
-from carbonopt.plotting.style import LINES, PALETTE, legend, styled, title
+from carbonopt.plotting.style import legend, line_of, styled, title
 
 
 @styled
@@ -45,8 +45,7 @@ def plot_prices(instance: Instance, solution: Solution, ax: Any = None) -> Any:
     clock = Clock(instance.time)
     edges = clock.at(np.linspace(0, instance.time.hours, rows.shape[1] + 1))  # cells may be parts of slots
     for number, (name, row) in enumerate(zip(_names(instance, prices.shape[:-1]), rows, strict=True)):
-        color, line = PALETTE[number % len(PALETTE)], LINES[number // len(PALETTE) % len(LINES)]
-        axis.stairs(row, edges, baseline=None, color=color, linestyle=line, linewidth=1.6, label=name)
+        axis.stairs(row, edges, baseline=None, label=name, **line_of(number))
     axis.set_ylim(bottom=0)
     axis.set_ylabel("price of capacity\n[objective per unit and slot]")
     title(axis, f"{instance.name}, {solution.method}: prices that prove the bound")

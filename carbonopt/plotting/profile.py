@@ -8,7 +8,7 @@ import numpy as np
 
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.plotting.figure import axes_for
-from carbonopt.plotting.style import LINES, PALETTE, legend, styled
+from carbonopt.plotting.style import legend, line_of, styled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,10 +51,8 @@ def plot_profile(table: pd.DataFrame, ax: Any = None) -> Any:
             share,
             np.concatenate([[100 * LEAST_GAP / 2], gaps, [2 * largest]]),
             baseline=None,
-            color=PALETTE[number % len(PALETTE)],
-            linestyle=LINES[number // len(PALETTE) % len(LINES)],
-            linewidth=1.6,
             label=str(method),
+            **line_of(number),
         )
     axis.set_xscale("log")
     axis.xaxis.set_major_formatter("{x:g}")  # not in powers of ten, which are formulas, and a name is none

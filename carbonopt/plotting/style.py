@@ -27,6 +27,12 @@ ROOM_BELOW = 40
 """Between axes and the legend below them: ticks and the label of the x-axis [points]."""
 
 
+def line_of(number: int) -> dict[str, Any]:
+    """Return colour and kind of line of the `number`-th of what is compared: colours first, then kinds of lines."""
+    kind = LINES[number // len(PALETTE) % len(LINES)]
+    return {"color": PALETTE[number % len(PALETTE)], "linestyle": kind, "linewidth": 1.6}
+
+
 @dataclass(frozen=True)
 class Theme:
     """Colours of the page.

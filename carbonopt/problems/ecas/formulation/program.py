@@ -87,10 +87,10 @@ def build(instance: EcasInstance, integer: bool = True) -> EcasProgram:
     machines = instance.machines
     shape = (len(instance.machines), instance.time.slots)
     program = Program(instance.name)
-    program.name_axis("job", instance.jobs.name)
-    program.name_axis("machine", instance.machines.name)
-    program.name_axis("resource", instance.resources)
-    program.name_slots(instance.time)
+    program.names.give("job", instance.jobs.name)
+    program.names.give("machine", instance.machines.name)
+    program.names.give("resource", instance.resources)
+    program.names.give_slots(instance.time)
     job, machine, start = _placements(instance)
     kwh = instance.job_kwh[job]
     length = instance.jobs.duration[job]

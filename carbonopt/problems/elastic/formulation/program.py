@@ -100,8 +100,8 @@ def build(instance: ElasticInstance, integer: bool | None = None, whole_work: bo
     job, slot, unit = all_units(instance)
     profile = instance.profile_of_job[job]
     program = Program(instance.name, sense="min")
-    program.name_axis("job", instance.jobs.name)
-    program.name_slots(instance.time)
+    program.names.give("job", instance.jobs.name)
+    program.names.give_slots(instance.time)
     cost = instance.intensity[slot] * instance.units.kwh[profile, unit]
     axes = ("job", "slot", "unit")
     y = program.add_variables("y", len(job), upper=1, cost=cost, integer=whole, at=(job, slot, unit), axes=axes)

@@ -162,7 +162,7 @@ class _Rows:
         self.speed = grid.speed[kind, level]
         self.watts = grid.watts[kind, level]
         self.program = Program(instance.name, sense="min")
-        self.program.name_axis("job", instance.jobs.name)
+        self.program.names.give("job", instance.jobs.name)
 
     def build(self) -> GridProgram:
         """Return the whole program."""

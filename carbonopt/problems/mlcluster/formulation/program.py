@@ -106,7 +106,7 @@ def build(instance: MlClusterInstance, cells: int = 1, whole_work: bool = False)
     late = speed * minutes / fluid.required[job] * begin[pair] / 60
     cost = fluid.carbon[cell] * watts * minutes + instance.weights.jct_hours * late
     program = Program(instance.name, sense="min")
-    program.name_axis("job", jobs.name)
+    program.names.give("job", jobs.name)
     y = program.add_variables("y", len(job), upper=1.0, cost=cost, at=(job, cell, level + 1), axes=AXES)
     target = jobs.work_gpu_minutes if whole_work else fluid.required
     work = program.add_rows("work", len(jobs), lower=target / minutes, axes=("job",))

@@ -173,10 +173,10 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
     cluster = placements.cluster
     start = placements.start
     program = Program(instance.name, sense=value.sense)
-    program.name_axis("job", instance.jobs.name)
-    program.name_axis("cluster", instance.clusters.name)
-    program.name_axis("resource", instance.resources)
-    program.name_slots(instance.time)
+    program.names.give("job", instance.jobs.name)
+    program.names.give("cluster", instance.clusters.name)
+    program.names.give("resource", instance.resources)
+    program.names.give_slots(instance.time)
     cost = value.of(job, cluster, start)
     at = (job, cluster, start)
     axes = ("job", "cluster", "slot")

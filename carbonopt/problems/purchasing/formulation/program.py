@@ -147,9 +147,9 @@ def build(instance: PurchasingInstance, integer: bool = True) -> RunProgram:
 
 def name_axes(program: Program, instance: PurchasingInstance) -> None:
     """Name jobs, purchase options and slots."""
-    program.name_axis("job", instance.jobs.name)
-    program.name_axis("option", OPTIONS)
-    program.name_slots(instance.time)
+    program.names.give("job", instance.jobs.name)
+    program.names.give("option", OPTIONS)
+    program.names.give_slots(instance.time)
 
 
 def _stays(instance: PurchasingInstance) -> bool:
