@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from carbonopt.core.errors import UnsupportedError, one_of
-from carbonopt.lessons import baselines, exercises, gaps, thresholds
+from carbonopt.lessons import baselines, columns, exercises, fronts, gaps, greedy, regret, thresholds
 from carbonopt.lessons.lesson import Lesson
 
-LESSONS = {lesson.number: lesson for lesson in (*exercises.FIRST, gaps.LESSON, thresholds.LESSON, baselines.LESSON)}
+LESSONS = {
+    lesson.number: lesson
+    for lesson in (
+        *exercises.FIRST,
+        gaps.LESSON,
+        greedy.LESSON,
+        columns.LESSON,
+        thresholds.LESSON,
+        regret.LESSON,
+        fronts.LESSON,
+        baselines.LESSON,
+    )
+}
 
 
 def lesson_of(number: int) -> Lesson:

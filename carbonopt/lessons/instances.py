@@ -8,7 +8,10 @@ import numpy as np
 
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.time import TimeGrid
+from carbonopt.problems.elastic.data.instance import Cluster, ElasticInstance, ElasticJobs, Profile
 from carbonopt.problems.mosp.data.instance import CarbonObjective, Clusters, MospInstance, MospJobs
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance, PurchasingJobs
+from carbonopt.problems.purchasing.data.settings import Queue
 
 WATTS = 1000.0
 """Power of a GPU [W], so that a GPU-hour is a kWh."""
@@ -60,3 +63,31 @@ def cooling() -> MospInstance:
 def windy_night() -> MospInstance:
     """Return one job of two hours, in a grid whose average is lowest at night."""
     return small("windy-night", [320, 360, 400, 340, 240, 180, 160, 220], 1, {"a": (0, 2, 1)})
+
+
+def one_server(g_per_kwh: Sequence[float] = (300, 100, 500)) -> ElasticInstance:
+    """Return two jobs of an hour on one server; the second one arrives an hour later, and each may wait an hour."""
+    return ElasticInstance(
+        name="one-server",
+        carbon=CarbonSignal(("DE",), np.array([g_per_kwh], dtype=float), TimeGrid(len(g_per_kwh))),
+        cluster=Cluster(np.array(1.0), "DE"),
+        profiles=(Profile("one", 1, np.array([1.0]), np.array([WATTS])),),
+        jobs=ElasticJobs(("a", "b"), np.array([0, 1]), np.array([1.0, 1.0]), np.array([1, 1]), ("one", "one")),
+    )
+
+
+def calm_evening() -> MospInstance:
+    """Return one job of two hours, in a grid with two clean times of nearly the same carbon."""
+    return small("calm-evening", [340, 210, 190, 330, 380, 250, 280, 400], 1, {"a": (0, 2, 1)})
+
+
+def two_waits() -> PurchasingInstance:
+    """Return two jobs of an hour: each emits less if it waits, and the second one arrives late."""
+    g_per_kwh = [700, 720, 710, 100, 300, 200, 310, 320, 330]
+    return PurchasingInstance(
+        name="two-waits",
+        carbon=CarbonSignal(("DE",), np.array([g_per_kwh], dtype=float), TimeGrid(len(g_per_kwh))),
+        jobs=PurchasingJobs(("a", "b"), np.array([0.0, 4.0]), np.array([1.0, 1.0]), np.array([1.0, 1.0])),
+        queues=(Queue("all", float("inf"), 4.0),),
+        watts_per_cpu=WATTS,
+    )

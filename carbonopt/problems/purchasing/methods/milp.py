@@ -23,7 +23,7 @@ from carbonopt.problems.purchasing.formulation.program import estimate_size
 from carbonopt.problems.purchasing.methods.certificates import certificate_of, infeasible, stated
 from carbonopt.problems.purchasing.methods.no_wait import first_schedule, improved
 from carbonopt.problems.purchasing.methods.parameters import LpParameters, MilpParameters, PolishParameters
-from carbonopt.problems.purchasing.methods.rounding import CheckedSchedule, rounded
+from carbonopt.problems.purchasing.methods.rounding import CheckedSchedule, rounded, tightened
 
 MILP_COLUMNS = 3_000
 """`auto` solves programs up to this size with HiGHS alone."""
@@ -33,8 +33,11 @@ NONZEROS_A_SECOND = 5e6
 
 
 def choose(instance: PurchasingInstance) -> str:
-    """Return the method that `auto` stands for, by size; limits are kept better by `price`, which mixes schedules."""
-    small = not instance.limits and estimate_size(instance)[0] <= MILP_COLUMNS
+    """Return the method that `auto` stands for, by size.
+
+    The program knows means of slots alone, so that the costs it limits are too low: `price` keeps such a limit better.
+    """
+    small = instance.limits.cost_usd is None and estimate_size(instance)[0] <= MILP_COLUMNS
     return "milp" if small else "price"
 
 
@@ -109,6 +112,8 @@ def branch(instance: PurchasingInstance, first: CheckedSchedule | None, known: O
     best = first
     if result.values is not None:
         found = _polished(instance, form, result.values, polish)
+        if instance.limits and not np.isfinite(found.objective):
+            found = _within_limits(instance, found, options)
         if np.isfinite(found.objective) and (best is None or found.objective <= best.objective):
             best = found
     bound, certificate = known.bound, known.certificate
@@ -122,6 +127,30 @@ def branch(instance: PurchasingInstance, first: CheckedSchedule | None, known: O
     if status is Status.INFEASIBLE:  # refuted by the schedule at hand
         status = Status.FEASIBLE
     return Outcome(status, best.schedule, bound, certificate, info | best.info)
+
+
+def _within_limits(instance: PurchasingInstance, found: CheckedSchedule, options: Options) -> CheckedSchedule:
+    """Return a schedule within the limits, from programs with tighter ones.
+
+    The program takes the mean load of a slot, so a schedule may cost more than the program says. The limits of the
+    next program are tighter by what the last schedule exceeded them by, or by half of it where the next program has no
+    solution. Only the first program bounds the optimum.
+    """
+    quiet = replace(options, callback=None, log_file=None, verbose=False)
+    limits = instance.limits
+    share = 1.0
+    for _ in range(options.parameters(MilpParameters).tightenings):
+        if np.isfinite(found.objective) or options.remaining <= 0:
+            break
+        nearer = tightened(instance, limits, found, share)
+        form = form_of(replace(instance, limits=nearer), integer=True)
+        result = highs.solve(form.program, quiet, bound_error=(len(instance.jobs), 0.0))
+        if result.values is None:
+            share /= 2
+            continue
+        limits = nearer
+        found = rounded(instance, form, result.values)
+    return found
 
 
 def lp(instance: PurchasingInstance, options: Options) -> Outcome:

@@ -34,9 +34,13 @@ class MilpParameters(Parameters):
     ----------
     polish
         What is done with each schedule that HiGHS finds.
+    tightenings
+        Programs with tighter limits that are solved, at most, where the schedule of the first one exceeds a limit. Each
+        takes about as long as the first one.
     """
 
     polish: PolishParameters = field(default_factory=PolishParameters)
+    tightenings: int = number(8, least=0)
 
 
 @dataclass(frozen=True)

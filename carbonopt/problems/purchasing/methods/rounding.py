@@ -11,6 +11,7 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, OPTIONS, RESERVED, SHARED, SPOT
+from carbonopt.problems.purchasing.data.settings import Limits
 from carbonopt.problems.purchasing.formulation.form import Form
 from carbonopt.problems.purchasing.formulation.piece_program import PieceProgram
 from carbonopt.problems.purchasing.verify.accounts import load_of
@@ -42,6 +43,14 @@ def checked(instance: PurchasingInstance, schedule: Schedule, reserved: int | No
     report = check(instance, schedule, info)
     feasible = report.feasible and report.objective is not None
     return CheckedSchedule(schedule, info, report.objective if feasible and report.objective is not None else np.inf)
+
+
+def tightened(instance: PurchasingInstance, limits: Limits, found: CheckedSchedule, share: float) -> Limits:
+    """Return limits that are tighter by a share of what a schedule exceeds those of the instance by."""
+    metrics = check(instance, found.schedule, found.info).metrics
+    asked = {name: most for name, most in vars(instance.limits).items() if most is not None}
+    over = {name: max(0.0, metrics[name] - most) for name, most in asked.items()}
+    return Limits(**{name: max(0.0, getattr(limits, name) - share * over[name]) for name in asked})
 
 
 def rounded(instance: PurchasingInstance, form: Form, values: FloatArray) -> CheckedSchedule:
