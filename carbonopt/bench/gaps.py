@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 COLUMNS = [
     "instance",
     "method",
+    "seed",
     "status",
     "objective",
     "bound",
@@ -61,6 +62,7 @@ def with_best_bounds(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
         {
             "instance": record["instance"],
             "method": record["method"],
+            "seed": record["seed"],
             "status": record["status"],
             "objective": record["objective"],
             "bound": record["bound"],

@@ -24,8 +24,8 @@ def plot_profile(table: pd.DataFrame, ax: Any = None) -> Any:
     Parameters
     ----------
     table
-        One row a run, with ``instance``, ``method`` and ``gap_to_best_bound``, which is relative and missing where
-        the method has no schedule: `carbonopt.bench.gaps.with_best_bounds` makes it.
+        One row a run, with ``instance``, ``method``, maybe ``seed``, and ``gap_to_best_bound``, which is relative and
+        missing where the method has no schedule: `carbonopt.bench.gaps.with_best_bounds` makes it.
     ax
         Axes to draw on; None for a new figure.
 
@@ -43,10 +43,11 @@ def plot_profile(table: pd.DataFrame, ax: Any = None) -> Any:
         raise UnsupportedError("no run has a gap: there is nothing to draw")
     axis = axes_for(ax, height=3.0)[0]
     instances = table["instance"].nunique()
+    cases = len(table[["instance", "seed"]].drop_duplicates()) if "seed" in table else instances
     largest = 100 * max(table["gap_to_best_bound"].max(), 10 * LEAST_GAP)
     for number, (method, part) in enumerate(table.groupby("method", sort=False)):
         gaps = 100 * np.sort(np.maximum(part["gap_to_best_bound"].dropna().to_numpy(dtype=float), LEAST_GAP))
-        share = 100 * np.arange(len(gaps) + 1) / instances
+        share = 100 * np.arange(len(gaps) + 1) / cases
         axis.stairs(
             share,
             np.concatenate([[100 * LEAST_GAP / 2], gaps, [2 * largest]]),
@@ -59,6 +60,7 @@ def plot_profile(table: pd.DataFrame, ax: Any = None) -> Any:
     axis.set_xlim(100 * LEAST_GAP / 2, 2 * largest)
     axis.set_ylim(0, 103)
     axis.set_xlabel("gap to the best proven bound [%]")
-    axis.set_ylabel(f"share of {instances} instances [%]")
+    what = "instances" if cases == instances else "instances and seeds"
+    axis.set_ylabel(f"share of {cases} {what} [%]")
     legend(axis)
     return axis

@@ -7,8 +7,10 @@ from conftest import ROOT, TINY
 
 import carbonopt as co
 from carbonopt.bench.bks import update
-from carbonopt.bench.campaign import read_results, run_campaign
+from carbonopt.bench.campaign import run_campaign
 from carbonopt.bench.gaps import by_method, with_best_bounds
+from carbonopt.bench.results import read_results
+from carbonopt.bench.runs import runs_on
 from carbonopt.core.errors import CarbonoptError
 from carbonopt.core.files import locked
 from carbonopt.core.jsonfile import write_json
@@ -19,26 +21,29 @@ METHODS = ["milp", "greedy-clean", "lp"]
 PATHS = [TINY["crowd"], TINY["tradeoff"]]
 
 
+def campaign(paths, methods, results, *more, **options):
+    runs = [run for path in paths for run in runs_on(path, methods, [0])]
+    return run_campaign(runs, results, *more, **options)
+
+
 def test_a_campaign_goes_on_where_it_stopped(tmp_path):
     results = tmp_path / "results.jsonl"
-    runs = run_campaign(PATHS, METHODS, results, time_limit=None)
+    runs = campaign(PATHS, METHODS, results, time_limit=None)
     for _ in range(2):
         next(runs)
     assert len(read_results(results)) == 2
     with results.open("a") as file:
         file.write('{"cut short')
     fresh = []
-    records = list(run_campaign(PATHS, METHODS, results, lambda *pair: fresh.append(pair), time_limit=None))
+    records = list(campaign(PATHS, METHODS, results, lambda *pair: fresh.append(pair), time_limit=None))
     assert len(records) == 6
     assert len(fresh) == 4
     assert len(read_results(results)) == 6
-    assert (
-        len(list(run_campaign(PATHS, METHODS, results, lambda *pair: pytest.fail("ran again"), time_limit=None))) == 6
-    )
+    assert len(list(campaign(PATHS, METHODS, results, lambda *pair: pytest.fail("ran again"), time_limit=None))) == 6
 
 
 def test_gaps_are_against_the_best_bound_of_the_instance(tmp_path):
-    table = with_best_bounds(list(run_campaign(PATHS[:1], METHODS, tmp_path / "r.jsonl", time_limit=None)))
+    table = with_best_bounds(list(campaign(PATHS[:1], METHODS, tmp_path / "r.jsonl", time_limit=None)))
     row = table.set_index("method").loc["greedy-clean"]
     assert row["best_bound"] == pytest.approx(0.7)
     assert row["gap_to_best_bound"] == pytest.approx((0.8 - 0.7) / 0.8)
@@ -107,7 +112,7 @@ def test_two_campaigns_at_once_make_every_run_once(tmp_path):
 
 
 def test_a_record_keeps_how_the_gap_closed(tmp_path):
-    records = list(run_campaign(PATHS[:1], ["milp", "price", "greedy-clean"], tmp_path / "r.jsonl", time_limit=20.0))
+    records = list(campaign(PATHS[:1], ["milp", "price", "greedy-clean"], tmp_path / "r.jsonl", time_limit=20.0))
     for record in records:
         seconds = [point[0] for point in record["trajectory"]]
         assert seconds == sorted(seconds)
@@ -120,7 +125,7 @@ def test_a_record_keeps_how_the_gap_closed(tmp_path):
 
 
 def test_old_and_broken_trajectories_leave_their_columns_empty(tmp_path):
-    (record,) = run_campaign(PATHS[:1], ["greedy-clean"], tmp_path / "r.jsonl", time_limit=None)
+    (record,) = campaign(PATHS[:1], ["greedy-clean"], tmp_path / "r.jsonl", time_limit=None)
     assert with_best_bounds([record])["primal_integral"].notna().all()
     for broken in (None, 3, [], [[0.0, 1.0]], [["a", None, None]], [[float("nan"), 1.0, 1.0]]):
         row = with_best_bounds([record | {"trajectory": broken, "root_bound": "x"}]).iloc[0]

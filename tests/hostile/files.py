@@ -12,7 +12,7 @@ from typing import Any
 
 import carbonopt as co
 from carbonopt.bench.bks import read_bks
-from carbonopt.bench.campaign import read_results
+from carbonopt.bench.results import read_results
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.trace import read_trace
 from hostile.found import Found

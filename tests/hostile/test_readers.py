@@ -10,7 +10,7 @@ from cli_support import errors, run
 from conftest import TINY
 
 from carbonopt.bench.bks import read_bks
-from carbonopt.bench.campaign import read_results
+from carbonopt.bench.results import read_results
 from carbonopt.core import files
 from carbonopt.core.errors import InputError
 from carbonopt.io.sacct import read_sacct

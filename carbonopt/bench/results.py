@@ -1,0 +1,99 @@
+"""The file of a campaign: one JSON object a line, each a finished run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from sys import float_info
+from typing import Any
+
+from carbonopt.bench.runs import AS_PLANNED, Key, Row, planned
+from carbonopt.core.errors import Fault, InputError, shown
+from carbonopt.core.jsonfile import parse_json, read_text
+from carbonopt.core.versions import installed_versions
+
+TEXTS = ("instance_sha256", "method_asked", "sense", "instance", "method", "status")
+NUMBERS = ("seed", "time_limit", "bound", "objective", "wall_seconds")
+BEGINNING = '{"'
+"""Of every line that is written here, and of what a kill leaves of one."""
+
+
+def read_results(results: Path) -> list[Row]:
+    """Return the finished runs in a file; a line that a kill cut short is left out.
+
+    Raises
+    ------
+    InputError
+        If a line is neither a finished run nor the beginning of one: the file is something else.
+    """
+    if not results.exists():
+        return []
+    records = []
+    for number, line in enumerate(read_text(results).split("\n"), start=1):
+        try:
+            record = parse_json(line)
+        except json.JSONDecodeError:
+            if line.startswith(BEGINNING) or BEGINNING.startswith(line):
+                continue
+            record = None
+        except InputError as error:
+            raise InputError(replace(fault, file=str(results), line=number) for fault in error.faults) from None
+        if not _is_run(record):
+            words = "is no finished run: choose another file for the results"
+            raise InputError(Fault("", words, file=str(results), line=number))
+        records.append(record)
+    return records
+
+
+def _is_run(record: Any) -> bool:
+    """Return whether a line holds all that is read of a finished run, each of its own type."""
+    if not isinstance(record, dict):
+        return False
+    texts = all(isinstance(record.get(name), str) for name in TEXTS)
+    numbers = all(name in record and _is_number_or_none(record[name]) for name in NUMBERS)
+    return texts and numbers and record["sense"] in ("min", "max") and record["wall_seconds"] is not None
+
+
+def _is_number_or_none(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value is None
+    return -float_info.max <= value <= float_info.max
+
+
+def key_of(row: Row) -> Key:
+    """Return what tells the run of a row apart from the others of its campaign."""
+    return (row["instance_sha256"], row["method_asked"], row["seed"])
+
+
+def require_same_campaign(results: Path, rows: Sequence[Row], options: Mapping[str, Any]) -> None:
+    """Refuse a file whose runs were made with other options or by other versions: they cannot be compared.
+
+    Raises
+    ------
+    InputError
+        It names the file, the first run that differs, and what differs.
+    """
+    mine = planned(options) | installed_versions()
+    for row in rows:
+        versions = row.get("versions")
+        theirs = {name: row.get(name) for name in AS_PLANNED} | (versions if isinstance(versions, dict) else {})
+        for name, value in mine.items():
+            if theirs.get(name) != value:
+                made = f"holds runs with {name} {shown(theirs.get(name))}, and this campaign has {shown(value)}"
+                raise InputError(Fault("", f"{made}: choose another file for the results", file=str(results)))
+
+
+def append(results: Path, row: Row) -> None:
+    """Write one run at the end of the file, and wait until it is on disk."""
+    content = (json.dumps(row, allow_nan=False) + "\n").encode()
+    with results.open("ab+") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":  # a kill cut the last line short
+                content = b"\n" + content
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
