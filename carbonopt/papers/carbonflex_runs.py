@@ -219,6 +219,31 @@ def beside_paper(table: pd.DataFrame, paper: Mapping[str, float]) -> pd.DataFram
     return table.assign(paper_saving=table["policy"].map(lambda name: paper.get(name)))
 
 
+def with_gains(table: pd.DataFrame, column: str, paper: Mapping[str, float]) -> pd.DataFrame:
+    """Return the table with what each policy saves more than at its first value of a column.
+
+    Parameters
+    ----------
+    table
+        Of `swept`.
+    column
+        What is changed.
+    paper
+        The gain that the text prints, by policy: from the first value to the last.
+    """
+    first = table[table[column] == table[column].iloc[0]].set_index("policy")["saving"]
+    last = table[column] == table[column].iloc[-1]
+    return table.assign(
+        gain=table["saving"] - table["policy"].map(first),
+        paper_gain=table["policy"].map(lambda name: paper.get(name)).where(last),
+    )
+
+
+def mark_paper(axis: Any, at: Any, values: Any, label: str) -> None:
+    """Mark the paper's numbers by hollow diamonds."""
+    axis.plot(at, values, "kD", fillstyle="none", label=label)
+
+
 def legend_above(axis: Any, columns: int) -> None:
     """Put the legend above the axes in so many columns: one row of eight policies leaves no room for the axes."""
     axis.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False)

@@ -14,6 +14,7 @@ from carbonopt.papers.carbonflex_runs import (
     Policies,
     beside_paper,
     compared,
+    mark_paper,
     pairs,
     with_slack_hours,
 )
@@ -31,6 +32,10 @@ PAPER_GPU = {
 """Savings of section 6.2: CarbonFlex's as told, the others by the differences that are told in points."""
 
 
+PAPER_SCALING = {"carbon_kg": -0.016, "mean_wait_slots": -0.36}
+"""What scaling changes in a virtual capacity curve (section 6.7)."""
+
+
 def _first(run: Run, names: tuple[str, ...]) -> pd.DataFrame:
     past, week = pairs(run)[0]
     return pd.DataFrame(compared(run, week, Policies(past), names))
@@ -41,7 +46,13 @@ def _vcc(run: Run) -> pd.DataFrame:
     past, week = pairs(run)[0]
     before = None if past is None else with_slack_hours(past, 24.0)
     names = ("carbon-agnostic", "vcc", "vcc-scaling", "carbonflex", "replan")
-    return pd.DataFrame(compared(run, with_slack_hours(week, 24.0), Policies(before), names))
+    table = pd.DataFrame(compared(run, with_slack_hours(week, 24.0), Policies(before), names))
+    curve = table.set_index("policy").loc["vcc"]
+    scaled = table["policy"] == "vcc-scaling"
+    for column in ("carbon_kg", "mean_wait_slots"):
+        table[f"{column}_over_vcc"] = (table[column] / curve[column] - 1).where(scaled)
+        table[f"paper_{column}_over_vcc"] = pd.Series(PAPER_SCALING[column], table.index).where(scaled)
+    return table
 
 
 def _draw(table: pd.DataFrame, ax: Any = None) -> Any:
@@ -49,7 +60,7 @@ def _draw(table: pd.DataFrame, ax: Any = None) -> Any:
     axis = bars(shown, "policy", {"saving": "saving over carbon-agnostic", "wait_days": "mean wait [24 slots]"}, ax)
     if "paper_saving" in shown:
         told = shown.dropna(subset="paper_saving")
-        axis.plot(told.index, told["paper_saving"].astype(float), "kD", fillstyle="none", label="the paper's saving")
+        mark_paper(axis, told.index, told["paper_saving"].astype(float), "the paper's saving")
     axis.axhline(float(table.loc[table["policy"] == "optimum", "saving"].iloc[0]), color="black", linestyle=":")
     return axis
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import carbonopt as co
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.papers import carbonflex_signals
 from carbonopt.papers import carbonflex_sweeps as sweeps
-from carbonopt.papers.carbonflex_runs import EVERY, START_MINUTES, overhead, pairs
+from carbonopt.papers.carbonflex_runs import EVERY, START_MINUTES, overhead, pairs, with_gains
 from carbonopt.papers.figure import Figure, Run
 
 FIGURES = {
@@ -49,6 +51,29 @@ def test_a_figure_has_its_rows_and_none_is_below_its_bound(
     assert axis.get_legend() is not None
     simulated = table[~table["policy"].isin(("oracle", "optimum"))]
     assert ((simulated["overhead"] > 0) & (simulated["overhead"] < 0.2)).all()
+
+
+@pytest.mark.parametrize("name", ["SIGNALS", "PROFILES", "DECISIONS", "DIVERSITY"])
+def test_a_figure_of_what_is_given_draws_its_table(name: str, run: Run) -> None:
+    figure: Figure = getattr(importlib.import_module("carbonopt.papers.carbonflex_signals"), name)
+    table = figure.table(run)
+    assert len(table) > 0
+    assert table.notna().all(axis=None)
+    assert figure.draw(table).get_xlabel()
+
+
+def test_algorithm_1_uses_more_servers_in_clean_slots(run: Run) -> None:
+    table = carbonflex_signals.DECISIONS.table(run)
+    used = table[table["servers"] > 0]
+    assert used["servers"].corr(used["g_per_kwh"]) < 0
+    assert (used["least_gain"] > 0).all()
+
+
+def test_a_gain_is_over_the_first_value_and_the_papers_stands_at_the_last() -> None:
+    table = pd.DataFrame({"policy": ["p", "p"], "slack": [0, 36], "saving": [0.1, 0.3]})
+    found = with_gains(table, "slack", {"p": 0.138})
+    assert found["gain"].tolist() == pytest.approx([0.0, 0.2])
+    assert found["paper_gain"].isna().tolist() == [True, False]
 
 
 def test_the_overhead_is_that_of_the_servers_that_start_and_of_the_checkpoints() -> None:
