@@ -28,6 +28,8 @@ from carbonopt.planning.plan import plan, read_plan
 from carbonopt.planning.replan import replan
 from carbonopt.planning.result import Plan
 from carbonopt.planning.site import Site, Terms
+from carbonopt.regret.signals import cross_regret
+from carbonopt.regret.table import regret
 from carbonopt.simulate import simulate
 from carbonopt.solve import diagnose, formulate, solve
 from carbonopt.solve_program import ProgramSolution, solve_program
@@ -68,6 +70,7 @@ __all__ = [
     "Violation",
     "check",
     "compare",
+    "cross_regret",
     "diagnose",
     "evaluate",
     "excess_table",
@@ -78,6 +81,7 @@ __all__ = [
     "read",
     "read_plan",
     "read_solution",
+    "regret",
     "replan",
     "simulate",
     "solve",

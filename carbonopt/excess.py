@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from carbonopt.check import report_on
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
-from carbonopt.simulate import policies_of, simulate
+from carbonopt.simulate import expected_of, policies_of, simulate
 from carbonopt.solve import solve
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ class _Study:
             solution = simulate(self.instance, policy, **settings)
             if not solution.has_solution:
                 raise UnsupportedError(f"policy {policy!r} ended {solution.status} without a schedule")
-            self.runs[key] = _expected(self.instance, solution)
+            self.runs[key] = expected_of(self.instance, solution)
         return self.runs[key]
 
     def excess(self, policy: str, solution: Solution, quantity: str, model: str | None) -> dict[str, Any]:
@@ -219,15 +218,6 @@ class _Study:
     def _say(self, text: str) -> None:
         if self.before is not None:
             self.before(text)
-
-
-def _expected(instance: Instance, solution: Solution) -> Solution:
-    """Return what a policy decided with its expected amounts, where chance had a part in what came of it."""
-    problem = problem_of(instance.problem)
-    if "expected" not in problem.roles:
-        return solution
-    columns, info = problem.role("expected")(instance, solution)
-    return replace(solution, columns=columns, info=info, metrics=report_on(instance, columns, info).metrics)
 
 
 def _tightened(row: Mapping[str, Any], carbon_kg: float) -> dict[str, Any]:

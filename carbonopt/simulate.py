@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from carbonopt.check import report_on
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.instance import Instance
@@ -40,6 +41,7 @@ def simulate(
     *,
     mode: str = "paper",
     lengths: str = "mean",
+    arrivals: str = "online",
     forecast: ForecastLike | Mapping[str, ForecastLike] = None,
     seed: int = 0,
     past: Instance | None = None,
@@ -61,6 +63,9 @@ def simulate(
         its accounting, where the problem has that.
     lengths
         What policies know of run times: ``mean``, that of the job's class, or ``true``.
+    arrivals
+        ``online``: policies know a job from its arrival on. ``known``: those that can use it know all jobs from the
+        beginning.
     forecast
         What policies know of the carbon signal: None for all of it; a text that
         `carbonopt.simulation.parse_forecast` takes (``error=0.2,window=48``), or a file that
@@ -102,12 +107,12 @@ def simulate(
     require_number("seed", seed, least=0, whole=True)
     if changes:
         instance = _changed(instance, changes)
-    chosen, label = _policy(problem, policy)
+    chosen, label = policy_of(problem, policy)
     if isinstance(policy, str) and not is_file_reference(policy):
         problem.require_respect("policy", policy.partition(":")[0], instance)
     before = _told_before(problem, chosen, past, knowledge)
-    forecasts = _forecasts(instance, forecast, seed)
-    options = SimulationOptions(next(iter(forecasts.values())), mode, lengths, seed, callback, forecasts)
+    forecasts = forecasts_of(instance, forecast, seed)
+    options = SimulationOptions(next(iter(forecasts.values())), mode, lengths, arrivals, seed, callback, forecasts)
     outcome = run(instance, chosen, options)
     told = {**outcome.info, **before, "policy": label, **options.to_dict()}
     made = Run(f"simulate:{label}", options.to_dict(), time.perf_counter() - began)
@@ -124,8 +129,18 @@ def policies_of(instance: Instance) -> tuple[str, ...]:
     return tuple(name for name in names if applies(instance, make_policy(problem, name)))
 
 
-def _policy(problem: Problem, policy: str | Policy | type[Policy]) -> tuple[Any, str]:
-    """Return the policy, and what the solution calls it."""
+def expected_of(instance: Instance, solution: Solution) -> Solution:
+    """Return what a policy decided with its expected amounts, where chance had a part in what came of it."""
+    problem = problem_of(instance.problem)
+    if "expected" not in problem.roles or not solution.has_solution:
+        return solution
+    columns, info = problem.role("expected")(instance, solution)
+    report = report_on(instance, columns, info)
+    return replace(solution, columns=columns, info=info, metrics=report.metrics, objective=report.objective)
+
+
+def policy_of(problem: Problem, policy: str | Policy | type[Policy]) -> tuple[Any, str]:
+    """Return a policy by name, file, class or object, and what solutions call it."""
     if isinstance(policy, str):
         return load_policy(policy) if is_file_reference(policy) else make_policy(problem, policy), policy
     made = policy() if isinstance(policy, type) else policy
@@ -158,8 +173,16 @@ def _changed(instance: Instance, changes: dict[str, Any]) -> Instance:
         raise UnsupportedError(f"{', '.join(changes)}: not all of these are fields of the instance") from None
 
 
-def _forecasts(instance: Instance, forecast: Any, seed: int) -> dict[str, Forecast]:
-    """Return the forecast of the instance's zone, or of each of its zones where it uses all of them."""
+def forecasts_of(instance: Instance, forecast: Any, seed: int) -> dict[str, Forecast]:
+    """Return what policies see of the instance's zone, or of each of its zones where it uses all of them.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    forecast, seed
+        As `simulate` takes them.
+    """
     parts = (instance, getattr(instance, "cluster", None))
     own = next((zone for part in parts if (zone := getattr(part, "zone", None)) is not None), None)
     zones = instance.carbon.zones if own is None else (own,)

@@ -30,6 +30,7 @@ from carbonopt.cli import (
     pareto,
     plan,
     plot,
+    regret,
     reproduce,
     simulate,
     solve,
@@ -95,8 +96,8 @@ def options(
 
 
 for module in (
-    plan, solve, check, compare, learn, simulate, pareto, reproduce, data, diagnose, extend, export, bench, bks, plot,
-    compile, params, lesson,
+    plan, solve, check, compare, learn, simulate, regret, pareto, reproduce, data, diagnose, extend, export, bench, bks,
+    plot, compile, params, lesson,
 ):  # fmt: skip
     module.register(app)
 

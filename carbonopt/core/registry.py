@@ -149,6 +149,8 @@ class Problem:
         Online policies that ``simulate`` runs, by name, in the order in which tables show them.
     baseline
         The policy that savings are over.
+    lengths_known
+        Whether every policy knows run times, because the problem has no classes of jobs.
     warmups
         What `carbonopt compile` runs.
     """
@@ -163,6 +165,7 @@ class Problem:
     quick: str
     policies: Mapping[str, PolicyEntry] = field(default_factory=dict)
     baseline: str = ""
+    lengths_known: bool = False
     warmups: tuple[Warmup, ...] = ()
 
     def load(self, reference: str) -> Any:

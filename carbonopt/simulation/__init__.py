@@ -1,5 +1,6 @@
 """One event-driven engine for every problem; policies are small classes."""
 
+from carbonopt.simulation.corrected import CorrectedForecast
 from carbonopt.simulation.engine import SimulationProgress, run
 from carbonopt.simulation.forecast import Forecast, ForecastModel, SignalForecast, parse_forecast
 from carbonopt.simulation.forecast_error import ErrorForecast
@@ -15,6 +16,7 @@ from carbonopt.simulation.workload import Pool, Workload
 __all__ = [
     "ENDED",
     "ActionError",
+    "CorrectedForecast",
     "ErrorForecast",
     "Forecast",
     "ForecastModel",

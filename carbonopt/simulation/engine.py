@@ -64,6 +64,7 @@ def run(
     horizon: float = inf,
     seed: int = 0,
     callback: Callback | None = None,
+    arrivals_known: bool = False,
 ) -> Log:
     """Simulate a policy.
 
@@ -81,6 +82,8 @@ def run(
         Of evictions and of `State.rng`; the same seed gives the same log.
     callback
         Called with `SimulationProgress` a few times a second.
+    arrivals_known
+        Whether the policy may look at jobs that have not arrived: `State.arrivals_known`.
 
     Returns
     -------
@@ -93,7 +96,7 @@ def run(
         If the policy raises, does what is impossible (more load than capacity, a job before its
         arrival), or leaves a job waiting for ever; with its traceback, and the log so far.
     """
-    state = State(workload, tuple(pools), policy.name, seed, instance, forecast)
+    state = State(workload, tuple(pools), policy.name, seed, instance, forecast, arrivals_known)
     engine = _Engine(state, policy, horizon, callback)
     try:
         stopped = engine.run()

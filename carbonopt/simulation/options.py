@@ -12,6 +12,7 @@ from carbonopt.simulation.forecast import Forecast
 
 MODES = ("paper", "artifact")
 LENGTHS = ("mean", "true")
+ARRIVALS = ("online", "known")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class SimulationOptions:
         ``paper`` or ``artifact``.
     lengths
         What policies know of run times: ``mean`` or ``true``.
+    arrivals
+        ``online``: a job is known from its arrival on. ``known``: policies that can use it know all from the
+        beginning; no job starts before its arrival.
     forecast
         What they know of the carbon signal: of the instance's zone, or of the first one.
     forecasts
@@ -35,16 +39,18 @@ class SimulationOptions:
     forecast: Forecast
     mode: str = "paper"
     lengths: str = "mean"
+    arrivals: str = "online"
     seed: int = 0
     callback: Callback | None = None
     forecasts: Mapping[str, Forecast] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, value, known in (("mode", self.mode, MODES), ("lengths", self.lengths, LENGTHS)):
+        for name, known in (("mode", MODES), ("lengths", LENGTHS), ("arrivals", ARRIVALS)):
+            value = getattr(self, name)
             if value not in known:
                 raise UnsupportedError(f"{name} = {value!r}: must be {one_of(known)}")
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return what a solution file records of the options."""
-        own = {name: getattr(self, name) for name in ("mode", "lengths", "seed")}
+        own = {name: getattr(self, name) for name in ("mode", "lengths", "arrivals", "seed")}
         return {**own, "forecast": self.forecast.describe()}

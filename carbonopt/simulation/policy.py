@@ -22,6 +22,8 @@ class Policy:
     ----------
     epoch
         Period of `on_epoch`; None for none.
+    plans_arrivals
+        Whether it plans with jobs that have not arrived, where `State.arrivals_known` lets it know them.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class Policy:
     """
 
     epoch: float | None = None
+    plans_arrivals: bool = False
 
     @property
     def name(self) -> str:

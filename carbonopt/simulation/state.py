@@ -32,6 +32,8 @@ class State:
     workload, pools, instance, forecast
         As given. A policy that is to be an online one looks at no arrival after `now`, and at
         `Workload.expected_work` instead of the work.
+    arrivals_known
+        Whether it may look at later arrivals: all jobs are known from the beginning.
     queued
         Jobs that have arrived, do not run and are not complete, in the order in which they came.
     running
@@ -48,11 +50,13 @@ class State:
         seed: int = 0,
         instance: Any = None,
         forecast: Forecast | None = None,
+        arrivals_known: bool = False,
     ) -> None:
         self.workload = workload
         self.pools = pools
         self.policy = policy
         self.instance, self.forecast = instance, forecast
+        self.arrivals_known = arrivals_known
         own, evictions = np.random.SeedSequence(seed).spawn(2)
         self.rng = np.random.default_rng(own)
         self.now = 0.0

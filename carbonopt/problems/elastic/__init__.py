@@ -69,6 +69,7 @@ PROBLEM = Problem(
         "generate": ".data.generate:generate",
         "convert": ".data.convert:convert",
         "simulate": ".online.run:simulate",
+        "covering": ".online.covering:covering",
         "inform": ".online.past:inform",
         "learn": ".online.learn:learned",
         "plot": "carbonopt.plotting.elastic_load:plot_elastic_load",

@@ -65,6 +65,7 @@ PROBLEM = Problem(
         "quantities": ".methods.limited:quantities",
         "at_equal": ".methods.limited:at_equal",
         "simulate": ".online.run:simulate",
+        "covering": ".online.covering:covering",
         "diagnose": ".methods.diagnose:diagnose",
         "inspect": ".methods.diagnose:inspect",
         "generate": ".data.generate:generate",

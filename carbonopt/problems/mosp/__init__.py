@@ -103,6 +103,8 @@ PROBLEM = Problem(
         "generate": ".data.generate:generate",
         "convert": ".data.convert:convert",
         "simulate": ".online.run:simulate",
+        "covering": ".online.covering:covering",
+        "covering_bound": ".online.covering:covering_bound",
         "plot": "carbonopt.plotting.mosp_load:plot_mosp_load",
     },
     compared=("milp", "price", "lp-rounding", "lp-rounding-caspian", "greedy-clean", "greedy-random", "lp"),
@@ -112,6 +114,7 @@ PROBLEM = Problem(
         name: PolicyEntry(".online.rolling:Rolling", summary, settings)
         for name, (summary, settings) in _POLICIES.items()
     },
+    lengths_known=True,
     warmups=(
         Warmup({**_BENCH, "jobs": 24}, params=_BRIEF, mip_rel_gap=0.0),
         Warmup({**_BENCH, "jobs": 60, "load": 1.6}, params=_BRIEF, mip_rel_gap=0.0),

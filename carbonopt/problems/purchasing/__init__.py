@@ -96,6 +96,7 @@ PROBLEM = Problem(
         "commitments": ".methods.epsilon_constraints:commitments",
         "expected": ".methods.epsilon_constraints:expected",
         "simulate": ".online.run:simulate",
+        "covering": ".online.covering:covering",
         "applicable": ".online.rule:applicable",
         "plot": "carbonopt.plotting.purchasing_load:plot_purchasing_load",
     },

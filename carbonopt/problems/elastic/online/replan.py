@@ -21,6 +21,9 @@ from carbonopt.problems.elastic.online.sharing import forced_first
 from carbonopt.problems.elastic.online.view import View
 from carbonopt.simulation import State
 
+Coming = tuple[IntArray, IntArray, FloatArray, IntArray, FloatArray]
+"""First slot, end, work, profile and number of jobs that have not arrived, slots counted from the present."""
+
 
 class Replan(HourlyPolicy):
     """Re-planning every slot.
@@ -40,8 +43,11 @@ class Replan(HourlyPolicy):
         A plan looks ahead as far as the longest slack, and this many times the mean length of the longest queue. A
         larger number matters to jobs that last longer than others of their queue, and makes plans larger.
     statistics
-        What is known of the jobs that come; None for the statistics of the instance's own.
+        What is known of the jobs that come; None for the statistics of the instance's own. Where a simulation lets
+        arrivals be known, the jobs that come within the lookahead take the place of those that are expected.
     """
+
+    plans_arrivals = True
 
     def __init__(
         self,
@@ -60,6 +66,7 @@ class Replan(HourlyPolicy):
         self.change_share = change_share
         self.budget_share = budget_share
         self.window_means = window_means
+        self.coming: Coming | None = None
         self.last: tuple[int, FloatArray, dict[int, float]] | None = None
         self.iterations = self.last_arrival = 0
 
@@ -78,9 +85,7 @@ class Replan(HourlyPolicy):
         self.groups = self._expected(statistics, coming, len(units.count), hours)
         self.reach = max(self.reach, int(self.groups[1].max(initial=0)))
 
-    def _expected(
-        self, statistics: QueueStatistics, coming: IntArray, profiles: int, hours: float
-    ) -> tuple[IntArray, IntArray, FloatArray, IntArray, FloatArray]:
+    def _expected(self, statistics: QueueStatistics, coming: IntArray, profiles: int, hours: float) -> Coming:
         """Return start, end, work, profile and number of the jobs that are to come, by slot and queue."""
         starts = np.arange(1, round(self.lookahead_hours / hours) + 1)
         start = np.repeat(starts, len(coming))
@@ -94,7 +99,22 @@ class Replan(HourlyPolicy):
         """Return the longest window of a plan; no job is expected to come after the forecast's last slot."""
         assert state.forecast is not None
         self.last_arrival = max(0, state.forecast.slots - 1 - round(state.now))
+        if state.arrivals_known:
+            self.coming = self._known(state)
+            return max(self.reach, int(self.coming[1].max(initial=0)))
         return self.reach
+
+    def _known(self, state: State) -> Coming:
+        """Return start, end, work, profile and number of the jobs that arrive within the lookahead."""
+        instance = state.instance
+        jobs = instance.jobs
+        ahead = jobs.arrival - round(state.now)
+        job = np.flatnonzero((ahead > 0) & (ahead <= round(self.lookahead_hours / instance.time.slot_hours)))
+        expected = state.workload.expected_work
+        assert expected is not None
+        need = expected[job]
+        end = ahead[job] + np.ceil(need - 1e-9).astype(np.int64) + jobs.slack[job]
+        return ahead[job], end, need, instance.profile_of_job[job], np.ones(len(job))
 
     def decide(self, view: View) -> IntArray:
         """Plan, and return the levels of the first slot."""
@@ -110,8 +130,7 @@ class Replan(HourlyPolicy):
         return kept_levels(view, found, level, price, plan.mu[:jobs], change_g, budget)
 
     def _plan(self, view: View) -> Clearing:
-        coming = self.groups[0] <= self.last_arrival
-        start, end, need, profile, weight = (column[coming] for column in self.groups)
+        start, end, need, profile, weight = self.coming or self._due()
         own = np.ceil(view.left - 1e-9) + np.maximum(0.0, np.floor(view.slack + 1e-9))
         own = np.minimum(np.maximum(own, 1), self.reach).astype(np.int64)
         slots = int(max(own.max(), end.max(initial=1)))
@@ -131,6 +150,12 @@ class Replan(HourlyPolicy):
         self.last = view.slot, plan.prices, dict(zip(view.job.tolist(), plan.mu[:jobs].tolist(), strict=True))
         self.iterations += plan.iterations
         return plan
+
+    def _due(self) -> Coming:
+        """Return the jobs that are expected by the forecast's last slot."""
+        soon = self.groups[0] <= self.last_arrival
+        start, end, need, profile, weight = self.groups
+        return start[soon], end[soon], need[soon], profile[soon], weight[soon]
 
     def _start(self, view: View, program: FluidProgram) -> tuple[FloatArray | None, FloatArray | None]:
         """Return the prices of the last plan, moved on to the present."""

@@ -66,6 +66,7 @@ def simulate(instance: ElasticInstance, policy: Policy, options: SimulationOptio
         horizon=float(longest.time.slots),
         seed=options.seed,
         callback=options.callback,
+        arrivals_known=options.arrivals == "known",
     )
     return _outcome(instance, log)
 

@@ -41,6 +41,7 @@ def simulate(instance: MlClusterInstance, policy: Policy, options: SimulationOpt
         forecast=options.forecast,
         seed=options.seed,
         callback=options.callback,
+        arrivals_known=options.arrivals == "known",
     )
     return _outcome(instance, log)
 

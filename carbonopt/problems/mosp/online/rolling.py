@@ -82,6 +82,8 @@ class Rolling(Policy):
         Periods in which the method returned no plan and `greedy-clean` made one.
     """
 
+    plans_arrivals = True
+
     def __init__(
         self,
         method: str = "lp-rounding-caspian",
@@ -154,11 +156,12 @@ class Rolling(Policy):
             return
         options = self._options(state)
         plan = Places()
-        if self.past is not None:
-            seen = with_expected(window, self.past, round(state.now), sight)
+        expected = whole if state.arrivals_known else self.past
+        if expected is not None:
+            seen = with_expected(window, expected, round(state.now), sight)
             plan = self._planned(state, with_period_objective(seen, objective), options)
         if len(plan) < len(window.job):  # nobody waits for who is only expected
-            again = options if self.past is None else replace(options, seed=_drawn(state))
+            again = options if expected is None else replace(options, seed=_drawn(state))
             plan = self._planned(state, with_period_objective(window, objective), again)
         self._act(state, plan)
 

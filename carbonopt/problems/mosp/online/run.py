@@ -59,6 +59,7 @@ def simulate(instance: MospInstance, policy: Policy, options: SimulationOptions)
         horizon=float(instance.time.slots),
         seed=options.seed,
         callback=options.callback,
+        arrivals_known=options.arrivals == "known",
     )
     if isinstance(policy, Rolling) and policy.fallbacks:
         info["fallbacks"] = policy.fallbacks

@@ -58,6 +58,7 @@ def simulate(instance: PurchasingInstance, policy: PurchaseRule | Policy, option
         forecast=options.forecast,
         seed=options.seed,
         callback=options.callback,
+        arrivals_known=options.arrivals == "known",
     )
     return _outcome(instance, log, info)
 

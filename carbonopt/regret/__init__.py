@@ -1,0 +1,1 @@
+"""What a policy loses for want of knowledge, and what it loses by itself."""
