@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from carbonopt.bench.results import append, key_of, read_results, require_same_campaign
-from carbonopt.bench.runs import Answer, Job, Row, Run, failed_row, job_of, perform
+from carbonopt.bench.results import append, key_of, read_results, require_conditions
+from carbonopt.bench.runs import Answer, Job, Row, Run, failed_row, job_of, perform, planned
 from carbonopt.core.errors import CarbonoptError, Fault, InputError
 from carbonopt.core.status import Status
 from carbonopt.core.versions import installed_versions
@@ -77,7 +77,7 @@ def run_campaign(
 def missing(runs: Iterable[Run], results: Path, options: Mapping[str, Any]) -> tuple[list[Run], list[Row]]:
     """Return the runs that `results` does not hold yet, and the rows of the others."""
     held = read_results(results)
-    require_same_campaign(results, held, options)
+    require_conditions(results, held, planned(options) | installed_versions())
     rows = {key_of(row): row for row in held}
     wanted = {run.key: run for run in runs}
     left = [run for key, run in wanted.items() if key not in rows]
@@ -91,6 +91,7 @@ def _row_of(run: Run, answer: Answer, options: Mapping[str, Any]) -> Row:
     if "failed" in answer:
         return failed_row(run, options, answer)
     row = answer["row"]
+    row["instance_file"] = str(run.path)
     if row["instance_sha256"] != run.sha256:
         raise InputError(Fault("", "has changed since the campaign began: start it again", file=str(run.path)))
     mine = installed_versions()

@@ -10,10 +10,9 @@ from pathlib import Path
 from sys import float_info
 from typing import Any
 
-from carbonopt.bench.runs import AS_PLANNED, Key, Row, planned
+from carbonopt.bench.runs import Key, Row, planned
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.jsonfile import parse_json, read_text
-from carbonopt.core.versions import installed_versions
 
 TEXTS = ("instance_sha256", "method_asked", "sense", "instance", "method", "status")
 NUMBERS = ("seed", "time_limit", "bound", "objective", "wall_seconds")
@@ -68,22 +67,26 @@ def key_of(row: Row) -> Key:
     return (row["instance_sha256"], row["method_asked"], row["seed"])
 
 
-def require_same_campaign(results: Path, rows: Sequence[Row], options: Mapping[str, Any]) -> None:
-    """Refuse a file whose runs were made with other options or by other versions: they cannot be compared.
+def conditions(row: Row) -> dict[str, Any]:
+    """Return the options and versions under which a run was made: rows that differ in them cannot be compared."""
+    versions = row.get("versions")
+    return planned(row) | (versions if isinstance(versions, dict) else {})
+
+
+def require_conditions(results: Path, rows: Sequence[Row], wanted: Mapping[str, Any]) -> None:
+    """Refuse a file whose runs were made under other conditions.
 
     Raises
     ------
     InputError
-        It names the file, the first run that differs, and what differs.
+        It names the file and what differs.
     """
-    mine = planned(options) | installed_versions()
     for row in rows:
-        versions = row.get("versions")
-        theirs = {name: row.get(name) for name in AS_PLANNED} | (versions if isinstance(versions, dict) else {})
-        for name, value in mine.items():
+        theirs = conditions(row)
+        for name, value in wanted.items():
             if theirs.get(name) != value:
-                made = f"holds runs with {name} {shown(theirs.get(name))}, and this campaign has {shown(value)}"
-                raise InputError(Fault("", f"{made}: choose another file for the results", file=str(results)))
+                made = f"holds runs with {name} {shown(theirs.get(name))}, and not with {shown(value)}"
+                raise InputError(Fault("", f"{made}: they cannot be compared", file=str(results)))
 
 
 def append(results: Path, row: Row) -> None:

@@ -142,6 +142,7 @@ def failed_row(run: Run, options: Mapping[str, Any], answer: Answer) -> Row:
     """Return the row of a run whose process was stopped or crashed."""
     return {
         "instance": run.instance,
+        "instance_file": str(run.path),
         "problem": run.problem,
         "instance_sha256": run.sha256,
         "method": run.method,

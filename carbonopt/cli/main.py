@@ -31,6 +31,7 @@ from carbonopt.cli import (
     plan,
     plot,
     regret,
+    report,
     reproduce,
     simulate,
     solve,
@@ -96,8 +97,8 @@ def options(
 
 
 for module in (
-    plan, solve, check, compare, learn, simulate, regret, pareto, reproduce, data, diagnose, extend, export, bench, bks,
-    plot, compile, params, lesson,
+    plan, solve, check, compare, learn, simulate, regret, pareto, reproduce, data, diagnose, extend, export, bench,
+    report, bks, plot, compile, params, lesson,
 ):  # fmt: skip
     module.register(app)
 

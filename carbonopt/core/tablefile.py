@@ -65,12 +65,14 @@ def _markdown(table: pd.DataFrame) -> str:
 
 
 def _latex(table: pd.DataFrame) -> str:
+    """Return the table with the rules of LaTeX's package booktabs."""
+
     def line(cells: Sequence[str]) -> str:
         return " & ".join("".join(LATEX.get(letter, letter) for letter in cell) for cell in cells) + r" \\" + "\n"
 
     head, rows = _cells(table)
     sides = "".join("r" if right else "l" for right in _numeric(table))
-    body = line(head) + "\\hline\n" + "".join(map(line, rows))
+    body = "\\toprule\n" + line(head) + "\\midrule\n" + "".join(map(line, rows)) + "\\bottomrule\n"
     return f"\\begin{{tabular}}{{{sides}}}\n{body}\\end{{tabular}}\n"
 
 

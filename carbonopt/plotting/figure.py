@@ -69,15 +69,24 @@ def save(axes: Any, path: PathLike) -> None:
     UnsupportedError
         If matplotlib does not know the suffix.
     """
-    figure = (axes if hasattr(axes, "figure") else axes[0]).figure
     suffix = Path(path).suffix.lower().removeprefix(".")
-    known = figure.canvas.get_supported_filetypes()
+    known = _figure(axes).canvas.get_supported_filetypes()
     if suffix not in known:
         raise UnsupportedError(f"{path}: the name must end in one of .{', .'.join(known)}")
+    write_bytes(path, image(axes, suffix))
+
+
+def image(axes: Any, suffix: str, dots_per_inch: int = 200) -> bytes:
+    """Return the figure that `axes` are on as the content of an image file."""
+    figure = _figure(axes)
     for text in figure.findobj(lambda artist: hasattr(artist, "set_parse_math")):
         lines = text.get_text().split("\n")
         text.set_text("\n".join(map(one_line, lines)))  # an SVG file with control characters is none
         text.set_parse_math(False)  # a name may hold a dollar sign
     content = io.BytesIO()
-    figure.savefig(content, format=suffix, dpi=200)
-    write_bytes(path, content.getvalue())
+    figure.savefig(content, format=suffix, dpi=dots_per_inch)
+    return content.getvalue()
+
+
+def _figure(axes: Any) -> Any:
+    return (axes if hasattr(axes, "figure") else axes[0]).figure

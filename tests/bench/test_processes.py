@@ -100,8 +100,7 @@ def test_rows_of_other_options_or_versions_are_not_mixed(tmp_path):
     told = run("bench", TINY["crowd"], "-m", "lp", "-t", "6", "-o", path)
     assert (told.exit_code, told.stderr) == (
         2,
-        f"error: {path}: holds runs with time_limit 5.0, and this campaign has 6.0:"
-        " choose another file for the results\n",
+        f"error: {path}: holds runs with time_limit 5.0, and not with 6.0: they cannot be compared\n",
     )
     row = json.loads(path.read_text())
     path.write_text(json.dumps(row | {"versions": row["versions"] | {"carbonopt": "0.0.1"}}) + "\n")

@@ -17,8 +17,8 @@ TABLE = pd.DataFrame({"method": ["a|b_50%", "=1+1\nx", "<b>"], "gap": [0.1234567
 WANTED = {
     "csv": "method,gap\na|b_50%,0.123456789\n'=1+1\\nx,\n<b>,2.0\n",
     "md": "| method | gap |\n|---|--:|\n| a\\|b_50% | 0.123457 |\n| =1+1\\nx | - |\n| <b> | 2 |\n",
-    "tex": "\\begin{tabular}{lr}\nmethod & gap \\\\\n\\hline\na|b\\_50\\% & 0.123457 \\\\\n"
-    "=1+1\\textbackslash{}nx & - \\\\\n<b> & 2 \\\\\n\\end{tabular}\n",
+    "tex": "\\begin{tabular}{lr}\n\\toprule\nmethod & gap \\\\\n\\midrule\na|b\\_50\\% & 0.123457 \\\\\n"
+    "=1+1\\textbackslash{}nx & - \\\\\n<b> & 2 \\\\\n\\bottomrule\n\\end{tabular}\n",
 }
 
 
