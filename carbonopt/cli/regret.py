@@ -115,7 +115,10 @@ def _split(
     rows: list[dict[str, Any]] = []
 
     def one(policy: str) -> int:
-        found = study.rows(policy)
+        try:
+            found = study.rows(policy)
+        except KeyboardInterrupt:
+            return INTERRUPTED
         rows.extend(found)
         if output is not None:  # after each, so that nothing that was done is lost
             write_table(output, _frame(rows))

@@ -39,6 +39,9 @@ def simulate(
         str, typer.Option("--mode", help="paper: as its text says; artifact: as its authors' code does.")
     ] = "paper",
     lengths: Annotated[str, typer.Option("--lengths", help="What policies know of run times: mean or true.")] = "mean",
+    arrivals: Annotated[
+        str, typer.Option("--arrivals", help="online, or known: policies that can use it know the jobs to come.")
+    ] = "online",
     forecast: console.Forecast = None,
     reserved: Annotated[
         int | None, typer.Option("--reserved", min=0, help="Reserved CPUs, instead of the file's.")
@@ -57,7 +60,8 @@ def simulate(
     import carbonopt as co
 
     before = None if past is None else co.read(past)
-    settings: dict[str, Any] = {"mode": mode, "lengths": lengths, "seed": seed, "past": before, "knowledge": knowledge}
+    known = {"lengths": lengths, "arrivals": arrivals, "past": before, "knowledge": knowledge}
+    settings: dict[str, Any] = {"mode": mode, "seed": seed, **known}
     names = policies or ["all"]
     console.each_file(
         files, lambda path: _simulate_file(path, names, settings, forecast, reserved, output, files, json_output)

@@ -64,6 +64,7 @@ FIGURES: dict[str, str] = {
     "green-table-3": "carbonopt.papers.green_tables:OF_YEAR",
     "green-table-4": "carbonopt.papers.green_tables:ABLATION",
     "icon-regret": "carbonopt.papers.icon_regret:REGRET",
+    "regret-table": "carbonopt.papers.regret_table:REGRET",
 }
 """Where each figure is defined: ``<paper>-<number>``."""
 

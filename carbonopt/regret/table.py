@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MEASURES = ("carbon", "objective")
 ORDERS = {"errors first": PARTS, "lengths first": tuple(reversed(PARTS))}
 """In what order a policy is told what it lacks."""
-COLUMNS = ("policy", "forecast", "measure", "order", "part", "least", "most", "reason")
+COLUMNS = ("policy", "forecast", "measure", "order", "value", "part", "least", "most", "reason")
 Row = dict[str, Any]
 
 
@@ -65,8 +65,9 @@ def regret(
     -------
     DataFrame
         One row a policy, draw of the forecast, measure (``carbon`` [kg], ``objective``), order and part: ``errors``,
-        ``window``, ``arrivals``, ``lengths``, ``heuristic``, and their sum ``whole``. ``least`` and ``most`` hold the
-        part between them; NaN where nothing is proven on that side. ``reason`` says why a part is 0 by construction.
+        ``window``, ``arrivals``, ``lengths``, ``heuristic``, and their sum ``whole``. ``value`` is the policy's carbon
+        or objective. ``least`` and ``most`` hold the part between them; NaN where nothing is proven on that side.
+        ``reason`` says why a part is 0 by construction.
 
     Raises
     ------
@@ -137,10 +138,11 @@ class Study:
             least = self.optima.least(runs.solutions, measure)
             for (draw, order), path in paths.items():
                 costs = [cost_of(self.problem, run, measure) for run in path]
-                facts = {"policy": runs.name, "forecast": draw, "measure": measure, "order": order}
-                for part, value in split(costs, least, ORDERS[order]).items():
+                value = costs[0] if measure == "carbon" else path[0].objective
+                facts = {"policy": runs.name, "forecast": draw, "measure": measure, "order": order, "value": value}
+                for part, lost in split(costs, least, ORDERS[order]).items():
                     reason = runs.absent[draw].get(part, "")
-                    rows.append({**facts, "part": part, "least": value.least, "most": value.most, "reason": reason})
+                    rows.append({**facts, "part": part, "least": lost.least, "most": lost.most, "reason": reason})
         return rows
 
 

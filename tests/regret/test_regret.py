@@ -10,11 +10,14 @@ import pytest
 
 import carbonopt as co
 from carbonopt.core.errors import InputError, UnsupportedError
+from carbonopt.core.registry import problem_of
 from carbonopt.forecasts import ForecastArchive
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospJobs
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Queue
-from carbonopt.regret.table import ORDERS
+from carbonopt.regret.least import cost_of
+from carbonopt.regret.table import MEASURES, ORDERS
 from carbonopt.simulation import ForecastModel, Policy
+from carbonopt.simulation.options import LENGTHS
 
 QUICK = {"time_limit": None, "mip_rel_gap": 1e-3}
 SIZES = {
@@ -76,7 +79,10 @@ def test_by_hand() -> None:
     )
 
 
-@pytest.mark.parametrize("problem", SIZES)
+@pytest.mark.parametrize(
+    "problem",
+    ["purchasing", "elastic", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mosp", "mlcluster"))],
+)
 def test_the_parts_add_up(problem: str) -> None:
     """In each order; order changes neither the whole nor what is the policy's own, which are never below 0."""
     instance = co.generate(problem, **SIZES[problem], seed=5)
@@ -93,6 +99,20 @@ def test_the_parts_add_up(problem: str) -> None:
     right = table[(table["forecast"] == 1) & table["part"].isin(["errors", "window"])]
     assert (right[["least", "most"]] == 0.0).all().all()
     assert (right["reason"] != "").all()
+
+
+@pytest.mark.parametrize("problem", SIZES)
+def test_runs_are_schedules_of_what_covers_them(problem: str) -> None:
+    """The checker takes them, late jobs included, and values them in its unit as they were valued before."""
+    instance = co.generate(problem, **SIZES[problem], seed=6)
+    runs = [co.simulate(instance, POLICIES[problem], forecast="error=0.5,window=6", lengths=word) for word in LENGTHS]
+    card = problem_of(problem)
+    for measure in MEASURES:
+        target, unit = card.role("covering")(instance, runs, measure == "carbon")
+        for run in runs:
+            info = {name: value for name, value in run.info.items() if name != "late_slots"}
+            found = co.evaluate(target, run.columns, info=info)
+            assert found.objective * unit == pytest.approx(cost_of(card, run, measure), rel=1e-9)
 
 
 def test_a_perfect_archive_loses_nothing_to_errors() -> None:

@@ -7,7 +7,12 @@ from dataclasses import replace
 
 from carbonopt.core.solution import Solution
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.methods.epsilon_constraints import OBJECTIVE_METRICS, at_equal, commitments
+from carbonopt.problems.purchasing.methods.epsilon_constraints import (
+    COMMITMENTS,
+    OBJECTIVE_METRICS,
+    at_equal,
+    commitments,
+)
 
 
 def covering(instance: PurchasingInstance, runs: Sequence[Solution], carbon: bool) -> tuple[PurchasingInstance, float]:
@@ -29,8 +34,8 @@ def covering(instance: PurchasingInstance, runs: Sequence[Solution], carbon: boo
     float
         What a unit of its objective is, in kg where it minimises carbon and else in units of `instance`'s own.
     """
-    loosest = min((commitments(run) for run in runs), key=len)[0][1]
-    model = instance.model if loosest == "no-split" else loosest
+    needed = {instance.model, *(commitments(run)[0][1] for run in runs)}
+    model = next(looser for _, looser in reversed(COMMITMENTS) if looser in needed)
     if not carbon:
         return replace(instance, model=model), 1.0
     most = {name: max(run.metrics[name] for run in runs) for name in (*OBJECTIVE_METRICS, "reserved_cpus")}
