@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from carbonopt.core.errors import UnsupportedError
+from carbonopt.check import on_its_side
+from carbonopt.core.errors import CarbonoptError, UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import Problem, problem_of
 from carbonopt.core.solution import Solution
@@ -76,7 +77,12 @@ class Optima:
         best = min(cost_of(problem, run, measure) for run in runs)
         if found.objective is not None:
             best = min(best, unit * found.objective)
-        return Interval(None if bound is None else min(unit * bound, best), best)
+        if bound is None:
+            return Interval(None, best)
+        if not on_its_side("min", unit * bound, best):
+            words = f"{found.method} claims that no schedule is below {unit * bound:.9g}, and one has {best:.9g}"
+            raise CarbonoptError(f"{self.instance.name}: {words}: please report it")
+        return Interval(min(unit * bound, best), best)
 
     def _solved(self, target: Instance) -> Solution:
         if target.sha256 not in self._found:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
@@ -52,8 +52,11 @@ class PolicyRuns:
     absent: list[dict[str, str]] = field(init=False)
     _bases: list[dict[str, Forecast]] = field(init=False)
     _found: dict[Any, Solution] = field(init=False, default_factory=dict)
+    _reach: dict[int, tuple[Any, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.policy, str | type):
+            raise UnsupportedError(f"policy {shown(self.policy)}: must be a name or a class: each run takes a new one")
         seed = self.settings.get("seed", 0)
         self._bases = [forecasts_of(self.instance, forecast, seed) for forecast in self.forecasts]
         always = self._always_known()
@@ -102,10 +105,11 @@ class PolicyRuns:
         """Return what tells a run from others: draws do not differ once they are right and look as far."""
         if known.union(self.absent[draw]) >= {"errors", "window"}:
             return (known - {"errors", "window"},)
-        reach = None
-        if "errors" in known:
-            reach = tuple(reach_of(forecast) for forecast in self._bases[draw].values())
-        return (known, draw if reach is None else reach)
+        if "errors" not in known:
+            return (known, draw)
+        if draw not in self._reach:
+            self._reach[draw] = tuple(reach_of(forecast) for forecast in self._bases[draw].values())
+        return (known, self._reach[draw])
 
     def _seen(self, draw: int, known: Told) -> dict[str, CorrectedForecast]:
         signal = self.instance.carbon

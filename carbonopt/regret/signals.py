@@ -14,7 +14,7 @@ from carbonopt.core.solution import Solution
 from carbonopt.evaluate import evaluate
 from carbonopt.regret.least import Optima, cost_of
 from carbonopt.regret.runs import require_schedule
-from carbonopt.simulate import simulate
+from carbonopt.simulate import expected_of, simulate
 from carbonopt.simulation import Policy
 from carbonopt.solve import solve
 
@@ -81,7 +81,8 @@ def cross_regret(
         for policy in named:
             name = policy if isinstance(policy, str) else policy.__name__
             before(f"{name}, for the {signal} signal")
-            runs[name, signal] = _under_both(simulate(case, policy, lengths=lengths, seed=seed), instances)
+            found = simulate(case, policy, lengths=lengths, seed=seed)
+            runs[name, signal] = _under_both(expected_of(case, found), instances)
     problem = problem_of(instance.problem)
     rows = []
     for place, (signal, case) in enumerate(zip(SIGNALS, instances, strict=True)):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.regret.least import Interval, Optima, cost_of
@@ -78,7 +78,7 @@ def regret(
     """
     import pandas as pd
 
-    if isinstance(policies, str | type):
+    if isinstance(policies, str | type | Policy):
         policies = [policies]
     settings = {"mode": mode, "lengths": lengths, "seed": seed, "past": past, "knowledge": knowledge}
     study = Study(instance, forecast if isinstance(forecast, list) else [forecast], settings, options, before)
@@ -113,9 +113,9 @@ class Study:
     ) -> None:
         self.problem = problem_of(instance.problem)
         if "covering" not in self.problem.roles:
-            having = [name for name in problem_names() if "covering" in problem_of(name).roles]
-            words = f"{', '.join(having)} have"
-            raise UnsupportedError(f"regret: problem {instance.problem!r} has no online policies to measure: {words}")
+            having = one_of([name for name in problem_names() if "covering" in problem_of(name).roles])
+            words = "says what its policies are measured against" if self.problem.policies else "has online policies"
+            raise UnsupportedError(f"regret: problem {instance.problem!r} is none that {words}: must be {having}")
         if not forecasts:
             raise UnsupportedError("forecast = []: must be at least one draw")
         self.instance = instance

@@ -14,6 +14,7 @@ from carbonopt.core.registry import problem_of
 from carbonopt.forecasts import ForecastArchive
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospJobs
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Queue
+from carbonopt.regret import least
 from carbonopt.regret.least import cost_of
 from carbonopt.regret.table import MEASURES, ORDERS
 from carbonopt.simulation import ForecastModel, Policy
@@ -192,9 +193,20 @@ def test_what_is_refused() -> None:
         co.regret(instance, "lowest-window", forecast=late)
     with pytest.raises(InputError, match="ends too early"):
         co.regret(instance, "lowest-window", forecast=ForecastArchive("A", instance.time, [0, 3], [[[1.0]], [[2.0]]]))
-    with pytest.raises(UnsupportedError, match="'ecas' has no online policies"):
+    with pytest.raises(UnsupportedError, match="'ecas' is none that has online policies: must be 'elastic'"):
         co.regret(co.generate("ecas", jobs=2, machines=1, slots=4, load=0.1, seed=1))
     with pytest.raises(UnsupportedError, match="at least one draw"):
         co.regret(instance, forecast=[])
     with pytest.raises(UnsupportedError, match="unknown policy"):
         co.regret(instance, "wait")
+    with pytest.raises(UnsupportedError, match="must be a name or a class"):
+        co.regret(instance, AtOnce())
+
+
+def test_a_bound_that_a_run_refutes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not bent until it fits."""
+    instance = one_job(300, 200, 100, 400, 400)
+    claimed = replace(co.solve(instance), bound=1e9)
+    monkeypatch.setattr(least, "solve", lambda *_, **__: claimed)
+    with pytest.raises(co.CarbonoptError, match="claims that no schedule is below"):
+        co.regret(instance, "lowest-window")
