@@ -109,7 +109,7 @@ def run(quotas: IntArray, duration: IntArray, before: Sequence[Sequence[int]]) -
     while (start < 0).any():
         begun = start >= 0
         busy = int((begun & (end > slot)).sum())
-        ready = [i for i in np.flatnonzero(~begun) if all(begun[j] and end[j] <= slot for j in before[i])]
+        ready = [i for i in np.flatnonzero(~begun) if all(begun[j] and end[j] <= slot for j in before[int(i)])]
         if not busy and not ready:
             raise InputError(Fault("before", "tasks wait for each other", row=int(np.argmin(begun))))
         allowed = int(quotas[min(slot, len(quotas) - 1)])

@@ -103,6 +103,11 @@ PROBLEM = Problem(
             ".online.vcc:Vcc", "a cap on the servers of each hour, made a day ahead", respects=_SWITCHING
         ),
         "vcc-scaling": PolicyEntry(".online.vcc:VccScaling", "the same cap, filled by scaling", respects=_SWITCHING),
+        "cap": PolicyEntry(
+            ".online.cap:Cap",
+            "CAP's quota of servers, by the present intensity; its theorem is about a makespan without deadlines",
+            respects=_SWITCHING,
+        ),
         "carbonflex": PolicyEntry(
             ".online.carbonflex:CarbonFlex",
             "provisions as the oracle did in the most similar known states",

@@ -34,6 +34,15 @@ _POLICIES = {
         "ecovisor",
         "suspended and resumed: in the cleanest 30 % of the coming day, until the waiting limit is used up",
     ),
+    "threshold": _entry(
+        "threshold",
+        "suspended and resumed by the thresholds of k-min search; each job's proven ratio needs whole slots and known "
+        "bounds low and high on the signal",
+    ),
+    "opr": _entry("opr", "the same with a cost of each start and stop: pauses less often", switch=20.0),
+    "unknown-length": _entry(
+        "unknown-length", "the same as threshold, by the longest length of the queue: it never asks for a job's own"
+    ),
     **{
         f"{form}-{rule}": _entry(rule, words.format(_RULES[rule]), **settings)
         for form, (words, settings) in _FORMS.items()

@@ -9,8 +9,9 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.online import start_rules, suspension
+from carbonopt.problems.purchasing.online.pausing import paused
 from carbonopt.problems.purchasing.online.policies import Conserving, InPieces, Planned
-from carbonopt.problems.purchasing.online.rule import PurchaseRule
+from carbonopt.problems.purchasing.online.rule import PAUSING, PurchaseRule
 from carbonopt.simulation import Forecast, StepSignal
 
 
@@ -27,6 +28,8 @@ def paper_policy(instance: PurchasingInstance, rule: PurchaseRule, forecast: For
     spot = instance.spot_allowed if rule.spot else np.zeros(len(instance.jobs), dtype=np.bool_)
     if rule.start == "wait-awhile":
         return InPieces(_wait_awhile(instance, forecast), spot)
+    if rule.start in PAUSING:
+        return InPieces(paused(instance, rule), spot)
     if rule.start == "ecovisor":
         return InPieces(_ecovisor(instance, rule, forecast), spot)
     chosen = _start_times(instance, rule.start, forecast, expected)

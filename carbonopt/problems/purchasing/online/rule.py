@@ -9,12 +9,14 @@ from carbonopt.core.ranges import require_number, require_one_of
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 START_TIMES = ("no-wait", "all-wait-threshold", "lowest-slot", "lowest-window", "carbon-time")
-SUSPENDING = ("wait-awhile", "ecovisor")
+PAUSING = ("threshold", "opr", "unknown-length")
+"""Those of `carbonopt.guarantees`."""
+SUSPENDING = ("wait-awhile", "ecovisor", *PAUSING)
 
 
 @dataclass(frozen=True)
 class PurchaseRule:
-    """What a policy of GAIA does.
+    """What a policy does.
 
     Parameters
     ----------
@@ -29,6 +31,10 @@ class PurchaseRule:
         them run more, and wait less.
     ahead_hours
         Of ``ecovisor``: how far it looks ahead of an arrival [h].
+    switch
+        Of `PAUSING`: cost of one start or one stop [g/kWh of one slot]. More makes them pause less often.
+    low, high
+        Of `PAUSING`: bounds on the intensity that are known [g/kWh]; None for those of the instance's signal.
     """
 
     start: str
@@ -36,11 +42,19 @@ class PurchaseRule:
     conserving: bool = False
     clean_share: float = 0.3
     ahead_hours: float = 24.0
+    switch: float = 0.0
+    low: float | None = None
+    high: float | None = None
 
     def __post_init__(self) -> None:
         require_one_of("start", self.start, (*START_TIMES, *SUSPENDING))
         require_number("clean_share", self.clean_share, above=0, most=1)
         require_number("ahead_hours", self.ahead_hours, above=0)
+        require_number("switch", self.switch, least=0)
+        require_number("low", self.low, above=0, none=True)
+        require_number("high", self.high, above=0, none=True)
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise UnsupportedError(f"low = {self.low:g}: must be at most high = {self.high:g}")
         if self.conserving and self.start in SUSPENDING:
             raise UnsupportedError(f"conserving = true: {self.start} suspends jobs, and starts none before its time")
 

@@ -14,7 +14,7 @@ from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import OPTIONS
 from carbonopt.problems.purchasing.online.artifact import TICKS_PER_HOUR, tasks_of, ticked
 from carbonopt.problems.purchasing.online.decide import expected_lengths, paper_policy
-from carbonopt.problems.purchasing.online.rule import PurchaseRule
+from carbonopt.problems.purchasing.online.rule import PAUSING, PurchaseRule
 from carbonopt.problems.purchasing.online.ticked import TickedQueue
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
 from carbonopt.simulation.log import SUSPENDED
@@ -64,7 +64,7 @@ def simulate(instance: PurchasingInstance, policy: PurchaseRule | Policy, option
 
 
 def _artifact(instance: PurchasingInstance, policy: PurchaseRule | Policy, options: SimulationOptions) -> Outcome:
-    if not isinstance(policy, PurchaseRule):
+    if not isinstance(policy, PurchaseRule) or policy.start in PAUSING:
         raise UnsupportedError("mode 'artifact' has the policies of GAIA alone: use mode 'paper'")
     if options.forecast.revised:
         raise UnsupportedError("mode 'artifact' has perfect forecasts alone: use mode 'paper'")

@@ -44,13 +44,13 @@ def cleanest(signal: StepSignal, arrival: FloatArray, length: FloatArray, wait: 
     Of hours equally clean the earliest; of a slot that is used in part, its beginning.
     """
     found = []
-    for rows, slots, left, right in _windows(signal, arrival, arrival + length + wait):
-        order = np.argsort(_values(signal, slots), axis=1, kind="stable")
+    for rows, slots, left, right in windows(signal, arrival, arrival + length + wait):
+        order = np.argsort(values(signal, slots), axis=1, kind="stable")
         hours = np.take_along_axis(right - left, order, axis=1)
         before = np.cumsum(hours, axis=1) - hours
         used = np.empty_like(hours)
         np.put_along_axis(used, order, np.clip(length[rows, None] - before, 0, hours), axis=1)
-        found.append(_pieces(rows, left, np.where(used >= right - left, right, left + used)))
+        found.append(pieces(rows, left, np.where(used >= right - left, right, left + used)))
     return joined(found)
 
 
@@ -62,8 +62,8 @@ def below(
     Once it has waited for `wait`, it runs to its end.
     """
     found = []
-    for rows, slots, left, right in _windows(signal, arrival, arrival + length + wait):
-        dirty = _values(signal, slots) >= threshold[rows, None]
+    for rows, slots, left, right in windows(signal, arrival, arrival + length + wait):
+        dirty = values(signal, slots) >= threshold[rows, None]
         hours = right - left
         idle = np.where(dirty, hours, 0.0)
         waited = np.cumsum(idle, axis=1) - idle
@@ -71,7 +71,7 @@ def below(
         runs = hours - idle
         used = np.clip(length[rows, None] - (np.cumsum(runs, axis=1) - runs), 0, runs)
         begin = left + idle
-        found.append(_pieces(rows, begin, np.where(used >= runs, right, begin + used)))
+        found.append(pieces(rows, begin, np.where(used >= runs, right, begin + used)))
     return joined(found)
 
 
@@ -99,16 +99,16 @@ def joined(parts: list[Pieces]) -> Pieces:
 def _ranked(signal: StepSignal, arrival: FloatArray, end: FloatArray, rank: FloatArray) -> FloatArray:
     """Return the value below or at which the signal is for more than `rank` of each ``[arrival, end)``."""
     found = np.empty(arrival.size)
-    for rows, slots, left, right in _windows(signal, arrival, end):
-        values = _values(signal, slots)
-        order = np.argsort(values, axis=1, kind="stable")
+    for rows, slots, left, right in windows(signal, arrival, end):
+        seen = values(signal, slots)
+        order = np.argsort(seen, axis=1, kind="stable")
         hours = np.cumsum(np.take_along_axis(right - left, order, axis=1), axis=1)
-        place = np.minimum((hours <= rank[rows, None]).sum(axis=1), values.shape[1] - 1)
-        found[rows] = np.take_along_axis(values, np.take_along_axis(order, place[:, None], axis=1), axis=1)[:, 0]
+        place = np.minimum((hours <= rank[rows, None]).sum(axis=1), seen.shape[1] - 1)
+        found[rows] = np.take_along_axis(seen, np.take_along_axis(order, place[:, None], axis=1), axis=1)[:, 0]
     return found
 
 
-def _windows(
+def windows(
     signal: StepSignal, begin: FloatArray, end: FloatArray
 ) -> Iterator[tuple[IntArray, IntArray, FloatArray, FloatArray]]:
     """Yield jobs whose windows touch equally many slots: their rows, slots, and the slots' ends in the window."""
@@ -127,11 +127,12 @@ def _windows(
             yield rows, slots, left, np.maximum(left, right)
 
 
-def _values(signal: StepSignal, slots: IntArray) -> FloatArray:
+def values(signal: StepSignal, slots: IntArray) -> FloatArray:
+    """Return the signal's values in slots, of those after its end the last one."""
     return signal.values[np.minimum(slots, signal.values.size - 1)]
 
 
-def _pieces(rows: IntArray, start: FloatArray, end: FloatArray) -> Pieces:
+def pieces(rows: IntArray, start: FloatArray, end: FloatArray) -> Pieces:
     """Return the runs of each row's slots, those that touch as one."""
     runs = end - start > ROUNDING
     job = np.broadcast_to(rows[:, None], runs.shape)[runs]

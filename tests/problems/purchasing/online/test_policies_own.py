@@ -12,6 +12,7 @@ from purchasing_random import by_hand
 import carbonopt as co
 from carbonopt.core.errors import PolicyError, UnsupportedError
 from carbonopt.problems.purchasing import PROBLEM
+from carbonopt.problems.purchasing.online.rule import PAUSING
 from carbonopt.simulation import Policy, State
 
 
@@ -43,8 +44,16 @@ def test_reserved_cpus_must_be_given() -> None:
 def test_no_jobs_at_all() -> None:
     for policy in PROBLEM.policies:
         for mode in ("paper", "artifact"):
+            if mode == "artifact" and policy in PAUSING:
+                continue
             found = co.simulate(by_hand(FLAT, []), policy, mode=mode)
             assert found.has_solution, found.info
+
+
+@pytest.mark.parametrize("policy", PAUSING)
+def test_the_authors_simulator_has_no_threshold_rules(policy: str) -> None:
+    with pytest.raises(UnsupportedError, match="mode 'artifact' has the policies of GAIA alone"):
+        co.simulate(by_hand(FLAT, [(0, 1, 1)]), policy, mode="artifact")
 
 
 MINE = """
