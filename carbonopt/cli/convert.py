@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console, groups, make, names
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.registry import problem_of
 
 Jobs = Annotated[
@@ -21,8 +22,8 @@ Jobs = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to `app`."""
-    text = "Make an instance from carbon files and a job trace: all its jobs, as they are."
-    make.group(app, "convert", text, mosp, elastic, purchasing, mlcluster)
+    text = "Make an instance from carbon files and a job trace, all its jobs as they are; or of ecas from other files."
+    make.group(app, "convert", text, mosp, elastic, purchasing, mlcluster, ecas)
 
 
 def mosp(
@@ -118,6 +119,50 @@ def mlcluster(
 ) -> None:
     """Training jobs on a fixed cluster of GPUs; each job draws a profile."""
     _convert("mlcluster", groups.together(locals()))
+
+
+def ecas(
+    icon: Annotated[
+        Path | None, typer.Option("--icon", help="Folder of an instance of the ICON challenge 2014.", readable=False)
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="Instance file of mosp or purchasing.", readable=False)
+    ] = None,
+    prices: Annotated[str, typer.Option("--prices", help="With --icon: forecast or actual.")] = "forecast",
+    reading: Annotated[str, typer.Option("--reading", help="With --icon: powers, literal or watts.")] = "literal",
+    idle_watts: Annotated[float, typer.Option("--idle-watts", help="Power of a machine that is on.")] = 0.0,
+    on_kg: Annotated[float, typer.Option("--on-kg", help="Carbon of each start of a machine [kg].")] = 0.0,
+    units_per_machine: Annotated[
+        int | None, typer.Option("--units-per-machine", help="By default a cluster is one machine.")
+    ] = None,
+    zone: Annotated[str | None, typer.Option("--zone", help="Of mosp: whose clusters are taken.")] = None,
+    windows: Annotated[
+        str, typer.Option("--windows", help="Jobs end by their deadline, or by the horizon.")
+    ] = "deadline",
+    slot_minutes: Annotated[float | None, typer.Option("--slot-minutes", help="Of purchasing: of a slot.")] = None,
+    name: make.Name = None,
+    output: make.Output = None,
+    json_output: console.Json = False,
+) -> None:
+    """Read an instance of the ICON challenge, or give machines with idle power to one of mosp or purchasing."""
+    import carbonopt as co
+    from carbonopt.idle_power import with_idle_power
+
+    if (icon is None) == (source is None):
+        raise UnsupportedError("convert ecas: needs one of --icon FOLDER and --from FILE")
+    if icon is not None:
+        bridge = {"--zone": zone, "--slot-minutes": slot_minutes, "--units-per-machine": units_per_machine}
+        given = {**bridge, "--idle-watts": idle_watts or None, "--on-kg": on_kg or None}
+        make.require_unused("--from FILE", {key: value is not None for key, value in given.items()}, "machines")
+        instance = problem_of("ecas").role("convert")(icon, prices, reading, name)
+    else:
+        assert source is not None
+        instance = with_idle_power(
+            co.read(source), idle_watts, on_kg, units_per_machine, zone, windows, slot_minutes, name
+        )
+    target = make.write(instance, output, [] if source is None else [source])
+    told = {"instance": instance.name, "sha256": instance.sha256}
+    console.print_written(target, json_output, **told)
 
 
 def _convert(problem: str, arguments: dict[str, Any]) -> None:

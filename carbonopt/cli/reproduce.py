@@ -33,7 +33,7 @@ def reproduce(
     seed: console.Seed = 0,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", "-t", min=0.0, help="Wall seconds of each solve, of icon-regret; inf for none."),
+        typer.Option("--time-limit", "-t", min=0.0, help="Wall seconds of each solve, if there are any; inf: none."),
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Image file (.png, .svg, .pdf).")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV file.")] = None,

@@ -65,8 +65,9 @@ FIGURES: dict[str, str] = {
     "green-table-4": "carbonopt.papers.green_tables:ABLATION",
     "icon-regret": "carbonopt.papers.icon_regret:REGRET",
     "regret-table": "carbonopt.papers.regret_table:REGRET",
+    "shift-or-consolidate": "carbonopt.papers.shift_or_consolidate:SAVINGS",
 }
-"""Where each figure is defined: ``<paper>-<number>``."""
+"""Where each figure is defined: ``<paper>-<number>``, or a question of ours."""
 
 TIME_LIMIT = 60.0
 """Of each solve of a figure that solves instances, unless told otherwise [s]."""

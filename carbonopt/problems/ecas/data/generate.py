@@ -1,4 +1,4 @@
-"""Seeded instances of ecas in the shape of the ICON challenge."""
+"""Seeded instances of ecas: in the shape of the ICON challenge, and data centres with types of hosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.memory import require_bytes
+from carbonopt.core.ranges import require_one_of
 from carbonopt.core.time import TimeGrid
+from carbonopt.problems.ecas.data.data_centre import RESOURCES, day_jobs, hosts
 from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines
 
 MACHINE_KINDS = 5
@@ -19,6 +21,10 @@ SIZE = 2500
 """Mean units of a machine's resource."""
 SHARES = (0.1, 0.3)
 """Least and largest share of a machine that a job uses."""
+
+FAMILIES = ("challenge", "data-centre")
+MEAN_PRICE = 0.08
+"""About that of a day [money/kWh]."""
 
 BYTES_PER_NUMBER = 64
 """Memory that a number of a machine or job takes on its way into a file, rounded up [bytes]."""
@@ -35,6 +41,7 @@ def generate(
     negative_slots: int = 0,
     seed: int = 1,
     price_seed: int | None = None,
+    family: str = "challenge",
 ) -> EcasInstance:
     """Jobs with windows within one day, machines of a few kinds, and a price with two peaks.
 
@@ -45,7 +52,7 @@ def generate(
     machines
         Number of machines.
     resources
-        Number of resources.
+        Number of resources; a data centre has 2, cores and memory.
     slots
         Number of slots of the day, at most 1440.
     load
@@ -56,24 +63,38 @@ def generate(
         Of every draw.
     price_seed
         Of the prices alone, where they are drawn apart: for the same jobs at other prices.
+    family
+        challenge: machines alike in size, jobs anywhere in the day, powers and costs of the ICON challenge.
+        data-centre: hosts of three types in kilowatts, urgent and patient jobs that mostly arrive in the afternoon.
     """
+    require_one_of("family", family, FAMILIES)
+    if family == "data-centre" and resources != len(RESOURCES):
+        raise InputError(Fault("resources", f"must be {len(RESOURCES)} in a data centre", shown(resources)))
     _require_sizes(jobs=jobs, machines=machines, resources=resources, slots=slots)
     if not 0.01 <= load <= 0.9:
         raise InputError(Fault("load", "must be a number from 0.01 to 0.9", shown(load)))
     size = f"an instance of {machines} machines and {jobs} jobs"
     require_bytes(size, BYTES_PER_NUMBER * (machines + float(jobs)) * (resources + COLUMNS))
     rng = np.random.default_rng(seed)
-    names = tuple(f"r{r}" for r in range(resources))
-    park = _machines(rng, machines, resources)
-    table = _jobs(rng, jobs, park, slots, load)
-    family = f"synthetic{100 * load:03.0f}"
-    provenance = {"source": "ecas generator, in the shape of the ICON challenge 2014", "seed": seed}
+    if family == "data-centre":
+        names: tuple[str, ...] = RESOURCES
+        park = hosts(rng, machines, MEAN_PRICE)
+        table = day_jobs(rng, jobs, park, slots, load)
+        kind = "datacentre"
+        provenance: dict[str, Any] = {"source": "ecas generator, data centre with types of hosts", "seed": seed}
+    else:
+        names = tuple(f"r{r}" for r in range(resources))
+        park = _machines(rng, machines, resources)
+        table = _jobs(rng, jobs, park, slots, load)
+        kind = "synthetic"
+        provenance = {"source": "ecas generator, in the shape of the ICON challenge 2014", "seed": seed}
+    kind = f"{kind}{100 * load:03.0f}"
     if price_seed is not None:
-        family = f"{family}p{price_seed:03d}"
+        kind = f"{kind}p{price_seed:03d}"
         provenance["price_seed"] = price_seed
         rng = np.random.default_rng(price_seed)
     return EcasInstance(
-        name=f"ecas-{family}-m{machines:03d}r{resources}-j{jobs:04d}-t{slots:03d}-none-s{seed:02d}",
+        name=f"ecas-{kind}-m{machines:03d}r{resources}-j{jobs:04d}-t{slots:03d}-none-s{seed:02d}",
         carbon=CarbonSignal((), np.zeros((0, slots)), TimeGrid(slots, 24 / slots)),
         price_per_kwh=_prices(rng, slots, negative_slots),
         resources=names,

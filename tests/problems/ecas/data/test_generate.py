@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import carbonopt as co
+from carbonopt.problems.ecas.data.file import from_dict
 
 
 def test_load_and_windows() -> None:
@@ -30,3 +31,28 @@ def test_negative_prices() -> None:
 def test_sizes_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(co.InputError, match=next(iter(wrong))):
         co.generate("ecas", **wrong)
+
+
+def test_a_data_centre_has_types_of_hosts() -> None:
+    """The scarcer resource has the load; every job fits every host; a full host draws at least twice an idle one."""
+    sizes = {"family": "data-centre", "jobs": 300, "machines": 12, "load": 0.5}
+    instance, again = (co.generate("ecas", seed=3, **sizes) for _ in range(2))
+    assert instance.sha256 == again.sha256 != co.generate("ecas", seed=4, **sizes).sha256
+    assert instance.resources == ("cores", "memory_gb")
+    assert instance.features()["load"] == pytest.approx(0.5, rel=0.2)
+    assert 1 < len({tuple(row) for row in instance.machines.capacity.tolist()}) <= 3
+    assert instance.fits.all()
+    assert ((instance.jobs.deadline - instance.jobs.duration - instance.jobs.arrival) >= 0).all()
+    full = instance.machines.idle_kw + instance.machines.capacity[:, 0] * 0.003
+    assert (full >= 1.6 * instance.machines.idle_kw).all()
+    assert from_dict(instance.to_dict()).sha256 == instance.sha256
+
+
+def test_a_small_data_centre_is_solved_and_its_options_are_checked() -> None:
+    small = co.generate("ecas", family="data-centre", jobs=12, machines=2, slots=24, load=0.3)
+    solution = co.solve(small, "milp", time_limit=None)
+    assert solution.objective == pytest.approx(co.check(small, solution).objective)
+    with pytest.raises(co.UnsupportedError, match="family"):
+        co.generate("ecas", family="cloud")
+    with pytest.raises(co.InputError, match="must be 2 in a data centre"):
+        co.generate("ecas", family="data-centre", resources=3)
