@@ -17,10 +17,13 @@ def check_bounds(low: float, high: float, slots: int, switch: float = 0.0) -> No
     Raises
     ------
     InputError
-        Where not 0 < low <= high, the work is below 1 slot, or `switch` is negative or not finite.
+        Where not 0 < low <= high or their ratio is beyond numbers, the work is below 1 slot, or `switch` is negative or
+        not finite.
     """
     if not 0 < low <= high < np.inf:
         raise InputError(Fault("low, high", "bounds on the intensity must be 0 < low <= high", f"{low:g}, {high:g}"))
+    if not high / low < np.inf:
+        raise InputError(Fault("low, high", "bounds are too far apart for a ratio", f"{low:g}, {high:g}"))
     if slots < 1:
         raise InputError(Fault("k", "must be at least 1 slot of work", str(slots)))
     if not 0 <= switch < np.inf:

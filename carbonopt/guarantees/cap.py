@@ -98,11 +98,12 @@ def run(quotas: IntArray, duration: IntArray, before: Sequence[Sequence[int]]) -
     Raises
     ------
     InputError
-        Where a duration or a quota is below 1, or tasks wait for each other.
+        Where a duration or a quota is below 1, `before` names no task, or tasks wait for each other.
     """
     for field, values in (("duration", duration), ("quotas", quotas)):
         if not len(values) or values.min() < 1:
             raise InputError(Fault(field, "must be numbers of at least 1"))
+    _check_before(before, len(duration))
     start = np.full(len(duration), -1, dtype=np.int64)
     end = np.zeros(len(duration), dtype=np.int64)
     slot = 0
@@ -118,6 +119,15 @@ def run(quotas: IntArray, duration: IntArray, before: Sequence[Sequence[int]]) -
             end[task] = slot + duration[task]
         slot += 1
     return start
+
+
+def _check_before(before: Sequence[Sequence[int]], tasks: int) -> None:
+    if len(before) != tasks:
+        raise InputError(Fault("before", f"must have an entry for each of {tasks} tasks", f"{len(before)} entries"))
+    for task, earlier in enumerate(before):
+        wrong = [other for other in earlier if not 0 <= other < tasks]
+        if wrong:
+            raise InputError(Fault("before", f"must be from 0 to {tasks - 1}", str(wrong[0]), task))
 
 
 def _check_machines(machines: int, few: int, field: str) -> None:

@@ -163,10 +163,11 @@ def run(
     Raises
     ------
     InputError
-        Where the job does not fit, or an intensity is outside the bounds.
+        Where the job does not fit, thresholds rise, or they or an intensity are outside the bounds.
     """
     check_bounds(low, high, len(thresholds), switch)
     work = _first_length(length, len(thresholds), "length")
+    check_thresholds(thresholds, low, high)
     check_signal(intensity, work, low, high)
     return pause_and_resume(intensity, thresholds, 2 * switch, work)
 

@@ -98,9 +98,10 @@ def run(values: FloatArray, thresholds: FloatArray, low: float, high: float, swi
     Raises
     ------
     InputError
-        Where k is more than T, or a value is outside the bounds.
+        Where k is more than T, thresholds fall, or they or a value are outside the bounds.
     """
     _check_gain(low, high, len(thresholds), switch)
+    check_thresholds(thresholds, low, high, rising=True)
     check_signal(values, len(thresholds), low, high)
     return pause_and_resume(-values, -thresholds, 2 * switch, len(thresholds))
 

@@ -108,6 +108,10 @@ def test_what_cannot_be_is_one_line():
     one = np.array([1, 1])
     with pytest.raises(InputError, match="wait for each other"):
         run(one, one, [[1], [0]])
+    with pytest.raises(InputError, match=r"before\[0\] = 5: must be from 0 to 1"):
+        run(one, one, [[5], []])
+    with pytest.raises(InputError, match="an entry for each of 2 tasks"):
+        run(one, one, [[]])
     with pytest.raises(InputError, match="duration"):
         run(one, np.array([0]), [[]])
     with pytest.raises(InputError, match="quotas"):

@@ -103,7 +103,7 @@ def random_terms(rng):
 def test_random_signals_keep_the_ratio(signals, known):
     rng = np.random.default_rng(7)
     for number in range(signals):
-        if number % 10 == 0:
+        if number % 25 == 0:
             low, high, switch = random_terms(rng)
             k = int(rng.integers(1, 5))
             shortest = k if known else int(rng.integers(1, k + 1))
@@ -157,7 +157,8 @@ def test_guarded_thresholds_have_less_of_a_ratio(switch):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "k"), [(-1.0, 5.0, 1), (0.0, 5.0, 1), (6.0, 5.0, 1), (1.0, np.nan, 1), (1.0, 5.0, 0)]
+    ("low", "high", "k"),
+    [(-1.0, 5.0, 1), (0.0, 5.0, 1), (6.0, 5.0, 1), (1.0, np.nan, 1), (1e-300, 1e300, 1), (1.0, 5.0, 0)],
 )
 def test_bounds_that_cannot_be_are_one_line(low, high, k):
     for make in MAKERS:
@@ -179,6 +180,8 @@ def test_switches_that_cannot_be_are_one_line(switch):
 def test_no_ratio_is_claimed_for_thresholds_that_rise_or_leave_the_bounds(thresholds):
     with pytest.raises(InputError) as caught:
         proven_ratio(np.array(thresholds), 10.0, 100.0)
+    with pytest.raises(InputError):
+        run(np.full(3, 50.0), np.array(thresholds), 10.0, 100.0)
     assert "\n" not in str(caught.value)
 
 
