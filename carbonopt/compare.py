@@ -64,7 +64,7 @@ def run(
         try:
             solutions.append(solve(instance, name, **options))
         except (TooLargeError, RefusedError) as error:
-            solutions.append(_not_run(instance, name, error))
+            solutions.append(not_run(instance, name, error))
         if solutions[-1].status is Status.INTERRUPTED:
             break
     return solutions
@@ -99,7 +99,8 @@ def gap_table(solutions: Sequence[Solution]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _not_run(instance: Instance, method: str, error: CarbonoptError) -> Solution:
+def not_run(instance: Instance, method: str, error: CarbonoptError) -> Solution:
+    """Return what stands for a run that was refused."""
     return Solution(
         problem=instance.problem,
         instance=instance.name,

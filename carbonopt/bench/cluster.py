@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -66,6 +67,7 @@ def perform_there(job: Job) -> Answer:
 def _made(jobs: Iterable[Job], where: dict[str, str], say: Callable[[str], None]) -> Iterator[tuple[int, Answer]]:
     from distributed import Client
 
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it tells is told below, in one line
     try:
         client = Client(**where, timeout=SECONDS_TO_CONNECT)
     except (OSError, TimeoutError, ValueError) as error:

@@ -8,13 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from carbonopt.compare import not_run
 from carbonopt.compare import run as run_methods
+from carbonopt.core.errors import RefusedError
 from carbonopt.core.instance import Instance
-from carbonopt.core.registry import problem_of
+from carbonopt.core.registry import Problem, problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.trace import Trace, seconds_to
 from carbonopt.core.versions import installed_versions
 from carbonopt.io.read import read
+from carbonopt.simulate import policy_of, simulate
 
 Key = tuple[str, str, int]
 """What tells the runs of a campaign apart: hash of the instance, method as asked for, and seed."""
@@ -25,6 +28,8 @@ AS_PLANNED = ("time_limit", "mip_rel_gap", "threads", "memory_mib", "kill_second
 
 FAILED = ("crashed", "killed", "memory_limit")
 """Statuses of runs whose process did not end by itself, beside those of `Status`."""
+SIMULATED = "simulate:"
+"""How names of methods begin that are online policies: ``simulate:carbon-time``."""
 
 
 class Job(TypedDict):
@@ -90,16 +95,23 @@ def runs_on(path: Path, methods: Sequence[str] | None, seeds: Sequence[int]) -> 
     InputError
         If the file is no instance.
     UnsupportedError
-        If the problem has no such method.
+        If the problem has no such method or policy.
     """
     instance = read(path)
     problem = problem_of(instance.problem)
     names = problem.compared if methods is None else methods
     for name in names:
-        if name != "auto":
-            problem.method(name)
+        _require_known(problem, name)
     facts = (path, instance.name, instance.problem, instance.sense, instance.sha256)
     return [Run(*facts, name, seed) for name in names for seed in seeds]
+
+
+def _require_known(problem: Problem, name: str) -> None:
+    """Refuse a method or policy that the problem does not have."""
+    if name.startswith(SIMULATED):
+        policy_of(problem, name.removeprefix(SIMULATED))
+    elif name != "auto":
+        problem.method(name)
 
 
 def job_of(run: Run, options: Mapping[str, Any], keep_solution: bool) -> Job:
@@ -121,13 +133,23 @@ def job_of(run: Run, options: Mapping[str, Any], keep_solution: bool) -> Job:
 def perform(job: Job) -> Answer:
     """Make one run in this process."""
     trace = Trace()
-    instance = _instance(job)
-    solution = run_methods(instance, [job["method"]], callback=trace, seed=job["seed"], **job["options"])[0]
+    solution = _solution(job, _instance(job), trace)
     trace.end(solution)
     answer = Answer(row=_row(solution, job, trace))
     if job["keep_solution"]:
         answer["solution"] = solution.to_dict()
     return answer
+
+
+def _solution(job: Job, instance: Instance, trace: Trace) -> Solution:
+    """Return what a method or a policy makes; a policy has no time limit but that of its process."""
+    method, seed = job["method"], job["seed"]
+    if not method.startswith(SIMULATED):
+        return run_methods(instance, [method], callback=trace, seed=seed, **job["options"])[0]
+    try:
+        return simulate(instance, method.removeprefix(SIMULATED), seed=seed)
+    except RefusedError as error:
+        return not_run(instance, method, error)
 
 
 def _instance(job: Job) -> Instance:

@@ -32,11 +32,14 @@ def bench(
     threads: console.Threads = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Runs at a time, each in a process.")] = 1,
     memory_limit: Annotated[
-        float | None, typer.Option("--memory-limit", min=1.0, help="MiB of a run's process; more ends it.")
+        float | None,
+        typer.Option("--memory-limit", min=1.0, help="MiB of a run's process.", callback=console.unlimited),
     ] = None,
     kill_after: Annotated[
         float | None,
-        typer.Option("--kill-after", min=0.0, help="Wall seconds of a run's process.", show_default="2 t + 30"),
+        typer.Option(
+            "--kill-after", min=0.0, help="Wall seconds of a run's process; inf for none. [default: 2 t + 30]"
+        ),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option("--cluster", help="dask://HOST:PORT or a scheduler file: make the runs there.")
@@ -67,6 +70,7 @@ def bench(
     if part is not None:
         results = campaigns.part_file(results, *part)
     results.parent.mkdir(parents=True, exist_ok=True)
+    campaigns.require_file(results)
     console.require_target(results, [*files, bks], ())
     console.require_target(bks, files, console.JSON)
     console.require_target(plot, [*files, results], console.FIGURE)
@@ -80,7 +84,7 @@ def bench(
     if part is not None:
         runs = runs[part[0] - 1 :: part[1]]
     options: dict[str, Any] = {"time_limit": time_limit, "threads": threads, "memory_mib": memory_limit}
-    options["kill_seconds"] = campaigns.kill_seconds(time_limit) if kill_after is None else kill_after
+    options["kill_seconds"] = campaigns.kill_seconds(time_limit, kill_after)
     execute: Execute = partial(on_processes, workers=workers)
     if cluster is not None:
         from carbonopt.bench.cluster import on_cluster

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from carbonopt.cli import console, tables
 from carbonopt.core import display
-from carbonopt.core.errors import CarbonoptError, InputError, UnsupportedError, one_line, shown
-from carbonopt.core.files import file_name
+from carbonopt.core.errors import CarbonoptError, Fault, InputError, UnsupportedError, one_line, shown
+from carbonopt.core.files import file_name, is_device
 from carbonopt.core.jsonfile import write_json
 
 if TYPE_CHECKING:
@@ -71,9 +71,23 @@ def part_file(results: Path, number: int, count: int) -> Path:
     return results.with_name(f"{results.stem}.{number}-of-{count}{results.suffix}")
 
 
-def kill_seconds(time_limit: float | None) -> float | None:
-    """Return after how many seconds a run that does not keep its time limit is ended."""
-    return None if time_limit is None else 2 * time_limit + 30.0
+def kill_seconds(time_limit: float | None, kill_after: float | None) -> float | None:
+    """Return after how many seconds a run is ended: as given, or what leaves a method time to keep its limit."""
+    if kill_after is None:
+        return None if time_limit is None else 2 * time_limit + 30.0
+    return console.unlimited(kill_after)
+
+
+def require_file(results: Path) -> None:
+    """Refuse a device or pipe: a campaign reads what it has written.
+
+    Raises
+    ------
+    InputError
+        It names the results.
+    """
+    if is_device(results):
+        raise InputError(Fault("", "is no file, and could not be gone on with", file=str(results)))
 
 
 def runs(files: list[Path], methods: list[str] | None, seeds: list[int]) -> tuple[list[Run], int]:

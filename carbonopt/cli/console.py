@@ -31,6 +31,12 @@ FIGURE = (".png", ".svg", ".pdf", ".eps", ".jpg", ".jpeg", ".pgf", ".ps", ".tif"
 SHOWN = 25
 """Lines of one kind that are printed for one file; --json holds all."""
 
+
+def unlimited(limit: float | None) -> float | None:
+    """Return a limit, None where it is infinite: a callback of options."""
+    return None if limit == float("inf") else limit
+
+
 Files = Annotated[  # readable=False: typer would end the call over one file that is not
     list[Path], typer.Argument(help="Instance files (.json or .json.gz).", show_default=False, readable=False)
 ]
@@ -52,7 +58,7 @@ TimeLimit = Annotated[
         "-t",
         min=0.0,
         help="Wall seconds a method; inf for none.",
-        callback=lambda seconds: None if seconds == float("inf") else seconds,
+        callback=unlimited,
     ),
 ]
 RelGap = Annotated[float, typer.Option("--mip-rel-gap", min=0.0, help="Stop at this relative gap.")]

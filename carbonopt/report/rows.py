@@ -10,7 +10,7 @@ from typing import Any
 
 from carbonopt.bench.gaps import with_best_bounds
 from carbonopt.bench.results import conditions, key_of, read_results, require_conditions
-from carbonopt.bench.runs import AS_PLANNED, Row
+from carbonopt.bench.runs import AS_PLANNED, SIMULATED, Row
 from carbonopt.core.errors import Fault, InputError, one_line
 from carbonopt.core.solution import relative_gap
 from carbonopt.core.trace import Point, points_of
@@ -122,12 +122,24 @@ def command_of(row: Row) -> str:
     """Return the command that makes a run again."""
     from shlex import quote
 
-    limit = row["time_limit"]
-    file = row.get("instance_file") or "INSTANCE"
-    words = ["carbonopt", "solve", str(file), "-m", row["method_asked"], "--seed", str(row["seed"])]
-    words += ["-t", "inf" if limit is None else f"{limit:g}"]
-    if isinstance(row.get("threads"), int):
-        words += ["--threads", str(row["threads"])]
+    method, limit = row["method_asked"], row["time_limit"]
+    file, seed = str(row.get("instance_file") or "INSTANCE"), str(row["seed"])
+    if method.startswith(SIMULATED):
+        words = ["carbonopt", "simulate", file, "-p", method.removeprefix(SIMULATED), "--seed", seed]
+    else:
+        words = [
+            "carbonopt",
+            "solve",
+            file,
+            "-m",
+            method,
+            "--seed",
+            seed,
+            "-t",
+            "inf" if limit is None else f"{limit:g}",
+        ]
+        if isinstance(row.get("threads"), int):
+            words += ["--threads", str(row["threads"])]
     return one_line(" ".join(map(quote, words)))
 
 

@@ -9,7 +9,7 @@ import time
 
 import psutil
 import pytest
-from cli_support import run
+from cli_support import errors, run
 from conftest import ROOT, TINY
 from hostile.kills import METHODS, killed_campaign
 
@@ -119,11 +119,25 @@ def test_the_parts_of_an_array_make_the_whole(tmp_path):
     assert len({key_of(row) for part in parts for row in part}) == 4
 
 
+def test_policies_run_beside_methods(tmp_path):
+    given = ("bench", TINY["cleanhour_2"], "-m", "simulate:carbon-time,milp", "-o", tmp_path / "r.jsonl")
+    assert run(*given).exit_code == 0
+    policy, exact = read_results(tmp_path / "r.jsonl")
+    assert policy["method"] == "simulate:carbon-time"
+    assert policy["objective"] >= exact["objective"]
+    (told,) = errors("bench", TINY["cleanhour_2"], "-m", "simulate:no-policy", "-o", tmp_path / "r.jsonl")
+    assert told.startswith("unknown policy 'no-policy'")
+
+
 def test_solutions_are_kept_beside_the_results(tmp_path):
     done = run("bench", TINY["crowd"], "-m", "milp", "--solutions", tmp_path / "s", "-o", tmp_path / "r.jsonl")
     assert done.exit_code == 0
     (row,) = read_results(tmp_path / "r.jsonl")
     assert run("check", TINY["crowd"], tmp_path / row["solution"]).exit_code == 0
+
+
+def test_results_that_cannot_be_read_again_are_refused():
+    assert errors("bench", TINY["crowd"], "-o", "/dev/full") == ["/dev/full: is no file, and could not be gone on with"]
 
 
 @pytest.mark.parametrize(
