@@ -7,6 +7,8 @@ is a comment. Format: https://www.cs.huji.ac.il/labs/parallel/workload/swf.html 
 from __future__ import annotations
 
 import os
+import re
+from datetime import UTC, datetime
 from operator import itemgetter
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, frozen_int
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.files import read_bytes
+from carbonopt.core.time import format_utc
 from carbonopt.io.csvfile import Table
 from carbonopt.io.jobs import LATEST_HOURS, LONGEST_HOURS, MOST_CPUS, JobTrace, kept_rows, unique_ids
 
@@ -38,12 +41,16 @@ LARGEST_VALUES = {
     "status": MOST_CPUS,
 }
 """Of each number that is read, in the order of `USED`: what no later step overflows by."""
+_START = re.compile(r";\s*UnixStartTime\s*:\s*(.*)", re.IGNORECASE)
+LATEST_UNIX_SECONDS = 10_000_000_000
+"""Of the beginning of a log: in the year 2286."""
 _UNITS = {"submit_time": "seconds", "run_time": "seconds"}
 
 
 def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     r"""Read a log in the Standard Workload Format (plain or gzip).
 
+    Submit times count from the moment that the header's ``UnixStartTime`` tells; 0 and less stand for an unknown one.
     A job arrives at its submit time, lasts its run time, and holds its allocated processors, or those that
     it requested where the log does not know. Left out, and counted, are cancelled jobs, those without run
     time, submit time or processors, and the lines of a job's pieces (status 2, 3 and 4).
@@ -69,7 +76,8 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     >>> trace.length_hours.tolist(), trace.cpus.tolist()
     ([2.0], [4.0])
     """
-    table = _table(path)
+    text = read_bytes(path).decode("utf-8-sig", errors="replace")  # comments come in any encoding
+    table = _table(path, text)
     submit, run, allocated, requested, status = columns = [table.numbers(column) for column in range(1, len(USED))]
     faults = []
     for column, (name, values) in enumerate(zip(LARGEST_VALUES, columns, strict=True), start=1):
@@ -83,7 +91,25 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     cpus = np.where(allocated > 0, allocated, requested)
     keep, left_out = kept_rows(table, _reasons(submit, run, cpus, status))
     ids = unique_ids(table.cells[0][row] for row in np.flatnonzero(keep))
-    return JobTrace(submit[keep] / 3600, run[keep] / 3600, cpus[keep], table.lines[keep], left_out, ids=ids)
+    return JobTrace(
+        submit[keep] / 3600, run[keep] / 3600, cpus[keep], table.lines[keep], left_out, _zero(path, text), ids
+    )
+
+
+def _zero(path: str | os.PathLike[str], text: str) -> str:
+    """Return the moment that submit times count from, as the header tells it; empty where it does not."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.split() and not line.lstrip().startswith(";"):
+            break
+        told = _START.match(line.strip())
+        if told is None:
+            continue
+        value = told.group(1).strip()
+        if not re.fullmatch(r"-?[0-9]{1,18}", value) or int(value) > LATEST_UNIX_SECONDS:
+            words = f"must be whole seconds since 1970, at most {LATEST_UNIX_SECONDS}, or 0 where it is unknown"
+            raise InputError(Fault("UnixStartTime", words, shown(value), file=str(path), line=number))
+        return format_utc(datetime.fromtimestamp(int(value), UTC)) if int(value) > 0 else ""
+    return ""
 
 
 def _reasons(submit: FloatArray, run: FloatArray, cpus: FloatArray, status: FloatArray) -> list[str]:
@@ -98,7 +124,7 @@ def _reasons(submit: FloatArray, run: FloatArray, cpus: FloatArray, status: Floa
     return [str(reason) for reason in np.select(list(cases.values()), list(cases), default="")]
 
 
-def _table(path: str | os.PathLike[str]) -> Table:
+def _table(path: str | os.PathLike[str], text: str) -> Table:
     """Return the fields that are read as columns of text.
 
     Raises
@@ -107,7 +133,6 @@ def _table(path: str | os.PathLike[str]) -> Table:
         If the file has no job, or a line has not 18 fields.
     """
     used = itemgetter(*(field - 1 for field in USED.values()))
-    text = read_bytes(path).decode("utf-8-sig", errors="replace")  # comments come in any encoding
     at = []
     rows = []
     faults = []

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.core.errors import PolicyError
+from carbonopt.core.errors import PolicyError, UnsupportedError
 from carbonopt.core.options import Progress
 from carbonopt.simulation.events import ARRIVAL, CAPACITY, DUE, END, EPOCH, WAKE, Event
 from carbonopt.simulation.forecast import Forecast
@@ -95,6 +95,8 @@ def run(
     PolicyError
         If the policy raises, does what is impossible (more load than capacity, a job before its
         arrival), or leaves a job waiting for ever; with its traceback, and the log so far.
+    UnsupportedError
+        If the policy refuses the instance or its own settings before the simulation begins.
     """
     state = State(workload, tuple(pools), policy.name, seed, instance, forecast, arrivals_known)
     engine = _Engine(state, policy, horizon, callback)
@@ -102,6 +104,10 @@ def run(
         stopped = engine.run()
     except KeyboardInterrupt:
         stopped = "interrupted"
+    except UnsupportedError as error:
+        if engine.has_begun:
+            raise _policy_error(policy, error, engine.log("failed")) from error
+        raise
     except Exception as error:
         raise _policy_error(policy, error, engine.log("failed")) from error
     log = engine.log(stopped)
@@ -118,6 +124,7 @@ class _Engine:
         self.policy = policy
         self.horizon = horizon
         self.callback = callback
+        self.has_begun = False
         self.began = self.reported = time.perf_counter()
         self.known: list[Event] = []  # arrivals, capacities and first plans: sorted once, cheaper than a heap
         self.at = self.idle = 0
@@ -132,6 +139,7 @@ class _Engine:
         rounds = 0
         before = -inf
         self._call("on_begin")
+        self.has_begun = True
         self._prepare()
         while self.idle < IDLE_EPOCHS:
             batch = self._moment()

@@ -55,6 +55,26 @@ def quiet(path: Path, **options: str) -> JobTrace:
 
 
 class TestStandardWorkloadFormat:
+    @pytest.mark.parametrize(
+        ("header", "zero"),
+        [
+            ("", ""),
+            ("; UnixStartTime: 0\n", ""),
+            ("; UnixStartTime: -1\n", ""),
+            (";UnixStartTime:1654041600\n", "2022-06-01T00:00:00Z"),
+            ("; Note: 5\n\n;  unixstarttime : 1654041600\n", "2022-06-01T00:00:00Z"),
+        ],
+    )
+    def test_the_header_tells_when_the_log_begins(self, tmp_path: Path, header: str, zero: str) -> None:
+        assert read_swf(write(tmp_path / "log.swf", header + swf())).zero == zero
+
+    @pytest.mark.parametrize("value", ["", "June", "1e9", "9" * 400, "10000000001", "1.5"])
+    def test_a_beginning_that_is_no_date_is_told_in_a_line(self, tmp_path: Path, value: str) -> None:
+        path = write(tmp_path / "log.swf", f"; Version: 2\n; UnixStartTime: {value}\n" + swf())
+        (line,) = faults(read_swf, path)
+        assert line.startswith(", line 2: UnixStartTime")
+        assert "must be whole seconds since 1970" in line
+
     def test_submit_time_run_time_and_processors(self, tmp_path: Path) -> None:
         trace = read_swf(write(tmp_path / "log.swf", SWF))
         assert trace.arrival_hours.tolist() == [0, 0.5]

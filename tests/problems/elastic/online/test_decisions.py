@@ -4,7 +4,7 @@ import pytest
 from elastic_support import by_hand, random_instance
 
 import carbonopt as co
-from carbonopt.core.errors import PolicyError, UnsupportedError
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.problems.elastic.online.carbonflex import CarbonFlex
 from carbonopt.simulate import simulate
 
@@ -37,7 +37,7 @@ def test_the_checker_accepts_every_schedule(seed, decisions):
     ],
 )
 def test_what_the_slots_do_not_allow_is_refused(instance, minutes, words):
-    with pytest.raises(PolicyError, match=words):
+    with pytest.raises(UnsupportedError, match=words):
         simulate(instance, CarbonFlex(learning=False, decide_minutes=minutes))
 
 
