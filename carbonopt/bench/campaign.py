@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from carbonopt.bench.perform import failed_row, perform
 from carbonopt.bench.results import append, key_of, read_results, require_conditions
-from carbonopt.bench.runs import Answer, Job, Row, Run, failed_row, job_of, perform, planned
+from carbonopt.bench.runs import Answer, Job, Row, Run, job_of, planned
 from carbonopt.core.errors import CarbonoptError, Fault, InputError
 from carbonopt.core.status import Status
 from carbonopt.core.versions import installed_versions

@@ -22,7 +22,8 @@ from typing import NoReturn
 
 import psutil
 
-from carbonopt.bench.runs import Answer, Job, perform
+from carbonopt.bench.perform import perform
+from carbonopt.bench.runs import Answer, Job
 from carbonopt.core.errors import InputError, one_line
 from carbonopt.core.registry import packages
 
