@@ -44,7 +44,9 @@ def build(data: dict) -> pyo.ConcreteModel:
     m = pyo.ConcreteModel(data["name"])
     m.J, m.M, m.T = range(len(jobs["name"])), range(len(machines["name"])), range(time["slots"])
     m.R = list(jobs["use"])
+    fixed = jobs.get("machine") or [None] * len(jobs["name"])
     starts = [(j, i, t) for j in m.J for i in m.M for t in range(jobs["arrival"][j], jobs["deadline"][j] - d[j] + 1)]
+    starts = [(j, i, t) for j, i, t in starts if fixed[j] in (None, machines["name"][i])]
     m.x = pyo.Var(starts, within=pyo.Binary)
     m.v = pyo.Var(m.M, m.T, within=pyo.Binary)
     m.y = pyo.Var(m.M, m.T, within=pyo.Binary)
@@ -52,6 +54,10 @@ def build(data: dict) -> pyo.ConcreteModel:
     for j, i, s in starts:
         for t in range(s, s + d[j]):
             runs[j, i, t].append(s)
+
+    for i, row in enumerate(machines.get("available") or []):
+        for t in m.T:
+            m.v[i, t].setub(row[t])
 
     @m.Constraint(m.J)
     def placed(m, j):

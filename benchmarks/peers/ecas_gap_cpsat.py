@@ -44,6 +44,8 @@ def cp_sat_interval(instance: EcasInstance, seconds: float, most_periods: int = 
     options = Options(time_limit=seconds)
     if find_spec("ortools") is None:
         return nothing("ortools is not installed")
+    if instance.constraints:
+        return nothing(f"not stated: {', '.join(instance.constraints)}")
     count = min(most_periods or periods(instance), periods(instance))
     if count * len(instance.machines) * len(instance.jobs) > MOST_PAIRS:
         return nothing(f"too large: {count} periods of {len(instance.machines)} machines, {len(instance.jobs)} jobs")

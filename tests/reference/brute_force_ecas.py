@@ -7,7 +7,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-KINDS = ("price", "negative", "carbon", "tight")
+KINDS = ("price", "negative", "carbon", "tight", "given")
 
 
 def random_instance(seed: int, kind: str, jobs: int = 3, slots: int = 5) -> dict[str, Any]:
@@ -15,6 +15,7 @@ def random_instance(seed: int, kind: str, jobs: int = 3, slots: int = 5) -> dict
 
     ``price``: positive prices alone. ``negative``: some are negative. ``carbon``: carbon and money, and a job that uses
     nothing. ``tight``: jobs so large that some instances have no schedule.
+    ``given``: machines that are not always available, and a job that must run on one of them.
     """
     rng = random.Random(1000 * seed + KINDS.index(kind))
     least = -0.4 if kind == "negative" else 0.05
@@ -26,6 +27,10 @@ def random_instance(seed: int, kind: str, jobs: int = 3, slots: int = 5) -> dict
     if kind == "carbon":
         use["cpu"][0] = use["memory"][0] = 0
     zones = ["A"] if kind == "carbon" else []
+    given: dict[str, Any] = {}
+    if kind == "given":
+        given["machines"] = {"available": [[int(rng.random() < 0.8) for _ in range(slots)] for _ in range(2)]}
+        given["jobs"] = {"machine": [rng.choice(["m0", "m1"]), *[None] * (jobs - 1)]}
     return {
         "schema_version": 1,
         "problem": "ecas",
@@ -40,6 +45,7 @@ def random_instance(seed: int, kind: str, jobs: int = 3, slots: int = 5) -> dict
             "idle_kw": [rng.choice([0.5, 1.0, 2.0]) for _ in range(2)],
             "up_cost": [rng.choice([0.0, 0.1, 0.3]) for _ in range(2)],
             "down_cost": [rng.choice([0.0, 0.1]) for _ in range(2)],
+            **given.get("machines", {}),
         },
         "jobs": {
             "name": [f"j{j}" for j in range(jobs)],
@@ -48,6 +54,7 @@ def random_instance(seed: int, kind: str, jobs: int = 3, slots: int = 5) -> dict
             "deadline": deadline,
             "power_kw": [round(rng.uniform(0.5, 2), 1) for _ in range(jobs)],
             "use": use,
+            **given.get("jobs", {}),
         },
         "objective": {"weights": {"cost": 1.0, "carbon_kg": 0.7 if zones else 0.0}},
     }
@@ -61,12 +68,14 @@ def brute_force(raw: dict[str, Any]) -> tuple[float | None, Any]:
     for grams in raw["carbon"]["g_per_kwh"]:
         worth = [a + weights["carbon_kg"] * g / 1000 for a, g in zip(worth, grams, strict=True)]
     names = range(len(jobs["name"]))
+    available = machines.get("available") or [[1] * slots] * 2
+    fixed = jobs.get("machine") or [None] * len(names)
 
     @cache
     def pattern(m: int, busy: frozenset[int]) -> float:
         best = float("inf")
         for on in product((0, 1), repeat=slots):
-            if all(on[t] for t in busy):
+            if all(on[t] for t in busy) and all(available[m][t] for t in range(slots) if on[t]):
                 ups = sum(b > a for a, b in zip((0, *on), (*on, 0), strict=True))
                 idle = sum(machines["idle_kw"][m] * hours * worth[t] for t in range(slots) if on[t])
                 best = min(best, idle + ups * (machines["up_cost"][m] + machines["down_cost"][m]))
@@ -74,7 +83,8 @@ def brute_force(raw: dict[str, Any]) -> tuple[float | None, Any]:
 
     def runs(j: int) -> list[tuple[int, int]]:
         starts = range(jobs["arrival"][j], jobs["deadline"][j] - jobs["duration"][j] + 1)
-        return [(m, s) for m in range(len(machines["name"])) for s in starts]
+        own = [m for m, name in enumerate(machines["name"]) if fixed[j] in (None, name)]
+        return [(m, s) for m in own for s in starts]
 
     best: float | None = None
     where = None
@@ -90,6 +100,6 @@ def brute_force(raw: dict[str, Any]) -> tuple[float | None, Any]:
             continue
         value = sum(jobs["power_kw"][j] * hours * worth[t] for j in names for t in slots_of[j])
         value += sum(pattern(m, frozenset(t for t in range(slots) if here[m][t])) for m in (0, 1))
-        if best is None or value < best:
+        if value < float("inf") and (best is None or value < best):
             best, where = value, places
     return best, where

@@ -2,6 +2,8 @@
 
 from carbonopt.core.registry import Method, Problem, Warmup
 
+_ALL = ("machines.available", "jobs.machine")
+"""Optional constraints. The loops of `price`, `greedy` and `lp-rounding` know none."""
 _PARAMETERS = ".methods.price.parameters:PriceParameters"
 
 PROBLEM = Problem(
@@ -30,8 +32,10 @@ PROBLEM = Problem(
             parameters=_PARAMETERS,
             takes_start=True,
         ),
-        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True),
-        "lp": Method(".methods.milp:lp", "the LP relaxation: a bound and its certificate", bound_only=True),
+        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_ALL),
+        "lp": Method(
+            ".methods.milp:lp", "the LP relaxation: a bound and its certificate", bound_only=True, respects=_ALL
+        ),
         "lp-rounding": Method(".methods.milp:lp_rounding", "jobs go where most of them is in the LP relaxation"),
         "greedy": Method(
             ".methods.price.method:greedy",

@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from carbonopt.core.arrays import IntArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, one_of
 from carbonopt.core.memory import require_bytes
 from carbonopt.core.ranges import LARGEST_NUMBER
 from carbonopt.core.time import TimeGrid
-from carbonopt.io.columns import column_faults, duplicate_faults, part
+from carbonopt.io.columns import column_faults, duplicate_faults, names_at, part, row_faults, unknown_faults
 from carbonopt.io.schema import (
     CarbonSection,
     InstanceReading,
@@ -25,7 +26,7 @@ from carbonopt.io.schema import (
     TimeSection,
     Whole,
 )
-from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines, Weights
+from carbonopt.problems.ecas.data.instance import ANY, EcasInstance, EcasJobs, Machines, Weights
 
 BYTES_PER_SLOT = 64
 """Memory that a slot takes of a machine, and of the signals, rounded up [bytes]."""
@@ -51,6 +52,9 @@ class MachineSection(Section):
     idle_kw: list[NonNegative] = Field(description="power of a machine that is on, without its jobs")
     up_cost: list[NonNegative] = Field(description="of each start, in units of the objective")
     down_cost: list[NonNegative] = Field(description="of each stop, in units of the objective")
+    available: list[list[Annotated[int, Field(ge=0, le=1)]]] | None = Field(
+        default=None, description="per machine and slot: 1 where it may be on; by default always"
+    )
 
 
 class JobSection(Section):
@@ -62,6 +66,9 @@ class JobSection(Section):
     deadline: list[Whole] = Field(description="the job ends by the beginning of this slot")
     power_kw: list[NonNegative] = Field(description="power that the job adds to any machine")
     use: dict[Name, list[Whole]] = Field(description="per resource, per job")
+    machine: list[Name | None] | None = Field(
+        default=None, description="on which the job must run; null where it may run on any"
+    )
 
 
 class WeightSection(Section):
@@ -107,7 +114,7 @@ def from_dict(raw: dict[str, Any]) -> EcasInstance:
     machines = reading.section(MachineSection, raw, "machines")
     jobs = reading.section(JobSection, raw, "jobs")
     objective = reading.section(ObjectiveSection, raw, "objective", ObjectiveSection())
-    reading.found += _shape_faults(raw)
+    reading.found += _shape_faults(raw, reading.slots)
     if prices is not None and reading.slots not in (None, len(prices["price_per_kwh"])):
         words = f"must have {reading.slots} prices, one a slot (time.slots)"
         reading.found.append(Fault("price_per_kwh", words, f"{len(prices['price_per_kwh'])} values"))
@@ -130,6 +137,7 @@ def from_dict(raw: dict[str, Any]) -> EcasInstance:
             np.array(machines.idle_kw),
             np.array(machines.up_cost),
             np.array(machines.down_cost),
+            None if machines.available is None else np.array(machines.available, dtype=np.bool_),
         ),
         jobs=EcasJobs(
             tuple(jobs.name),
@@ -138,6 +146,7 @@ def from_dict(raw: dict[str, Any]) -> EcasInstance:
             np.array(jobs.deadline, dtype=np.int64),
             np.array(jobs.power_kw),
             _table(jobs.use, resources, len(jobs.name)),
+            _rows_of(jobs.machine, machines.name),
         ),
         weights=Weights(**objective.weights.model_dump()),
     )
@@ -148,12 +157,23 @@ def _table(columns: dict[str, list[int]], resources: tuple[str, ...], rows: int)
     return np.array([columns[name] for name in resources], dtype=np.int64).reshape(len(resources), rows).T
 
 
-def _shape_faults(raw: dict[str, Any]) -> Iterator[Fault]:
+def _rows_of(names: list[str | None] | None, machines: list[str]) -> IntArray | None:
+    """Return the numbers of the machines that jobs name."""
+    rows = {name: m for m, name in enumerate(machines)}
+    return None if names is None else np.array([ANY if name is None else rows[name] for name in names], dtype=np.int64)
+
+
+def _shape_faults(raw: dict[str, Any], slots: int | None) -> Iterator[Fault]:
     """Yield every wrong length, duplicate, and resource that machines and jobs do not share."""
-    yield from column_faults(raw, "machines", ("idle_kw", "up_cost", "down_cost"), ("capacity",))
-    yield from column_faults(raw, "jobs", ("arrival", "duration", "deadline", "power_kw"), ("use",))
+    yield from column_faults(raw, "machines", ("idle_kw", "up_cost", "down_cost", "available"), ("capacity",))
+    yield from column_faults(raw, "jobs", ("arrival", "duration", "deadline", "power_kw", "machine"), ("use",))
     yield from duplicate_faults(raw, "machines", "name")
     yield from duplicate_faults(raw, "jobs", "name")
+    if slots is not None:
+        yield from row_faults("machines.available", part(raw, "machines", "available"), slots, ", one a slot")
+    fixed = part(raw, "jobs", "machine")
+    named = enumerate(fixed if isinstance(fixed, list) else ())
+    yield from unknown_faults("jobs.machine", named, names_at(raw, "machines", "name"), "machines.name")
     capacity = part(raw, "machines", "capacity")
     use = part(raw, "jobs", "use")
     if isinstance(capacity, dict) and isinstance(use, dict) and set(capacity) != set(use):

@@ -14,6 +14,9 @@ from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import SlotJobTable
 from carbonopt.problems.ecas.data import validate
 
+ANY = -1
+"""Machine of a job that may run on any."""
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -45,6 +48,8 @@ class Machines:
         idle_m: power of a machine that is on, without its jobs [kW], shape (M,).
     up_cost, down_cost
         up_m, down_m: of each start and each stop [objective], shape (M,).
+    available
+        Whether each machine may be on in each slot, shape (M, T); None where all may always be.
     """
 
     name: tuple[str, ...]
@@ -52,9 +57,14 @@ class Machines:
     idle_kw: FloatArray
     up_cost: FloatArray
     down_cost: FloatArray
+    available: BoolArray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", tuple(self.name))
+        if self.available is not None:
+            available = np.array(self.available, dtype=np.bool_)
+            available.setflags(write=False)
+            object.__setattr__(self, "available", available)
         object.__setattr__(self, "capacity", frozen_int(self.capacity, "machines.capacity"))
         for column in ("idle_kw", "up_cost", "down_cost"):
             object.__setattr__(self, column, frozen_float(getattr(self, column)))
@@ -79,15 +89,21 @@ class EcasJobs(SlotJobTable):
         p_j: power that the job adds to any machine [kW], shape (N,).
     use
         u_jr: units of each resource while the job runs, shape (N, R).
+    machine
+        The machine on which each job must run, `ANY` where it may run on any, shape (N,); None where all may. A job
+        that runs already has a window of its length too.
     """
 
     duration: IntArray
     deadline: IntArray
     power_kw: FloatArray
     use: IntArray
+    machine: IntArray | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.machine is not None:
+            object.__setattr__(self, "machine", frozen_int(self.machine, "jobs.machine"))
         for column in ("duration", "deadline", "use"):
             object.__setattr__(self, column, frozen_int(getattr(self, column), f"jobs.{column}"))
         object.__setattr__(self, "power_kw", frozen_float(self.power_kw))
@@ -137,6 +153,12 @@ class EcasInstance(Instance):
         """``min``."""
         return "min"
 
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of the optional constraints that this instance has."""
+        given = {"machines.available": self.machines.available, "jobs.machine": self.jobs.machine}
+        return tuple(name for name, value in given.items() if value is not None)
+
     @cached_property
     def value_per_kwh(self) -> FloatArray:
         """What a kilowatt hour adds to the objective by slot, shape (T,)."""
@@ -157,8 +179,12 @@ class EcasInstance(Instance):
 
     @cached_property
     def fits(self) -> BoolArray:
-        """Whether each machine has room for each job alone, shape (N, M)."""
-        return np.asarray((self.jobs.use[:, None, :] <= self.machines.capacity).all(axis=2))
+        """Whether each job may run on each machine, which has room for it alone, shape (N, M)."""
+        room = (self.jobs.use[:, None, :] <= self.machines.capacity).all(axis=2)
+        if self.jobs.machine is not None:
+            own = self.jobs.machine[:, None]
+            room &= (own == ANY) | (own == np.arange(len(self.machines)))
+        return np.asarray(room)
 
     def data(self) -> dict[str, Any]:
         """Return prices, machines and jobs as the file holds them."""
@@ -171,6 +197,7 @@ class EcasInstance(Instance):
                 "idle_kw": machines.idle_kw,
                 "up_cost": machines.up_cost,
                 "down_cost": machines.down_cost,
+                **({} if machines.available is None else {"available": machines.available.astype(np.int64)}),
             },
             "jobs": {
                 "name": jobs.name,
@@ -179,9 +206,13 @@ class EcasInstance(Instance):
                 "deadline": jobs.deadline,
                 "power_kw": jobs.power_kw,
                 "use": dict(zip(self.resources, jobs.use.T, strict=True)),
+                **({} if jobs.machine is None else {"machine": self._names_of_machines(jobs.machine)}),
             },
             "objective": {"weights": {"cost": self.weights.cost, "carbon_kg": self.weights.carbon_kg}},
         }
+
+    def _names_of_machines(self, machine: IntArray) -> list[str | None]:
+        return [None if m == ANY else self.machines.name[m] for m in machine]
 
     def features(self) -> dict[str, Any]:
         """Return the size, and the load of the scarcest resource over the whole horizon."""

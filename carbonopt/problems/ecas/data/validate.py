@@ -29,6 +29,13 @@ def faults(instance: EcasInstance) -> Iterator[Fault]:
     yield from _weight_faults(instance.weights, bool(instance.carbon.zones))
     yield from _machine_faults(instance.machines, resources)
     yield from _job_faults(instance.jobs, resources, slots)
+    available, fixed = instance.machines.available, instance.jobs.machine
+    count = len(instance.machines)
+    if available is not None and available.shape != (count, slots):
+        yield Fault("machines.available", f"must be {count} machines x {slots} slots", f"shape {available.shape}")
+    if fixed is not None:
+        words = f"must be a machine, 0 to {count - 1}, or -1 for any"
+        yield from outside("jobs.machine", fixed, (fixed < -1) | (fixed >= count), words)
 
 
 def _weight_faults(weights: Weights, has_carbon: bool) -> Iterator[Fault]:

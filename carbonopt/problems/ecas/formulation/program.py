@@ -100,7 +100,8 @@ def build(instance: EcasInstance, integer: bool = True) -> EcasProgram:
     axes = ("job", "machine", "slot")
     x = program.add_variables("x", len(job), upper=1, cost=energy, integer=integer, at=at, axes=axes)
     both = ("machine", "slot")
-    v = program.add_variables("v", shape, upper=1, cost=instance.idle_cost, integer=integer, axes=both)
+    available = 1 if machines.available is None else machines.available
+    v = program.add_variables("v", shape, upper=available, cost=instance.idle_cost, integer=integer, axes=both)
     y = program.add_variables("y", shape, upper=1, cost=machines.up_cost[:, None], integer=integer, axes=both)
     down = machines.down_cost[:, None]
     z = program.add_variables("z", (shape[0], shape[1] + 1), upper=1, cost=down, integer=integer, axes=both)

@@ -22,9 +22,11 @@ def diagnose(instance: EcasInstance, options: Options) -> Diagnosis:
     findings = (*_too_large(instance), *_crowded(instance))
     if findings:
         return Diagnosis(False, "jobs that can only run in some slots, and the room there", findings)
-    outcome = PROBLEM.run("greedy", instance, options)
-    if outcome.schedule is None:
-        outcome = PROBLEM.run(choose(instance), instance, options)
+    names = ("milp",) if instance.constraints else ("greedy", choose(instance))
+    for name in names:
+        outcome = PROBLEM.run(name, instance, options)
+        if outcome.schedule is not None:
+            break
     if outcome.schedule is not None:
         return Diagnosis(True, "a schedule in which every job runs")
     if outcome.status is Status.INFEASIBLE:
@@ -53,12 +55,15 @@ def _crowded(instance: EcasInstance) -> Iterator[Finding]:
     slots = np.arange(instance.time.slots)
     forced: BoolArray = (jobs.last_start[:, None] <= slots) & (slots < (jobs.arrival + jobs.duration)[:, None])
     need = jobs.use.T @ forced.astype(np.int64)
-    room = instance.machines.capacity.sum(axis=0)
+    machines = instance.machines
+    available = (
+        np.ones((len(machines), len(slots)), dtype=np.int64) if machines.available is None else machines.available
+    )
+    room = machines.capacity.T @ available.astype(np.int64)
     for r, resource in enumerate(instance.resources):
-        t = int(np.argmax(need[r]))
-        if need[r, t] > room[r]:
+        t = int(np.argmax(need[r] - room[r]))
+        if need[r, t] > room[r, t]:
             names = tuple(instance.jobs.name[j] for j in np.flatnonzero(forced[:, t] & (jobs.use[:, r] > 0)))
-            text = (
-                f"{len(names)} jobs that must run in slot {t} need {need[r, t]} {resource}, the machines have {room[r]}"
-            )
-            yield Finding(text, names, (), ((t, t),), resource, float(need[r, t]), float(room[r]))
+            needed = f"{len(names)} jobs that must run in slot {t} need {need[r, t]} {resource}"
+            text = f"{needed}, the machines have {room[r, t]}"
+            yield Finding(text, names, (), ((t, t),), resource, float(need[r, t]), float(room[r, t]))

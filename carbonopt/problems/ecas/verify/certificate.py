@@ -120,6 +120,8 @@ def _least_of_job(instance: EcasInstance, j: int, energy: FloatArray, units: Flo
     """Return the least over machines and starts; `energy` and `units` are sums over the run by start."""
     jobs = instance.jobs
     fits = (jobs.use[j] <= instance.machines.capacity).all(axis=1)
+    if jobs.machine is not None and jobs.machine[j] >= 0:
+        fits &= np.arange(len(fits)) == jobs.machine[j]
     if not fits.any():
         return _INF
     if len(units) > 1:
@@ -141,6 +143,8 @@ def _least_of_machines(instance: EcasInstance, prices: FloatArray, value: FloatA
     for r in range(len(instance.resources)):
         sold = up(sold + up(machines.capacity[:, r, None].astype(np.float64) * prices[:, r]))
     on_cost = down(_energy_value(machines.idle_kw[:, None], instance.time.slot_hours, value) - sold)
+    if machines.available is not None:
+        on_cost = np.where(machines.available, on_cost, _INF)
     off = np.zeros(len(machines))
     on = np.full(len(machines), _INF)
     for t in range(slots):  # least cost up to the end of slot t, by whether the machine is on in it

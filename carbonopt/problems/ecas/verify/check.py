@@ -111,6 +111,11 @@ def _windows(instance: EcasInstance, rows: list[Row]) -> Iterator[Violation]:
         if row.start < jobs.arrival[j] or row.end > jobs.deadline[j]:
             words = f"job {name!r} runs in {row.start}..{row.end}, its window is {jobs.arrival[j]}..{jobs.deadline[j]}"
             yield Violation("window", words, job=name, slot=row.start)
+        own = -1 if jobs.machine is None else int(jobs.machine[j])
+        if own not in (-1, row.machine):
+            names = instance.machines.name
+            words = f"job {name!r} runs on machine {names[row.machine]!r}, must run on {names[own]!r}"
+            yield Violation("machine", words, job=name, slot=row.start)
 
 
 def _on(instance: EcasInstance, rows: list[Row]) -> tuple[BoolArray, list[Violation]]:
@@ -124,7 +129,21 @@ def _on(instance: EcasInstance, rows: list[Row]) -> tuple[BoolArray, list[Violat
         name = instance.machines.name[m]
         slot = int(np.argmax(times[m] > 1))
         faults.append(Violation("on", f"machine {name!r} is on twice in slot {slot}", cluster=name, slot=slot))
-    return times > 0, faults
+    return times > 0, faults + _unavailable(instance, times > 0)
+
+
+def _unavailable(instance: EcasInstance, on: BoolArray) -> list[Violation]:
+    """Return the machines that are on where they may not be."""
+    if instance.machines.available is None:
+        return []
+    wrong = on & ~instance.machines.available
+    found = []
+    for m in np.flatnonzero(wrong.any(axis=1)):
+        slot = int(np.argmax(wrong[m]))
+        name = instance.machines.name[m]
+        words = f"machine {name!r} is on in slot {slot}, in which it is not available"
+        found.append(Violation("available", words, cluster=name, slot=slot))
+    return found
 
 
 def _loads(instance: EcasInstance, rows: list[Row], on: BoolArray) -> Iterator[Violation]:

@@ -23,7 +23,7 @@ def test_blocks_and_size() -> None:
     assert program.nonzeros <= nonzeros + 8 * 2 * 13 + program.constraints["running"].size
 
 
-@pytest.mark.parametrize("kind", ["price", "negative", "tight"])
+@pytest.mark.parametrize("kind", ["price", "negative", "tight", "given"])
 @for_each(seed=range(10))
 def test_the_duals_of_capacity_prove_the_relaxation(kind: str, seed: int) -> None:
     instance = from_dict(reference.random_instance(seed, kind))

@@ -17,6 +17,10 @@ from carbonopt.problems.ecas.verify.certificate import proven_bound
 reference = load_module(ROOT / "tests/reference/brute_force_ecas.py")
 
 
+NEVER = Fraction(10**12)
+"""Cost of a machine in a slot in which it is not available: more than all others together."""
+
+
 def exact_bound(raw: dict[str, Any], prices: Any) -> Fraction:
     """Return the bound at prices of each machine in exact arithmetic, from the formula alone."""
     jobs, machines, slots = raw["jobs"], raw["machines"], range(raw["time"]["slots"])
@@ -26,9 +30,13 @@ def exact_bound(raw: dict[str, Any], prices: Any) -> Fraction:
         worth = [a + Fraction(weights["carbon_kg"]) * g / 1000 for a, g in zip(worth, grams, strict=True)]
     lam = [[[Fraction(float(p)) for p in row] for row in machine] for machine in prices]
     total = Fraction(0)
+    fixed = jobs.get("machine") or [None] * len(jobs["name"])
+    available = machines.get("available") or [[1] * len(slots)] * len(machines["name"])
     for j in range(len(jobs["name"])):
         costs = []
         for m in range(len(machines["name"])):
+            if fixed[j] not in (None, machines["name"][m]):
+                continue
             if any(use[j] > machines["capacity"][r][m] for r, use in jobs["use"].items()):
                 continue
             for s in range(jobs["arrival"][j], jobs["deadline"][j] - jobs["duration"][j] + 1):
@@ -42,6 +50,7 @@ def exact_bound(raw: dict[str, Any], prices: Any) -> Fraction:
             - sum(lam[m][k][t] * capacity[m] for k, capacity in enumerate(machines["capacity"].values()))
             for t in slots
         ]
+        gain = [cost if available[m][t] else NEVER for t, cost in enumerate(gain)]
         change = Fraction(machines["up_cost"][m]) + Fraction(machines["down_cost"][m])
         best = on = Fraction(0)
         on = change + gain[0]
