@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from purchasing_random import by_hand, continuous
 
 import carbonopt as co
-from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Weights
+from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, PurchasingJobs, Weights
 from carbonopt.problems.purchasing.verify.certificate import ceiling, proven_bound
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*coefficients span:UserWarning")  # of random moments
@@ -36,6 +37,17 @@ def test_check_recomputes_the_proof(model: str, method: str) -> None:
         report = co.check(instance, found)
         assert report.violations == ()
         assert report.proven_infeasible
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_prepaid_exceeds_a_limit_even_without_jobs(method: str) -> None:
+    instance = co.generate("purchasing", jobs=1, reserved=2, seed=1)
+    assert isinstance(instance, PurchasingInstance)
+    nothing = np.zeros(0)
+    empty = replace(instance, jobs=PurchasingJobs((), nothing, nothing, nothing), limits=Limits(cost_usd=1e-6))
+    found = co.solve(empty, method)
+    assert found.status == "infeasible"
+    assert co.check(empty, found).proven_infeasible
 
 
 def test_prices_that_prove_less_are_refused() -> None:

@@ -18,7 +18,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.methods.certificates import proof_of_infeasibility, stated
+from carbonopt.problems.purchasing.methods.certificates import infeasible, proof_of_infeasibility, stated
 from carbonopt.problems.purchasing.methods.lp_rounding import lp_rounding
 from carbonopt.problems.purchasing.methods.milp import branch
 from carbonopt.problems.purchasing.methods.no_wait import first_schedule, improved
@@ -75,7 +75,7 @@ def price(instance: PurchasingInstance, options: Options) -> Outcome:
         "bound": ...}``. ``infeasible`` where it proves that the limits cannot be kept.
     """
     if not len(instance.jobs):
-        return _empty(instance)
+        return _empty(instance, options)
     steps = STEPS_AN_HOUR * float((instance.max_wait_hours + instance.jobs.length_hours).sum())
     kernels = _kernels(instance)
     left = options.remaining
@@ -152,7 +152,10 @@ def _status(rounds: Rounds, options: Options) -> Status:
     return Status.TIME_LIMIT if options.remaining <= 0 else Status.FEASIBLE
 
 
-def _empty(instance: PurchasingInstance) -> Outcome:
+def _empty(instance: PurchasingInstance, options: Options) -> Outcome:
+    """Return the schedule of no jobs; what is prepaid may exceed a limit even so."""
     columns: dict[str, Any] = {"job": [], "start_hours": [], "end_hours": [], "option": []}
     info = {"reserved_cpus": 0} if instance.reserved_cpus is None else {}
+    if not np.isfinite(checked(instance, columns).objective):
+        return infeasible(instance, options, {})
     return Outcome(Status.OPTIMAL, columns, 0.0, None, info)
