@@ -130,8 +130,8 @@ def ecas(
     ] = None,
     prices: Annotated[str, typer.Option("--prices", help="With --icon: forecast or actual.")] = "forecast",
     reading: Annotated[str, typer.Option("--reading", help="With --icon: powers, literal or watts.")] = "literal",
-    idle_watts: Annotated[float, typer.Option("--idle-watts", help="Power of a machine that is on.")] = 0.0,
-    on_kg: Annotated[float, typer.Option("--on-kg", help="Carbon of each start of a machine [kg].")] = 0.0,
+    idle_watts: Annotated[float, typer.Option("--idle-watts", help="Watts of a machine that is on.")] = 0.0,
+    on_kg: Annotated[float, typer.Option("--on-kg", help="Kilograms of carbon of each start.")] = 0.0,
     units_per_machine: Annotated[
         int | None, typer.Option("--units-per-machine", help="By default a cluster is one machine.")
     ] = None,
@@ -152,11 +152,14 @@ def ecas(
         raise UnsupportedError("convert ecas: needs one of --icon FOLDER and --from FILE")
     if icon is not None:
         bridge = {"--zone": zone, "--slot-minutes": slot_minutes, "--units-per-machine": units_per_machine}
-        given = {**bridge, "--idle-watts": idle_watts or None, "--on-kg": on_kg or None}
-        make.require_unused("--from FILE", {key: value is not None for key, value in given.items()}, "machines")
+        used = {option: value is not None for option, value in bridge.items()}
+        used |= {"--idle-watts": bool(idle_watts), "--on-kg": bool(on_kg), "--windows": windows != "deadline"}
+        make.require_unused("--from FILE", used, "machines")
         instance = problem_of("ecas").role("convert")(icon, prices, reading, name)
     else:
         assert source is not None
+        used = {"--prices": prices != "forecast", "--reading": reading != "literal"}
+        make.require_unused("--icon FOLDER", used, "the challenge")
         instance = with_idle_power(
             co.read(source), idle_watts, on_kg, units_per_machine, zone, windows, slot_minutes, name
         )
