@@ -12,8 +12,8 @@ from carbonopt.milp import highs
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.formulation.program import EcasProgram, build, estimate_size
 from carbonopt.problems.ecas.methods.price.bound import certificate
-from carbonopt.problems.ecas.methods.price.kernels import change, place, place_anywhere, settle
-from carbonopt.problems.ecas.methods.price.method import compiled, greedy_steps
+from carbonopt.problems.ecas.methods.price.kernels import change, move, place_anywhere, settle
+from carbonopt.problems.ecas.methods.price.method import by_energy, compiled, greedy_steps
 from carbonopt.problems.ecas.methods.price.tables import empty_state, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.certificate import proven_bound
 
@@ -74,7 +74,7 @@ def _rounded(instance: EcasInstance, form: EcasProgram, values: FloatArray) -> d
     state = empty_state(instance)
     for m in range(len(instance.machines)):
         settle(tables, state, m)
-    none = np.zeros((len(instance.resources), instance.time.slots + 1))
+    ranking = by_energy(instance, tables)
     job, machine, start, share = _largest_parts(form, values)
     for k in np.argsort(-share, kind="stable"):
         j = int(job[k])
@@ -84,8 +84,8 @@ def _rounded(instance: EcasInstance, form: EcasProgram, values: FloatArray) -> d
         fits = bool((state.load[m] <= instance.machines.capacity[m]).all())
         change(tables, state, j, m, s, -1)
         if fits:
-            place(tables, state, j, m, s)
-        elif not place_anywhere(tables, state, none, 0.0, j):
+            move(tables, state, j, m, s, 1)
+        elif not place_anywhere(tables, state, ranking, j):
             return None
     return schedule_of(instance, state)
 

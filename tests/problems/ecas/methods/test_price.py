@@ -13,6 +13,7 @@ from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.kernels import best_pattern, settle
+from carbonopt.problems.ecas.methods.price.method import by_energy, ranked
 from carbonopt.problems.ecas.methods.price.search import filled
 from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, schedule_of, tables_of
@@ -56,15 +57,15 @@ def test_the_bound_is_near_the_relaxation(instance: EcasInstance) -> None:
 def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None:
     """After many moves the value that the search has summed up is the checker's."""
     tables = tables_of(instance, 3.0)
-    sums = np.zeros((2, 25))
     with loops(steps=1):
-        state = filled(instance, tables, sums, 0.0, Options())
+        ranking = ranked(tables, np.zeros((2, 24)), 0.5)
+        state = filled(instance, tables, by_energy(instance, tables), Options())
         first = value = best = value_of(tables, state)
         machine, start = state.machine.copy(), state.start.copy()
         random = np.random.default_rng(1).random(4000)
         taken = np.zeros(6, dtype=np.int64)
         value, best, moves = search(
-            tables, state, sums, Moves(0.5, 0.02, 2, 6), 0.05 * first / 20, random, taken, value, best, machine, start
+            tables, state, ranking, Moves(0.02, 2, 6), 0.05 * first / 20, random, taken, value, best, machine, start
         )
         assert value == pytest.approx(value_of(tables, state), rel=1e-12)
         patterns = state.on.copy()

@@ -15,6 +15,8 @@ from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.file import from_dict
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.eject_kernels import force, take_back
+from carbonopt.problems.ecas.methods.price.kernels import settle
+from carbonopt.problems.ecas.methods.price.method import by_energy
 from carbonopt.problems.ecas.methods.price.parameters import RepairParameters
 from carbonopt.problems.ecas.methods.price.repair import repaired
 from carbonopt.problems.ecas.methods.price.search import filled
@@ -46,26 +48,26 @@ def trap(slots: int = 4) -> EcasInstance:
 
 def begun(instance: EcasInstance) -> tuple[Tables, Any, State]:
     tables = tables_of(instance, 3.0)
-    free = np.zeros((len(instance.resources), instance.time.slots + 1))
     with loops(steps=1):
-        return tables, free, filled(instance, tables, free, 0.0, Options())
+        ranking = by_energy(instance, tables)
+        return tables, ranking, filled(instance, tables, ranking, Options())
 
 
 def test_one_job_forces_the_other_out_by_hand() -> None:
     """The larger one comes first and starts in slot 0, where only the small one may run; then it starts in slot 1."""
     instance = trap()
-    tables, free, state = begun(instance)
+    tables, ranking, state = begun(instance)
     assert state.machine.tolist() == [0, NOWHERE]
     with loops(steps=1):
-        assert repaired(tables, state, free, Options(), RepairParameters()) == 0
+        assert repaired(tables, state, ranking, Options(), RepairParameters()) == 0
     assert state.start.tolist() == [1, 0]
     assert check(instance, schedule_of(instance, state)).violations == ()
 
 
 def test_it_gives_up_where_there_is_no_schedule() -> None:
-    tables, free, state = begun(trap(slots=3))
+    tables, ranking, state = begun(trap(slots=3))
     with loops(steps=1):
-        assert repaired(tables, state, free, Options(), RepairParameters()) >= 1
+        assert repaired(tables, state, ranking, Options(), RepairParameters()) >= 1
     assert co.solve(trap(slots=3), "greedy").status == "unknown"
     assert co.diagnose(trap(slots=3)).feasible is False
 
@@ -86,8 +88,8 @@ def test_full_machines(seed: int) -> None:
     """Machines so full that insertion fails: whatever comes out obeys the windows, and its books agree."""
     instance = co.generate("ecas", jobs=25, machines=2, slots=48, load=0.7, seed=seed)
     assert isinstance(instance, EcasInstance)
-    tables, free, state = begun(instance)
-    repaired(tables, state, free, Options(seed=seed), RepairParameters())
+    tables, ranking, state = begun(instance)
+    repaired(tables, state, ranking, Options(seed=seed), RepairParameters())
     load = np.zeros_like(state.load)
     for j in np.flatnonzero(state.machine != NOWHERE):
         end = state.start[j] + instance.jobs.duration[j]
@@ -95,6 +97,10 @@ def test_full_machines(seed: int) -> None:
         assert instance.jobs.arrival[j] <= state.start[j]
         assert end <= instance.jobs.deadline[j]
     assert (load == state.load).all()
+    patterns = state.on.copy()
+    for m in range(2):
+        settle(tables, state, m)
+    assert (patterns == state.on).all()
     assert (load <= instance.machines.capacity[:, None, :]).all()
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.ecas.methods.price.kernels import change, place, place_anywhere, settle
-from carbonopt.problems.ecas.methods.price.tables import State, Tables
+from carbonopt.problems.ecas.methods.price.kernels import change, place_anywhere, settle
+from carbonopt.problems.ecas.methods.price.tables import Ranking, State, Tables
 
 MOST_EJECTED = 64
 """Jobs that one job forces out at most."""
@@ -130,8 +130,7 @@ def wander(tables: Tables, state: State, random: FloatArray) -> None:
 def eject(
     tables: Tables,
     state: State,
-    prices: FloatArray,
-    guide: float,
+    ranking: Ranking,
     patience: FloatArray,
     waiting: IntArray,
     count: int,
@@ -161,7 +160,7 @@ def eject(
     needed = 2 * tries + 3 * wanders
     while count > 0 and at + needed <= len(random):
         j = waiting[count - 1]
-        if place_anywhere(tables, state, prices, guide, j):
+        if place_anywhere(tables, state, ranking, j):
             count -= 1
             continue
         patience[j] += 1
@@ -182,11 +181,12 @@ def eject(
         if machine >= 0:
             count -= 1
             cost, ejected = force(tables, state, patience, j, machine, start, np.inf, out)
-            change(tables, state, j, machine, start, -1)
             for k in range(ejected):
                 waiting[count] = out[k]
                 count += 1
-            place(tables, state, j, machine, start)
+            state.machine[j] = machine
+            state.start[j] = start
+            settle(tables, state, machine)
         for k in range(wanders):
             wander(tables, state, random[at + 3 * k :])
         at += 3 * wanders

@@ -6,27 +6,43 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.ecas.methods.price.tables import State, Tables
+from carbonopt.problems.ecas.methods.price.tables import Ranking, State, Tables
 
 
 @kernel
-def best_pattern(cost: FloatArray, must: IntArray, up: float, down: float, came: IntArray, on: IntArray) -> float:
-    """Return the least cost of a machine that is on at least where `must` is above 0, and write where it is on.
+def best_part(
+    cost: FloatArray,
+    must: IntArray,
+    up: float,
+    down: float,
+    first: int,
+    last: int,
+    was_on: bool,
+    will_be_on: bool,
+    came: IntArray,
+    on: IntArray,
+) -> float:
+    """Return the least cost of a machine in the slots from `first` to before `last`, and write where it is on.
 
-    A dynamic program with two states in each slot: off and on.
+    A dynamic program with two states in each slot: off and on. Starts and stops at both ends count.
 
     Parameters
     ----------
     cost
         Of being on, by slot, shape (T,); may be negative.
-    must, on
-        Shape (T,).
+    must
+        The machine is on at least where this is above 0, shape (T,).
+    was_on, will_be_on
+        Whether it is on in the slot before `first`, and in slot `last`.
     came
         Work space, shape (T, 2).
+    on
+        Shape (T,).
     """
-    slots = len(cost)
     off_value, on_value = 0.0, np.inf
-    for t in range(slots):
+    if was_on:
+        off_value, on_value = np.inf, 0.0
+    for t in range(first, last):
         stopped = on_value + down
         started = off_value + up
         came[t, 0] = 1 if stopped < off_value else 0
@@ -34,11 +50,43 @@ def best_pattern(cost: FloatArray, must: IntArray, up: float, down: float, came:
         next_off = min(off_value, stopped)
         on_value = min(on_value, started) + cost[t]
         off_value = np.inf if must[t] > 0 else next_off
-    state = 1 if on_value + down < off_value else 0
-    for t in range(slots - 1, -1, -1):
+    if will_be_on:
+        off_value += up
+    else:
+        on_value += down
+    state = 1 if on_value < off_value or (will_be_on and on_value == off_value) else 0
+    for t in range(last - 1, first - 1, -1):
         on[t] = state
         state = came[t, state]
-    return min(off_value, on_value + down)
+    return min(off_value, on_value)
+
+
+@kernel
+def best_pattern(cost: FloatArray, must: IntArray, up: float, down: float, came: IntArray, on: IntArray) -> float:
+    """Return the least cost of a machine over all slots, off before and after, and write where it is on."""
+    return best_part(cost, must, up, down, 0, len(cost), False, False, came, on)
+
+
+@kernel
+def part_cost(
+    cost: FloatArray, on: IntArray, up: float, down: float, first: int, last: int, was_on: bool, will_be_on: bool
+) -> float:
+    """Return what a pattern costs in the slots from `first` to before `last`, with starts and stops at both ends."""
+    total = 0.0
+    before = was_on
+    for t in range(first, last):
+        if on[t] > 0:
+            total += cost[t]
+            if not before:
+                total += up
+        elif before:
+            total += down
+        before = on[t] > 0
+    if before and not will_be_on:
+        total += down
+    if will_be_on and not before:
+        total += up
+    return total
 
 
 @kernel
@@ -86,6 +134,23 @@ def least_starts(tables: Tables, prices: FloatArray, start: IntArray, used: Floa
 
 
 @kernel
+def rank_starts(tables: Tables, prices: FloatArray, ranking: Ranking) -> None:
+    """Fill a ranking of all starts at the prices' sums over the first t slots, shape (R, T + 1)."""
+    for j in range(len(tables.arrival)):
+        length = tables.duration[j]
+        begin, end = ranking.first[j], ranking.first[j + 1]
+        score = np.zeros(end - begin)
+        for k in range(end - begin):
+            s = tables.arrival[j] + k
+            score[k] = tables.kwh[j] * (tables.value[s + length] - tables.value[s])
+            for r in range(tables.use.shape[1]):
+                score[k] += ranking.guide * tables.use[j, r] * (prices[r, s + length] - prices[r, s])
+        order = np.argsort(score, kind="mergesort")
+        ranking.score[begin:end] = score[order]
+        ranking.start[begin:end] = tables.arrival[j] + order
+
+
+@kernel
 def settle(tables: Tables, state: State, m: int) -> None:
     """Make the cheapest on/off pattern of a machine for the jobs that run on it."""
     state.cost[m] = best_pattern(
@@ -103,78 +168,116 @@ def change(tables: Tables, state: State, j: int, m: int, s: int, sign: int) -> N
 
 
 @kernel
-def best_start(tables: Tables, state: State, prices: FloatArray, guide: float, j: int, m: int) -> tuple[float, int]:
-    """Return score and start of a job's best place on a machine: infinite where there is no room.
+def move(tables: Tables, state: State, j: int, m: int, s: int, sign: int) -> None:
+    """Put a job onto a machine (sign 1) or take it away (sign -1), and make the machine's pattern anew.
 
-    The score is the job's energy, the price of the room that it takes with weight `guide`, and with weight
-    ``1 - guide`` what it adds to the idle energy, starts and stops.
+    The pattern must be the best one for the jobs that run before. A machine is on wherever a job runs, so its pattern
+    changes no further than to the next slots on both sides of the job in which another one runs. The loop is that of
+    `change`: a call with the tables takes about as long as the loop.
     """
-    best, where = np.inf, -1
+    end = s + tables.duration[j]
+    slots = len(tables.value) - 1
+    for t in range(s, end):
+        state.running[m, t] += sign
+        for r in range(tables.use.shape[1]):
+            state.load[m, t, r] += sign * tables.use[j, r]
+    state.machine[j] = m if sign > 0 else -1
+    state.start[j] = s
+    first = s
+    while first > 0 and state.running[m, first - 1] == 0:
+        first -= 1
+    last = end
+    while last < slots and state.running[m, last] == 0:
+        last += 1
+    up = tables.up[m]
+    down = tables.down[m]
+    was_on = first > 0
+    will_be_on = last < slots
+    idle = tables.idle[m]
+    on = state.on[m]
+    before = part_cost(idle, on, up, down, first, last, was_on, will_be_on)
+    after = best_part(idle, state.running[m], up, down, first, last, was_on, will_be_on, state.came, on)
+    state.cost[m] += after - before
+
+
+@kernel
+def best_place(
+    tables: Tables, state: State, ranking: Ranking, j: int, machines: IntArray, factor: FloatArray
+) -> tuple[int, int]:
+    """Return machine and start of a job's best place on some machines: (-1, -1) where none has room.
+
+    The score is that of the ranking, and what the place adds to the idle energy, starts and stops, with weight
+    ``1 - guide``. Starts come in the order of the ranking: those that cannot score below the best are never looked at.
+    A slot without room closes all starts from which the job would run in it. All is in one loop: to pass the tables
+    on to a function of its own for each machine takes longer than its work (measured).
+
+    Parameters
+    ----------
+    machines
+        Those to look at, in this order; below 0 for none.
+    factor
+        Of the score on each of them, at least 1.
+    """
+    best, machine, where = np.inf, -1, -1
     length = tables.duration[j]
     resources = tables.use.shape[1]
     slots = len(tables.value) - 1
-    for r in range(resources):
-        if tables.use[j, r] > tables.capacity[m, r]:
-            return best, where
-    first = tables.arrival[j]
-    blocked = -1
-    added, busy = 0.0, 0  # over the last `length` slots: idle energy where the machine is off, slots where it is on
-    for t in range(first, tables.last_start[j] + length):
-        for r in range(resources):
-            if state.load[m, t, r] + tables.use[j, r] > tables.capacity[m, r]:
-                blocked = t
-        if state.on[m, t] > 0:
-            busy += 1
-        else:
-            added += tables.idle[m, t]
-        s = t - length + 1
-        if s < first:
+    weight = 1 - ranking.guide
+    for k in range(len(machines)):
+        m = machines[k]
+        if m < 0:
             continue
-        if s > first:
-            if state.on[m, s - 1] > 0:
-                busy -= 1
-            else:
-                added -= tables.idle[m, s - 1]
-        if blocked >= s:
-            continue
-        new = added
-        if busy == 0 and not (s > 0 and state.on[m, s - 1] > 0) and not (t + 1 < slots and state.on[m, t + 1] > 0):
-            new += tables.up[m] + tables.down[m]
-        score = tables.kwh[j] * (tables.value[s + length] - tables.value[s]) + (1 - guide) * new
-        for r in range(resources):
-            score += guide * tables.use[j, r] * (prices[r, s + length] - prices[r, s])
-        if score < best:
-            best, where = score, s
-    return best, where
+        least_added = weight * tables.least_idle[m]
+        change_cost = tables.up[m] + tables.down[m]
+        state.closed[0] += 1
+        stamp = state.closed[0]
+        for i in range(ranking.first[j], ranking.first[j + 1]):
+            if ranking.score[i] + least_added >= best:
+                break
+            s = ranking.start[i]
+            if state.closed[s + 1] == stamp:
+                continue
+            full = -1
+            busy = 0
+            added = 0.0
+            for t in range(s + length - 1, s - 1, -1):
+                for r in range(resources):
+                    if state.load[m, t, r] + tables.use[j, r] > tables.capacity[m, r]:
+                        full = t
+                if full >= 0:
+                    break
+                if state.on[m, t] > 0:
+                    busy += 1
+                else:
+                    added += tables.idle[m, t]
+            if full >= 0:
+                for other in range(max(full - length + 1, 0), full + 1):
+                    state.closed[other + 1] = stamp
+                continue
+            if busy == 0:
+                is_beside = s > 0 and state.on[m, s - 1] > 0
+                is_before = s + length < slots and state.on[m, s + length] > 0
+                if not is_beside and not is_before:
+                    added += change_cost
+            score = ranking.score[i] + weight * added
+            score += abs(score) * (factor[k] - 1)
+            if score < best:
+                best, machine, where = score, m, s
+    return machine, where
 
 
 @kernel
-def place(tables: Tables, state: State, j: int, m: int, s: int) -> None:
-    """Give a job its place, and the machine its pattern."""
-    state.machine[j], state.start[j] = m, s
-    change(tables, state, j, m, s, 1)
-    settle(tables, state, m)
-
-
-@kernel
-def place_anywhere(tables: Tables, state: State, prices: FloatArray, guide: float, j: int) -> bool:
+def place_anywhere(tables: Tables, state: State, ranking: Ranking, j: int) -> bool:
     """Give a job its best place of all machines; return whether there is one."""
-    best = np.inf
-    machine = -1
-    where = -1
-    for m in range(len(tables.up)):
-        score, s = best_start(tables, state, prices, guide, j, m)
-        if score < best:
-            best = score
-            machine = m
-            where = s
-    if machine >= 0:
-        place(tables, state, j, machine, where)
-    return machine >= 0
+    machines = len(tables.up)
+    m, s = best_place(tables, state, ranking, j, np.arange(machines), np.ones(machines))
+    if m >= 0:
+        move(tables, state, j, m, s, 1)
+    return m >= 0
 
 
 @kernel
-def fill(tables: Tables, state: State, prices: FloatArray, guide: float, order: IntArray) -> None:
+def fill(tables: Tables, state: State, ranking: Ranking, order: IntArray) -> None:
     """Give jobs their best places one after the other, where they have one."""
     for j in order:
-        place_anywhere(tables, state, prices, guide, j)
+        place_anywhere(tables, state, ranking, j)

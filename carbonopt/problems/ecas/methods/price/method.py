@@ -16,12 +16,19 @@ from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.data.schedule import from_schedule
 from carbonopt.problems.ecas.methods.price.bound import best_prices, certificate, prefix
 from carbonopt.problems.ecas.methods.price.eject_kernels import eject
-from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts
+from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts, rank_starts
 from carbonopt.problems.ecas.methods.price.parameters import PriceParameters
 from carbonopt.problems.ecas.methods.price.repair import repair_steps, repaired
 from carbonopt.problems.ecas.methods.price.search import filled, improved, restored
 from carbonopt.problems.ecas.methods.price.search_kernels import search, value_of
-from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, schedule_of, tables_of
+from carbonopt.problems.ecas.methods.price.tables import (
+    NOWHERE,
+    Ranking,
+    State,
+    Tables,
+    schedule_of,
+    tables_of,
+)
 from carbonopt.problems.ecas.verify.certificate import proven_bound
 
 PRICE_KERNELS = (search, fill, least_starts, eject)
@@ -52,18 +59,18 @@ def greedy(instance: EcasInstance, options: Options) -> Outcome:
         return _without_machines(instance)
     params = options.parameters(PriceParameters)
     tables = tables_of(instance, params.search.penalty)
-    free = np.zeros((len(instance.resources), instance.time.slots + 1))
     with compiled(greedy_steps(instance), options) as ready:
         if not ready:
             return Outcome(Status.TIME_LIMIT)
-        state = filled(instance, tables, free, 0.0, options)
+        by_cost = by_energy(instance, tables)
+        state = filled(instance, tables, by_cost, options)
     missing = int(np.count_nonzero(state.machine == NOWHERE))
     if missing and instance.fits.any(axis=1).all():
         rounds = params.search.greedy_rounds
         with compiled(rounds * greedy_steps(instance) + repair_steps(instance, params.repair), options) as ready:
             if ready:
-                state = filled(instance, tables, free, 0.0, options.part(params.repair.time_share), rounds)
-                missing = repaired(tables, state, free, options, params.repair)
+                state = filled(instance, tables, by_cost, options.part(params.repair.time_share), rounds)
+                missing = repaired(tables, state, by_cost, options, params.repair)
     if missing:
         status = Status.UNKNOWN if options.remaining > 0 else Status.TIME_LIMIT
         return Outcome(status, info={"jobs_without_place": missing})
@@ -120,12 +127,13 @@ def search_from(
     bound: float,
 ) -> tuple[State, int]:
     """Return the best state of greedy insertion, of the user's start, and of the search from the better one."""
-    sums = prefix(prices)
-    candidates = [filled(instance, tables, sums, guide, options) for guide in (params.search.guide, 0.0)]
+    plain = by_energy(instance, tables)
+    ranking = ranked(tables, prices, params.search.guide)
+    candidates = [filled(instance, tables, order, options) for order in (ranking, plain)]
     if options.start is not None:
         candidates.append(restored(instance, tables, *from_schedule(instance, options.start)))
     state = min(candidates, key=lambda found: value_of(tables, found))
-    repaired(tables, state, sums, options.part(params.repair.time_share), params.repair)
+    repaired(tables, state, plain, options.part(params.repair.time_share), params.repair)
 
     def enough(value: float, found: State) -> bool:
         if (found.machine == NOWHERE).any():
@@ -140,7 +148,19 @@ def search_from(
         gap = relative_gap(value, bound)
         return (gap is not None and gap <= options.mip_rel_gap) or abs(value - bound) <= options.mip_abs_gap
 
-    return improved(instance, tables, state, sums, options, params.search, enough)
+    return improved(instance, tables, state, ranking, options, params.search, enough)
+
+
+def ranked(tables: Tables, prices: FloatArray, guide: float) -> Ranking:
+    """Return the ranking of all starts at prices of room, shape (R, T), that count with weight `guide`."""
+    ranking = Ranking.of(tables, guide)
+    rank_starts(tables, prefix(prices), ranking)
+    return ranking
+
+
+def by_energy(instance: EcasInstance, tables: Tables) -> Ranking:
+    """Return the ranking of all starts by their energy alone."""
+    return ranked(tables, np.zeros((len(instance.resources), instance.time.slots)), 0.0)
 
 
 def _without_machines(instance: EcasInstance) -> Outcome:

@@ -56,7 +56,7 @@ class SearchParameters(Parameters):
 
     moves_per_job: int = number(2000, least=0)
     moves_per_pair: int = number(20, least=0)
-    removed: int = number(50, least=1)
+    removed: int = number(12, least=1)
     reach_hours: float = number(3.0, above=0)
     offered: int = number(6, least=0)
     noise: float = number(0.02, least=0)

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.eject_kernels import eject
 from carbonopt.problems.ecas.methods.price.parameters import RepairParameters
-from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables
+from carbonopt.problems.ecas.methods.price.tables import NOWHERE, Ranking, State, Tables
 
 FORCED_AT_ONCE = 200
 """Forced places for which random numbers are drawn at once: after them the time is asked for."""
@@ -31,15 +30,15 @@ def repair_steps(instance: EcasInstance, params: RepairParameters) -> float:
     return params.forced(len(jobs)) * (params.tries + params.wanders) * work
 
 
-def repaired(tables: Tables, state: State, prices: FloatArray, options: Options, params: RepairParameters) -> int:
+def repaired(tables: Tables, state: State, ranking: Ranking, options: Options, params: RepairParameters) -> int:
     """Give jobs without a place one, in the state itself; return how many are left.
 
     Parameters
     ----------
     tables, state
         An instance, and its incomplete schedule.
-    prices
-        Any, of the shape that `place_anywhere` takes; a place is chosen by what it adds to the objective alone.
+    ranking
+        Of all starts, by their energy alone: a place is chosen by what it adds to the objective.
     options
         Seed and time.
     params
@@ -56,6 +55,6 @@ def repaired(tables: Tables, state: State, prices: FloatArray, options: Options,
     turns = 0
     while count and turns < limit and options.remaining > 0:
         random = rng.random(numbers)
-        count = eject(tables, state, prices, 0.0, patience, waiting, count, params.tries, params.wanders, random)
+        count = eject(tables, state, ranking, patience, waiting, count, params.tries, params.wanders, random)
         turns += FORCED_AT_ONCE
     return count

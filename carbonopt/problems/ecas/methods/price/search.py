@@ -15,13 +15,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.kernels import change, fill, settle
 from carbonopt.problems.ecas.methods.price.parameters import SearchParameters
 from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of
-from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, empty_state
+from carbonopt.problems.ecas.methods.price.tables import NOWHERE, Ranking, State, Tables, empty_state
 
 CHUNK = 60_000
 """Random numbers that are drawn at once: after them the time is asked for, and the incumbent is told."""
@@ -29,9 +29,7 @@ SMALL_CHUNK = 4_000
 """The same where kernels run as plain Python."""
 
 
-def filled(
-    instance: EcasInstance, tables: Tables, prices: FloatArray, guide: float, options: Options, rounds: int = 1
-) -> State:
+def filled(instance: EcasInstance, tables: Tables, ranking: Ranking, options: Options, rounds: int = 1) -> State:
     """Return a schedule by greedy insertion, largest jobs first; some may have no place.
 
     Where some have none, it begins anew with those at the front, `rounds` times at most. The schedule with the fewest
@@ -44,7 +42,7 @@ def filled(
         state = empty_state(instance)
         for m in range(len(instance.machines)):
             settle(tables, state, m)
-        fill(tables, state, prices, guide, order)
+        fill(tables, state, ranking, order)
         has_none = state.machine[order] == NOWHERE
         missing = int(np.count_nonzero(has_none))
         if missing < fewest:
@@ -72,7 +70,7 @@ def improved(
     instance: EcasInstance,
     tables: Tables,
     state: State,
-    prices: FloatArray,
+    ranking: Ranking,
     options: Options,
     params: SearchParameters,
     enough: Callable[[float, State], bool],
@@ -93,7 +91,7 @@ def improved(
     moves = 0
     taken = np.zeros(min(params.removed, jobs), dtype=np.int64)
     reach = max(1, round(params.reach_hours / instance.time.slot_hours))
-    recreate = Moves(params.guide, params.noise, params.offered, reach)
+    recreate = Moves(params.noise, params.offered, reach)
     scale = abs(value) / max(1, jobs)
     begun = options.elapsed
     chunk = CHUNK if limit * 50 > CHUNK else SMALL_CHUNK
@@ -107,7 +105,7 @@ def improved(
         value, best, made = search(
             tables,
             state,
-            prices,
+            ranking,
             recreate,
             temperature,
             rng.random(chunk),

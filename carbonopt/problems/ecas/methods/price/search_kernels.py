@@ -8,8 +8,8 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.ecas.methods.price.kernels import best_start, change, place, place_anywhere, settle
-from carbonopt.problems.ecas.methods.price.tables import State, Tables
+from carbonopt.problems.ecas.methods.price.kernels import best_place, change, move
+from carbonopt.problems.ecas.methods.price.tables import Ranking, State, Tables
 
 NOISE_LEAST = 1e-12
 """Least number whose logarithm is taken."""
@@ -20,8 +20,6 @@ class Moves(NamedTuple):
 
     Attributes
     ----------
-    guide
-        Weight of the prices of room in the score of a place, from 0 to 1.
     noise
         Largest random addition to a score, relative to it.
     offered
@@ -30,7 +28,6 @@ class Moves(NamedTuple):
         Slots around a job within which others are taken out with it.
     """
 
-    guide: float
     noise: float
     offered: int
     reach: int
@@ -117,43 +114,20 @@ def sort_by_size(tables: Tables, taken: IntArray, count: int, random: FloatArray
 
 
 @kernel
-def refill(
-    tables: Tables,
-    state: State,
-    prices: FloatArray,
-    moves: Moves,
-    j: int,
-    old: int,
-    random: FloatArray,
-) -> None:
-    """Give a job the best place of a few random machines and of the one where it was; of all if these have none."""
-    machines = len(tables.up)
-    best = np.inf
-    machine = -1
-    where = -1
-    for k in range(moves.offered + 1):
-        m = old if k == moves.offered else min(int(random[2 * k] * machines), machines - 1)
-        if m < 0:
-            continue
-        score, s = best_start(tables, state, prices, moves.guide, j, m)
-        if s < 0:
-            continue
-        score += abs(score) * moves.noise * random[2 * k + 1]
-        if score < best:
-            best = score
-            machine = m
-            where = s
-    if machine < 0:
-        place_anywhere(tables, state, prices, moves.guide, j)
-    else:
-        place(tables, state, j, machine, where)
+def offer(moves: Moves, old: int, count: int, random: FloatArray, machines: IntArray, factor: FloatArray) -> None:
+    """Write the machines that a job is offered of so many, its own first, and the noise of their scores."""
+    machines[0] = old
+    factor[0] = 1.0
+    for k in range(1, len(machines)):
+        machines[k] = min(int(random[2 * k] * count), count - 1)
+        factor[k] = 1 + moves.noise * random[2 * k + 1]
 
 
 @kernel
 def search(
     tables: Tables,
     state: State,
-    prices: FloatArray,
+    ranking: Ranking,
     moves: Moves,
     temperature: float,
     random: FloatArray,
@@ -171,7 +145,14 @@ def search(
     old_machine = np.zeros(most, dtype=np.int64)
     old_start = np.zeros(most, dtype=np.int64)
     key = np.zeros(most)
-    touched = np.zeros(len(tables.up), dtype=np.int64)
+    machines = len(tables.up)
+    touched = np.zeros(machines, dtype=np.int64)
+    old_on = np.zeros((machines, state.on.shape[1]), dtype=np.int64)
+    old_cost = np.zeros(machines)
+    offered = np.zeros(moves.offered + 1, dtype=np.int64)
+    factor = np.ones(moves.offered + 1)
+    everyone = np.arange(machines)
+    ones = np.ones(machines)
     at = 0
     made = 0
     needed = 8 + most + most * (2 * moves.offered + 2)
@@ -180,42 +161,47 @@ def search(
         at += 7
         sort_by_size(tables, taken, count, random[at:], key)
         at += count
-        before = 0.0
         touched[:] = 0
+        change_of_value = 0.0
         for k in range(count):
             j = taken[k]
             m = state.machine[j]
             old_machine[k] = m
             old_start[k] = state.start[j]
-            before += energy_of(tables, state, j)
+            change_of_value -= energy_of(tables, state, j)
             if m >= 0:
-                change(tables, state, j, m, state.start[j], -1)
-                touched[m] = 1
-                state.machine[j] = -1
-        fixed = state.cost.sum()
-        for m in range(len(touched)):
-            if touched[m] > 0:
-                settle(tables, state, m)
-        for k in range(count):
-            refill(tables, state, prices, moves, taken[k], old_machine[k], random[at:])
-            at += 2 * moves.offered + 2
-        after = 0.0
+                if touched[m] == 0:
+                    touched[m] = 1
+                    old_on[m] = state.on[m]
+                    old_cost[m] = state.cost[m]
+                move(tables, state, j, m, state.start[j], -1)
         for k in range(count):
             j = taken[k]
-            after += energy_of(tables, state, j)
-            if state.machine[j] >= 0:
-                touched[state.machine[j]] = 1
-        change_of_value = after - before + state.cost.sum() - fixed
+            offer(moves, old_machine[k], machines, random[at:], offered, factor)
+            at += 2 * moves.offered + 2
+            m, s = best_place(tables, state, ranking, j, offered, factor)
+            if m < 0:
+                m, s = best_place(tables, state, ranking, j, everyone, ones)
+            if m >= 0:
+                if touched[m] == 0:
+                    touched[m] = 1
+                    old_on[m] = state.on[m]
+                    old_cost[m] = state.cost[m]
+                move(tables, state, j, m, s, 1)
+            change_of_value += energy_of(tables, state, j)
+        for m in range(machines):
+            if touched[m] > 0:
+                change_of_value += state.cost[m] - old_cost[m]
         made += 1
-        if change_of_value <= -temperature * np.log(max(random[at], NOISE_LEAST)):
-            at += 1
+        is_kept = change_of_value <= -temperature * np.log(max(random[at], NOISE_LEAST))
+        at += 1
+        if is_kept:
             value += change_of_value
             if value < best - 1e-12 * abs(best):
                 best = value
                 best_machine[:] = state.machine
                 best_start_of[:] = state.start
             continue
-        at += 1
         for k in range(count):
             j = taken[k]
             if state.machine[j] >= 0:
@@ -226,7 +212,8 @@ def search(
             state.start[j] = old_start[k]
             if old_machine[k] >= 0:
                 change(tables, state, j, old_machine[k], old_start[k], 1)
-        for m in range(len(touched)):
+        for m in range(machines):
             if touched[m] > 0:
-                settle(tables, state, m)
+                state.on[m] = old_on[m]
+                state.cost[m] = old_cost[m]
     return value, best, made

@@ -34,6 +34,8 @@ class Tables(NamedTuple):
         Objective of a start and a stop, shape (M,).
     penalty
         What a job without a place counts [objective], shape (N,).
+    least_idle
+        The least that idle energy can add to the objective of a machine: below 0 only where a price is, shape (M,).
     size
         Share of a machine's scarcest resource times slots, by which jobs are sorted, shape (N,).
     """
@@ -49,6 +51,7 @@ class Tables(NamedTuple):
     up: FloatArray
     down: FloatArray
     penalty: FloatArray
+    least_idle: FloatArray
     size: FloatArray
 
 
@@ -69,6 +72,9 @@ class State(NamedTuple):
         Of that pattern: idle energy, starts and stops, shape (M,).
     came
         Work space of the pattern: whether the machine was on before, by slot and by whether it is on, shape (T, 2).
+    closed
+        Work space of a search for room: its number, then the number of the last one in which a start was closed, by
+        slot, shape (T + 1,).
     """
 
     machine: IntArray
@@ -78,6 +84,33 @@ class State(NamedTuple):
     on: IntArray
     cost: FloatArray
     came: IntArray
+    closed: IntArray
+
+
+class Ranking(NamedTuple):
+    """Starts of each job in the order of what they cost, whatever the machine.
+
+    Parameters
+    ----------
+    guide
+        Weight of the prices of room, from 0 to 1.
+    first
+        Rows of a job's starts: from ``first[j]`` to ``first[j + 1]``, shape (N + 1,).
+    start, score
+        A start, and the job's energy with the price of its room there [objective], one row a start.
+    """
+
+    guide: float
+    first: IntArray
+    start: IntArray
+    score: FloatArray
+
+    @classmethod
+    def of(cls, tables: Tables, guide: float) -> Ranking:
+        """Return a ranking that is yet to be filled."""
+        count = np.maximum(tables.last_start - tables.arrival + 1, 0)
+        first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+        return cls(guide, first, np.zeros(first[-1], dtype=np.int64), np.zeros(first[-1]))
 
 
 def tables_of(instance: EcasInstance, penalty: float) -> Tables:
@@ -104,6 +137,7 @@ def tables_of(instance: EcasInstance, penalty: float) -> Tables:
         np.array(machines.up_cost),
         np.array(machines.down_cost),
         penalty * (energy + idle * size + change + 1e-9),
+        np.minimum(np.array(instance.idle_cost), 0.0).sum(axis=1),
         size,
     )
 
@@ -121,6 +155,7 @@ def empty_state(instance: EcasInstance) -> State:
         np.zeros((machines, slots), dtype=np.int64),
         np.zeros(machines),
         np.zeros((slots, 2), dtype=np.int64),
+        np.zeros(slots + 1, dtype=np.int64),
     )
 
 
