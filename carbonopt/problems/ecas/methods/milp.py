@@ -13,8 +13,8 @@ from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.formulation.program import EcasProgram, build, estimate_size
 from carbonopt.problems.ecas.methods.price.bound import certificate
 from carbonopt.problems.ecas.methods.price.kernels import change, move, place_anywhere, settle
-from carbonopt.problems.ecas.methods.price.method import by_energy, compiled, greedy_steps
-from carbonopt.problems.ecas.methods.price.tables import empty_state, schedule_of, tables_of
+from carbonopt.problems.ecas.methods.price.method import compiled, greedy_steps
+from carbonopt.problems.ecas.methods.price.tables import by_energy, empty_state, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.certificate import proven_bound
 
 MILP_COLUMNS = 3_000
@@ -74,7 +74,7 @@ def _rounded(instance: EcasInstance, form: EcasProgram, values: FloatArray) -> d
     state = empty_state(instance)
     for m in range(len(instance.machines)):
         settle(tables, state, m)
-    ranking = by_energy(instance, tables)
+    ranking = by_energy(tables)
     job, machine, start, share = _largest_parts(form, values)
     for k in np.argsort(-share, kind="stable"):
         j = int(job[k])

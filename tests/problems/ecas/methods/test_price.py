@@ -13,10 +13,9 @@ from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.kernels import best_pattern, settle
-from carbonopt.problems.ecas.methods.price.method import by_energy, ranked
 from carbonopt.problems.ecas.methods.price.search import filled
 from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of
-from carbonopt.problems.ecas.methods.price.tables import NOWHERE, schedule_of, tables_of
+from carbonopt.problems.ecas.methods.price.tables import NOWHERE, by_energy, ranked, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.check import check
 
 
@@ -58,8 +57,8 @@ def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None
     """After many moves the value that the search has summed up is the checker's."""
     tables = tables_of(instance, 3.0)
     with loops(steps=1):
-        ranking = ranked(tables, np.zeros((2, 24)), 0.5)
-        state = filled(instance, tables, by_energy(instance, tables), Options())
+        ranking = ranked(tables, np.zeros((2, 25)), 0.5)
+        state = filled(instance, tables, by_energy(tables), Options())
         first = value = best = value_of(tables, state)
         machine, start = state.machine.copy(), state.start.copy()
         random = np.random.default_rng(1).random(4000)

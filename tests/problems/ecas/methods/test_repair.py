@@ -16,11 +16,10 @@ from carbonopt.problems.ecas.data.file import from_dict
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.eject_kernels import force, take_back
 from carbonopt.problems.ecas.methods.price.kernels import settle
-from carbonopt.problems.ecas.methods.price.method import by_energy
 from carbonopt.problems.ecas.methods.price.parameters import RepairParameters
 from carbonopt.problems.ecas.methods.price.repair import repaired
 from carbonopt.problems.ecas.methods.price.search import filled
-from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, schedule_of, tables_of
+from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, by_energy, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.check import check
 
 [RAW, *_] = load_module(ROOT / "instances/tiny_ecas.py").tiny_instances()
@@ -49,7 +48,7 @@ def trap(slots: int = 4) -> EcasInstance:
 def begun(instance: EcasInstance) -> tuple[Tables, Any, State]:
     tables = tables_of(instance, 3.0)
     with loops(steps=1):
-        ranking = by_energy(instance, tables)
+        ranking = by_energy(tables)
         return tables, ranking, filled(instance, tables, ranking, Options())
 
 

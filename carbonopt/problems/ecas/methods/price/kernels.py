@@ -134,23 +134,6 @@ def least_starts(tables: Tables, prices: FloatArray, start: IntArray, used: Floa
 
 
 @kernel
-def rank_starts(tables: Tables, prices: FloatArray, ranking: Ranking) -> None:
-    """Fill a ranking of all starts at the prices' sums over the first t slots, shape (R, T + 1)."""
-    for j in range(len(tables.arrival)):
-        length = tables.duration[j]
-        begin, end = ranking.first[j], ranking.first[j + 1]
-        score = np.zeros(end - begin)
-        for k in range(end - begin):
-            s = tables.arrival[j] + k
-            score[k] = tables.kwh[j] * (tables.value[s + length] - tables.value[s])
-            for r in range(tables.use.shape[1]):
-                score[k] += ranking.guide * tables.use[j, r] * (prices[r, s + length] - prices[r, s])
-        order = np.argsort(score, kind="mergesort")
-        ranking.score[begin:end] = score[order]
-        ranking.start[begin:end] = tables.arrival[j] + order
-
-
-@kernel
 def settle(tables: Tables, state: State, m: int) -> None:
     """Make the cheapest on/off pattern of a machine for the jobs that run on it."""
     state.cost[m] = best_pattern(

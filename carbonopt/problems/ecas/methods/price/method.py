@@ -16,16 +16,17 @@ from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.data.schedule import from_schedule
 from carbonopt.problems.ecas.methods.price.bound import best_prices, certificate, prefix
 from carbonopt.problems.ecas.methods.price.eject_kernels import eject
-from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts, rank_starts
+from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts
 from carbonopt.problems.ecas.methods.price.parameters import PriceParameters
 from carbonopt.problems.ecas.methods.price.repair import repair_steps, repaired
 from carbonopt.problems.ecas.methods.price.search import filled, improved, restored
 from carbonopt.problems.ecas.methods.price.search_kernels import search, value_of
 from carbonopt.problems.ecas.methods.price.tables import (
     NOWHERE,
-    Ranking,
     State,
     Tables,
+    by_energy,
+    ranked,
     schedule_of,
     tables_of,
 )
@@ -62,7 +63,7 @@ def greedy(instance: EcasInstance, options: Options) -> Outcome:
     with compiled(greedy_steps(instance), options) as ready:
         if not ready:
             return Outcome(Status.TIME_LIMIT)
-        by_cost = by_energy(instance, tables)
+        by_cost = by_energy(tables)
         state = filled(instance, tables, by_cost, options)
     missing = int(np.count_nonzero(state.machine == NOWHERE))
     if missing and instance.fits.any(axis=1).all():
@@ -127,8 +128,8 @@ def search_from(
     bound: float,
 ) -> tuple[State, int]:
     """Return the best state of greedy insertion, of the user's start, and of the search from the better one."""
-    plain = by_energy(instance, tables)
-    ranking = ranked(tables, prices, params.search.guide)
+    plain = by_energy(tables)
+    ranking = ranked(tables, prefix(prices), params.search.guide)
     candidates = [filled(instance, tables, order, options) for order in (ranking, plain)]
     if options.start is not None:
         candidates.append(restored(instance, tables, *from_schedule(instance, options.start)))
@@ -149,18 +150,6 @@ def search_from(
         return (gap is not None and gap <= options.mip_rel_gap) or abs(value - bound) <= options.mip_abs_gap
 
     return improved(instance, tables, state, ranking, options, params.search, enough)
-
-
-def ranked(tables: Tables, prices: FloatArray, guide: float) -> Ranking:
-    """Return the ranking of all starts at prices of room, shape (R, T), that count with weight `guide`."""
-    ranking = Ranking.of(tables, guide)
-    rank_starts(tables, prefix(prices), ranking)
-    return ranking
-
-
-def by_energy(instance: EcasInstance, tables: Tables) -> Ranking:
-    """Return the ranking of all starts by their energy alone."""
-    return ranked(tables, np.zeros((len(instance.resources), instance.time.slots)), 0.0)
 
 
 def _without_machines(instance: EcasInstance) -> Outcome:

@@ -105,12 +105,30 @@ class Ranking(NamedTuple):
     start: IntArray
     score: FloatArray
 
-    @classmethod
-    def of(cls, tables: Tables, guide: float) -> Ranking:
-        """Return a ranking that is yet to be filled."""
-        count = np.maximum(tables.last_start - tables.arrival + 1, 0)
-        first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-        return cls(guide, first, np.zeros(first[-1], dtype=np.int64), np.zeros(first[-1]))
+
+def ranked(tables: Tables, prices: FloatArray, guide: float) -> Ranking:
+    """Return the ranking of all starts at prices of room that count with weight `guide`.
+
+    Parameters
+    ----------
+    prices
+        Sums over the first t slots, shape (R, T + 1).
+    """
+    count = np.maximum(tables.last_start - tables.arrival + 1, 0)
+    first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    job = np.repeat(np.arange(len(count)), count)
+    start = np.arange(len(job)) - first[job] + tables.arrival[job]
+    end = start + tables.duration[job]
+    score = tables.kwh[job] * (tables.value[end] - tables.value[start])
+    for r in range(len(prices)):
+        score += guide * tables.use[job, r] * (prices[r, end] - prices[r, start])
+    order = np.lexsort((score, job))
+    return Ranking(guide, first, start[order], score[order])
+
+
+def by_energy(tables: Tables) -> Ranking:
+    """Return the ranking of all starts by their energy alone."""
+    return ranked(tables, np.zeros((0, len(tables.value))), 0.0)
 
 
 def tables_of(instance: EcasInstance, penalty: float) -> Tables:
