@@ -151,7 +151,7 @@ def with_idle_power(
 
 
 def with_starts(instance: EcasInstance, start: IntArray) -> EcasInstance:
-    """Return the instance in which each job starts when it is told, shape (N,), and only its machine is open."""
+    """Return the instance in which each job starts when it is told, shape (N,), on any machine."""
     jobs = replace(instance.jobs, arrival=start, deadline=start + instance.jobs.duration)
     return replace(instance, jobs=jobs, name=f"{instance.name}-timed")
 
