@@ -54,7 +54,7 @@ class SearchParameters(Parameters):
         Of `greedy`: how often it begins anew at most, with the jobs that found no place at the front.
     """
 
-    moves_per_job: int = number(2000, least=0)
+    moves_per_job: int = number(20_000, least=0)
     moves_per_pair: int = number(20, least=0)
     removed: int = number(12, least=1)
     reach_hours: float = number(3.0, above=0)
