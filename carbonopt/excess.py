@@ -67,7 +67,7 @@ def least(
     start
         A schedule that keeps these amounts, such as the policy's own.
     **options
-        Of `solve`.
+        Of `solve`; the method is ``price``, whose bound has a certificate, unless another one is named.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def least(
     target, metric = problem_of(instance.problem).role("at_equal")(instance, metrics, quantity, model)
     constant = metrics[quantity] - metrics[metric]
     known = None if start is None else _moved(start, target)
-    found = solve(target, initial_solution=known, **options)
+    found = solve(target, initial_solution=known, **{"method": "price", **options})
     values = (None if value is None else value + constant for value in (found.bound, found.objective))
     return Least(*values)
 

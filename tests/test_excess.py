@@ -19,7 +19,7 @@ SHORT = {
     "rounds": {"rounds": 1, "most_sweeps": 50},
     "limits": {"trials": 4},
 }
-QUICK = {"method": "price", "time_limit": None, "mip_rel_gap": 1e-3, "params": SHORT}
+QUICK = {"time_limit": None, "mip_rel_gap": 1e-3, "params": SHORT}
 
 
 def days(seed: int = 1, **options: object) -> PurchasingInstance:
