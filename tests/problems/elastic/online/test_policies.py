@@ -258,7 +258,7 @@ def test_what_cannot_be_simulated_is_told() -> None:
 
 def test_statistics_of_another_mix_are_refused() -> None:
     other = QueueStatistics.of(by_hand(1, [1, 1], (0, 1.0, 1, ONE), (0, 1.0, 1, ONE)))
-    with pytest.raises(PolicyError, match="learn them from a like past"):
+    with pytest.raises(UnsupportedError, match="learn them from a like past"):
         simulate(by_hand(1, [1, 1], (0, 1.0, 1, ONE)), Replan(statistics=other))
 
 

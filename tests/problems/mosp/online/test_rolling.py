@@ -7,7 +7,7 @@ import pytest
 
 import carbonopt as co
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import PolicyError, UnsupportedError
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.mosp.data.instance import CarbonObjective, Clusters, MospInstance, MospJobs
@@ -138,7 +138,7 @@ def test_who_is_expected_and_does_not_come_is_not_in_the_schedule():
     case, day_before = instance([0], [1], [3], ((300, 100, 900, 900),)), instance([1], [1], [2], ((500,) * 4,))
     found = simulate(case, Rolling("milp", past=day_before))
     assert rows(found) == [("a", "A", 0, 1)]
-    with pytest.raises(PolicyError, match="must have the resources, clusters and slots"):
+    with pytest.raises(UnsupportedError, match="must have the resources, clusters and slots"):
         simulate(case, Rolling("milp", past=instance([0], [1], [2], ((500,) * 4, (500,) * 4))))
 
 
@@ -149,7 +149,7 @@ def test_the_instance_itself_is_no_past(order):
     same = MospJobs(
         [jobs.name[i] for i in order], jobs.arrival[order], jobs.duration[order], [6.0, 6.0], jobs.demand[order]
     )
-    with pytest.raises(PolicyError, match="has the jobs of 'hand' itself"):
+    with pytest.raises(UnsupportedError, match="has the jobs of 'hand' itself"):
         simulate(case, Rolling("milp", past=instance([], [], [], jobs=same, name="copy")))
     assert simulate(instance([], [], []), Rolling(past=instance([], [], []))).has_solution
 
