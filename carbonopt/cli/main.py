@@ -33,6 +33,7 @@ from carbonopt.cli import (
     regret,
     report,
     reproduce,
+    risk,
     simulate,
     solve,
 )
@@ -97,8 +98,8 @@ def options(
 
 
 for module in (
-    plan, solve, check, compare, learn, simulate, regret, pareto, reproduce, data, diagnose, extend, export, bench,
-    report, bks, plot, compile, params, lesson,
+    plan, solve, check, compare, learn, simulate, regret, risk, pareto, reproduce, data, diagnose, extend, export,
+    bench, report, bks, plot, compile, params, lesson,
 ):  # fmt: skip
     module.register(app)
 

@@ -1,0 +1,150 @@
+"""`carbonopt risk`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from carbonopt.cli import console, progress, tables
+from carbonopt.core import display
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.interrupt import INTERRUPTED
+from carbonopt.core.status import Status
+from carbonopt.core.tablefile import write_table
+
+if TYPE_CHECKING:
+    from carbonopt.problems.mosp.data.instance import MospInstance
+    from carbonopt.uncertainty.measures import Risk
+    from carbonopt.uncertainty.scenarios import Scenarios
+
+LEVEL = 0.9
+"""Of the column of tail means."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    console.command(app, risk)
+
+
+def risk(
+    files: console.Files,
+    forecast: Annotated[
+        list[str],
+        typer.Option(
+            "--forecast", help="File of forecasts with several members, or ZONE=FILE for one zone; repeatable."
+        ),
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure", help="expectation, cvar:0.9 or budget:6; repeatable.", show_default="expectation and cvar:0.9"
+        ),
+    ] = None,
+    level: Annotated[float, typer.Option("--level", help="Of the column of tail means.")] = LEVEL,
+    schedule: Annotated[
+        Path | None, typer.Option("--schedule", help="Write the plan of the last measure as CSV.")
+    ] = None,
+    time_limit: console.TimeLimit = 60.0,
+    mip_rel_gap: console.RelGap = 1e-4,
+    seed: console.Seed = 0,
+    threads: console.Threads = None,
+    output: console.Output = None,
+    json_output: console.Json = False,
+) -> None:
+    """Plan for a forecast of several members, by a measure of risk, with a proven bound on it.
+
+    All starts are decided at the beginning. A member of the forecast is a scenario.
+    """
+    from carbonopt.uncertainty.measures import risk_of
+
+    risks = [risk_of(text) for text in measure or ["expectation", f"cvar:{LEVEL:g}"]]
+    if not 0 <= level < 1:
+        raise UnsupportedError(f"--level {level:g}: must be at least 0 and below 1")
+    options = {"time_limit": time_limit, "mip_rel_gap": mip_rel_gap, "seed": seed, "threads": threads}
+    used = [Path(text.rpartition("=")[2]) for text in forecast]
+
+    def work(path: Path) -> int:
+        target = console.output_for(output, files, path, "risk.csv", console.TABLE)
+        console.require_target(schedule, [*files, *used], (".csv",))
+        return _one(path, forecast, risks, level, options, target, schedule, json_output)
+
+    console.each_file(files, work)
+
+
+def _one(
+    path: Path,
+    forecast: list[str],
+    risks: Sequence[Risk],
+    level: float,
+    options: dict[str, Any],
+    output: Path | None,
+    schedule: Path | None,
+    json_output: bool,
+) -> int:
+    """Print a row for each measure; the table is written after each, so that nothing that was done is lost."""
+    import pandas as pd
+
+    import carbonopt as co
+    from carbonopt.uncertainty.solve import require_mosp, solve_under_risk
+    from carbonopt.uncertainty.value import plan_row
+
+    instance = require_mosp(co.read(path))
+    scenarios = _scenarios(instance, forecast)
+    say = progress.saying()
+    rows: list[dict[str, Any]] = []
+    worst = 0
+    for risk in risks:
+        say(f"{path}: {risk}")
+        found = solve_under_risk(instance, scenarios, risk, **options)
+        rows.append(plan_row(instance, scenarios, found, level))
+        if output is not None:
+            write_table(output, pd.DataFrame(rows))
+        if schedule is not None and found.solution is not None:
+            write_table(schedule, found.solution.schedule)
+        if found.status is Status.INTERRUPTED:
+            worst = INTERRUPTED
+            break
+        worst = max(worst, int(found.solution is None))
+    if json_output:
+        facts = {"instance": instance.name, "scenarios": len(scenarios)}
+        console.print_json({**facts, "rows": console.records(pd.DataFrame(rows))})
+    else:
+        _print(f"{instance.name}: plans for {len(scenarios)} scenarios", rows, level)
+    return worst
+
+
+def _scenarios(instance: MospInstance, forecast: list[str]) -> Scenarios:
+    """Return the scenarios that the files tell of: one file for all zones, or one for each."""
+    from carbonopt.forecasts import read_archive
+    from carbonopt.uncertainty.scenarios import Scenarios
+
+    zones = instance.carbon.zones
+    told = {zone: file for zone, is_named, file in (text.rpartition("=") for text in forecast) if is_named}
+    common = [text for text in forecast if "=" not in text]
+    unknown = [zone for zone in told if zone not in zones]
+    if unknown:
+        raise UnsupportedError(f"--forecast {unknown[0]}=...: must be of a zone of the instance: {', '.join(zones)}")
+    if len(common) > 1:
+        raise UnsupportedError("--forecast: name one file for all zones, or ZONE=FILE for each")
+    archives = []
+    for zone in zones:
+        if zone not in told and not common:
+            raise UnsupportedError(f"--forecast: zone {zone} has none: must be {zone}=FILE, or one file for all zones")
+        own = told.get(zone, common[0] if common else "")
+        archive = read_archive(own, time=instance.time, zone=None if len(zones) == 1 or zone in told else zone)
+        archives.append(replace(archive, zone=zone))
+    return Scenarios.of_archives(instance, archives)
+
+
+def _print(title: str, rows: Sequence[dict[str, Any]], level: float) -> None:
+    heads = ["plan for", "mean", f"mean of worst {100 * (1 - level):.3g} %", "worst", "its measure", "bound", "gap"]
+    names = ("mean", "cvar", "worst", "value", "bound")
+    cells = [
+        [row["plan"], *(display.number(row.get(name), 6) for name in names), display.percent(row["gap"])]
+        for row in rows
+    ]
+    tables.print_table(title, heads, cells)

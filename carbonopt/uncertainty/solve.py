@@ -1,0 +1,245 @@
+"""`solve_under_risk`: one plan for several possible carbon signals, with a proven bound on its measure of risk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.instance import Instance
+from carbonopt.core.options import Options
+from carbonopt.core.solution import Solution, relative_gap
+from carbonopt.core.status import Status
+from carbonopt.evaluate import evaluate
+from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.solve import solve
+from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk, largest_sum, tail_mean
+from carbonopt.uncertainty.scenarios import Scenarios
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from carbonopt.problems.mosp.formulation.program import MospProgram
+
+
+@dataclass(frozen=True, eq=False)
+class RiskSolution:
+    """A plan, and what is known of its risk.
+
+    Parameters
+    ----------
+    risk
+        The measure that is minimised.
+    status
+        ``optimal`` if the gap is at most `mip_rel_gap`.
+    value
+        The measure of the plan's objective, by the checker's values; None without a plan.
+    bound
+        Proven: no plan has a smaller one. None where nothing was proven.
+    solution
+        The plan, checked under the expected signal; None without one.
+    objectives
+        Of the plan in each scenario, by the checker, shape (S,).
+    seconds
+        Wall time [s].
+    """
+
+    risk: Risk
+    status: Status
+    value: float | None
+    bound: float | None
+    solution: Solution | None
+    objectives: FloatArray
+    seconds: float
+
+    @property
+    def gap(self) -> float | None:
+        """(value - bound) / value; None where one of them is missing."""
+        return relative_gap(self.value, self.bound)
+
+    @property
+    def schedule(self) -> pd.DataFrame:
+        """The plan as a table.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        if self.solution is None:
+            raise ValueError(f"{self.risk} ended {self.status} without a plan")
+        return self.solution.schedule
+
+
+def objectives_of(instance: MospInstance, scenarios: Scenarios, schedule: Any) -> FloatArray:
+    """Return the checker's objective of a schedule in each scenario, shape (S,).
+
+    Raises
+    ------
+    InputError
+        If the schedule violates a constraint.
+    """
+    found = [evaluate(scenarios.instance(instance, s), schedule).objective for s in range(len(scenarios))]
+    return np.array(found, dtype=np.float64)
+
+
+def measured(instance: MospInstance, scenarios: Scenarios, schedule: Any, risk: Risk) -> float:
+    """Return the measure of risk of a schedule, from the checker's objectives.
+
+    A budget needs the energy by zone and slot besides, which is added up job by job.
+    """
+    if isinstance(risk, CVaR):
+        return tail_mean(objectives_of(instance, scenarios, schedule), scenarios.weights, risk.level)
+    expected = evaluate(scenarios.instance(instance), schedule).objective
+    assert expected is not None
+    if isinstance(risk, Expectation):
+        return expected
+    weight = _objective(instance).carbon_kg
+    rises = _energy(instance, schedule) * scenarios.rise / 1000
+    return expected + weight * largest_sum(rises, risk.pairs)
+
+
+def solve_under_risk(
+    instance: MospInstance,
+    scenarios: Scenarios,
+    risk: Risk,
+    *,
+    time_limit: float | None = 60.0,
+    mip_rel_gap: float = 1e-4,
+    seed: int = 0,
+    threads: int | None = None,
+    verbose: bool = False,
+    solver_options: Mapping[str, Any] | None = None,
+) -> RiskSolution:
+    """Decide all starts now, for the least risk over the scenarios.
+
+    Parameters
+    ----------
+    instance
+        Of `mosp`, under the carbon objective.
+    scenarios
+        What the carbon signal may be. That of the instance is not used.
+    risk
+        `Expectation`, `CVaR` or `Budget`. The objective is linear in the signal, so the expectation is that of the
+        expected signal, and `carbonopt.solve` finds it.
+    time_limit, mip_rel_gap, seed, threads, verbose, solver_options
+        As in `carbonopt.solve`.
+
+    Returns
+    -------
+    RiskSolution
+        Its value is that of the checker's objectives, its bound that of the whole program.
+
+    Raises
+    ------
+    UnsupportedError
+        For another problem or objective.
+    InputError
+        If the scenarios have other zones or slots.
+    TooLargeError
+        If the program would not fit into memory.
+    """
+    _objective(instance)
+    options = Options(time_limit, mip_rel_gap, 0.0, seed, threads, verbose, solver_options=dict(solver_options or {}))
+    expected = scenarios.instance(instance)
+    if isinstance(risk, Expectation):
+        found = solve(expected, time_limit=time_limit, mip_rel_gap=mip_rel_gap, seed=seed, threads=threads)
+        known = found if found.has_solution else None
+        return _told(instance, scenarios, risk, found.status, found.bound, known, options)
+    from carbonopt.milp import highs
+
+    form = _program(expected, scenarios, risk)
+    jobs = len(instance.jobs)
+    result = highs.solve(
+        form.program,
+        options,
+        schedule_of=lambda values: form.schedule(values, expected),
+        bound_error=(jobs + _row_weight(scenarios, risk), _rounding(form, scenarios)),
+    )
+    solution = None
+    if result.values is not None:
+        solution = replace(evaluate(expected, form.schedule(result.values, expected)), method=str(risk))
+    return _told(instance, scenarios, risk, result.status, result.bound, solution, options)
+
+
+def _program(expected: MospInstance, scenarios: Scenarios, risk: CVaR | Budget) -> MospProgram:
+    from carbonopt.problems.mosp.formulation import risk as rows
+
+    form = rows.build_certain(expected)
+    if isinstance(risk, CVaR):
+        costs = [rows.carbon_cost(form, scenarios.instance(expected, s)) for s in range(len(scenarios))]
+        rows.add_tail(form, np.array(costs), scenarios.weights, risk.level)
+    else:
+        rows.add_mean(form, rows.carbon_cost(form, expected))
+        rows.add_budget(form, expected, scenarios.rise, risk.pairs)
+    return form
+
+
+def _row_weight(scenarios: Scenarios, risk: CVaR | Budget) -> int:
+    """Return what a missed row of size 1 in every block can lower the objective by, rounded up."""
+    if isinstance(risk, CVaR):
+        return int(np.ceil(2 / (1 - risk.level))) + 1
+    return int(np.ceil(risk.pairs)) + scenarios.rise.size + 1
+
+
+def _rounding(form: MospProgram, scenarios: Scenarios) -> float:
+    """Return by how much rounding of prefix sums may falsify the cost of a plan."""
+    steps = 4.0 * scenarios.g_per_kwh.shape[2] * np.finfo(np.float64).eps
+    return float(steps * np.abs(form.program.arrays().values).max(initial=0.0) * form.program.columns**0.5)
+
+
+def _told(
+    instance: MospInstance,
+    scenarios: Scenarios,
+    risk: Risk,
+    status: Status,
+    bound: float | None,
+    solution: Solution | None,
+    options: Options,
+) -> RiskSolution:
+    """Return the answer with the checker's values; a bound that the plan beats by rounding is cut to its value."""
+    if solution is None:
+        return RiskSolution(risk, status, None, bound, None, np.zeros(0), options.elapsed)
+    value = measured(instance, scenarios, solution.schedule, risk)
+    least = None if bound is None else min(bound, value)
+    gap = relative_gap(value, least)
+    if status is Status.OPTIMAL and (gap is None or gap > options.mip_rel_gap):
+        status = Status.FEASIBLE
+    objectives = objectives_of(instance, scenarios, solution.schedule)
+    return RiskSolution(risk, status, value, least, solution, objectives, options.elapsed)
+
+
+def require_mosp(instance: Instance) -> MospInstance:
+    """Return the instance if it is one of `mosp` under the carbon objective.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is not.
+    """
+    if not isinstance(instance, MospInstance) or not isinstance(instance.objective, CarbonObjective):
+        raise UnsupportedError(f"{instance.name}: must be of problem mosp, under the carbon objective")
+    return instance
+
+
+def _objective(instance: MospInstance) -> CarbonObjective:
+    objective = require_mosp(instance).objective
+    assert isinstance(objective, CarbonObjective)
+    return objective
+
+
+def _energy(instance: MospInstance, schedule: Any) -> FloatArray:
+    """Return the energy of a schedule by zone and slot [kWh], shape (Z, T), added up job by job."""
+    kwh = np.zeros(instance.carbon.g_per_kwh.shape)
+    job_of = {name: number for number, name in enumerate(instance.jobs.name)}
+    cluster_of = {name: number for number, name in enumerate(instance.clusters.name)}
+    for name, cluster, start in zip(schedule["job"], schedule["cluster"], schedule["start"], strict=True):
+        job, place = job_of[name], cluster_of[cluster]
+        watts = float(instance.jobs.demand[job] @ instance.clusters.watts_per_unit[place])
+        end = int(start) + int(instance.jobs.duration[job])
+        kwh[instance.zone_of_cluster[place], int(start) : end] += watts / 1000 * instance.time.slot_hours
+    return kwh
