@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from carbonopt.problems.mosp.formulation.program import MospProgram
+
+
+REFUTED = 1e-6
+"""By how much a plan may be below a bound for rounding, relative."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,11 +206,17 @@ def _told(
     solution: Solution | None,
     options: Options,
 ) -> RiskSolution:
-    """Return the answer with the checker's values; a bound that the plan beats by rounding is cut to its value."""
+    """Return the answer with the checker's values.
+
+    A bound that the plan beats by rounding is cut to its value. One that it beats by more is false, and is not stated.
+    """
     if solution is None:
         return RiskSolution(risk, status, None, bound, None, np.zeros(0), options.elapsed)
     value = measured(instance, scenarios, solution.schedule, risk)
     least = None if bound is None else min(bound, value)
+    if bound is not None and bound - value > REFUTED * abs(value):
+        warnings.warn(f"{instance.name}: the bound {bound:.9g} does not hold: a plan has {value:.9g}", stacklevel=3)
+        least = None
     gap = relative_gap(value, least)
     if status is Status.OPTIMAL and (gap is None or gap > options.mip_rel_gap):
         status = Status.FEASIBLE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,17 @@ def test_a_table_measures_plans_under_scenarios_that_they_did_not_know() -> None
     assert table["cvar"].iloc[1] <= table["cvar"].iloc[0] + 1e-9
     assert (table["worst"] >= table["cvar"]).all()
     assert (table["cvar"] >= table["mean"]).all()
+
+
+def test_a_bound_that_the_plan_refutes_is_not_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    from carbonopt.milp import highs
+
+    instance, scenarios = by_hand()
+    solved = highs.solve
+    monkeypatch.setattr(highs, "solve", lambda *a, **k: replace(solved(*a, **k), bound=0.4))
+    with pytest.warns(UserWarning, match="does not hold"):
+        found = solve_under_risk(instance, scenarios, CVaR(0.5), **EXACT)
+    assert (found.value, found.bound, found.status) == (pytest.approx(0.3), None, "feasible")
 
 
 def test_measures_of_numbers() -> None:
