@@ -5,9 +5,12 @@ Plain Python on the instance file's own dictionary, beside the enumeration of br
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
-import brute_force as single
+from conftest import load_module
+
+single = load_module(Path(__file__).with_name("brute_force.py"))
 
 Placed = tuple[tuple[int, int, int] | None, ...]
 

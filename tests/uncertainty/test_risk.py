@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -25,11 +24,7 @@ EXACT: dict[str, Any] = {"time_limit": None, "mip_rel_gap": 0.0}
 
 @pytest.fixture(scope="module")
 def reference() -> Any:
-    sys.path.insert(0, str(ROOT / "tests" / "reference"))
-    try:
-        return load_module(ROOT / "tests" / "reference" / "brute_force_risk.py")
-    finally:
-        sys.path.pop(0)
+    return load_module(ROOT / "tests" / "reference" / "brute_force_risk.py")
 
 
 def by_hand() -> tuple[co.MospInstance, Scenarios]:
