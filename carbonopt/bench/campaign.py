@@ -62,16 +62,12 @@ def run_campaign(
     left, old = missing(runs, results, options)
     yield from old
     jobs = (job_of(run, options, on_answer is not None) for run in left)
-    done = set()
     for number, answer in execute(jobs):
         run = left[number]
-        if run.key in done:
-            continue
         row = _row_of(run, answer, options)
         if on_answer is not None:  # first: a run that is recorded is not made again
             on_answer(run, answer)
         append(results, row)
-        done.add(run.key)
         yield row
 
 

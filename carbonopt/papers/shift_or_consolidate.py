@@ -5,7 +5,7 @@ one draws. Four plans are compared, each with its machines on as is cheapest for
 
 - `neither`: each job as early as it fits, on the least loaded machine.
 - `shift`: the plan of `mosp`, which knows the carbon signal and no idle power.
-- `consolidate`: starts of `neither`, on the fewest machine hours.
+- `consolidate`: starts of `neither`, on the machines on which they emit least.
 - `both`: times and machines together. `shift_then` has the starts of `shift` and other machines.
 
 What the last three could save lies between the plan found and a proven bound.

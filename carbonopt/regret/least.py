@@ -9,30 +9,11 @@ from typing import Any
 from carbonopt.check import on_its_side
 from carbonopt.core.errors import CarbonoptError, UnsupportedError
 from carbonopt.core.instance import Instance
+from carbonopt.core.interval import Interval
 from carbonopt.core.registry import Problem, problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.solve import solve
-
-
-@dataclass(frozen=True)
-class Interval:
-    """What holds a number that is not known better.
-
-    Parameters
-    ----------
-    least, most
-        Its ends; None where nothing is proven on that side.
-    """
-
-    least: float | None
-    most: float | None
-
-    def below(self, cost: float) -> Interval:
-        """Return by how much a cost is above the number."""
-        return Interval(
-            None if self.most is None else cost - self.most, None if self.least is None else cost - self.least
-        )
 
 
 @dataclass

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.instance import Instance
+from carbonopt.core.interval import Interval
 from carbonopt.core.registry import problem_names, problem_of
-from carbonopt.regret.least import Interval, Optima, cost_of
+from carbonopt.regret.least import Optima, cost_of
 from carbonopt.regret.runs import PARTS, PolicyRuns
 from carbonopt.simulate import policies_of
 from carbonopt.simulation import Policy

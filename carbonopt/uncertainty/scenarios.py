@@ -14,7 +14,7 @@ from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.instance import Instance
 from carbonopt.forecasts.archive import ForecastArchive
 
-I = TypeVar("I", bound=Instance)  # noqa: E741
+AnyInstance = TypeVar("AnyInstance", bound=Instance)
 
 SUM_ROUNDING = 1e-9
 """By how much probabilities may miss 1."""
@@ -132,7 +132,7 @@ class Scenarios:
         past = np.broadcast_to(instance.carbon.g_per_kwh[None, :, :slot], (len(values), len(zones), slot))
         return cls(zones, np.concatenate([past, values], axis=2))
 
-    def instance(self, instance: I, scenario: int | None = None) -> I:
+    def instance(self, instance: AnyInstance, scenario: int | None = None) -> AnyInstance:
         """Return the instance with the signal of one scenario; None for the expected signal.
 
         Raises

@@ -17,6 +17,9 @@ from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.evaluate import evaluate
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.formulation import risk as rows
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.formulation.program import MospProgram, build
 from carbonopt.solve import solve
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk, largest_sum, tail_mean
 from carbonopt.uncertainty.scenarios import Scenarios
@@ -24,9 +27,9 @@ from carbonopt.uncertainty.scenarios import Scenarios
 if TYPE_CHECKING:
     import pandas as pd
 
-    from carbonopt.problems.mosp.formulation.program import MospProgram
 
-
+ENTRY_ROUNDINGS = 16
+"""Of an entry of the budget's rows, and of adding it to the others of a plan."""
 REFUTED = 1e-6
 """By how much a plan may be below a bound for rounding, relative."""
 
@@ -156,14 +159,15 @@ def solve_under_risk(
         known = found if found.has_solution else None
         return _told(instance, scenarios, risk, found.status, found.bound, known, options)
     from carbonopt.milp import highs
+    from carbonopt.problems.mosp.methods.bounds import typical_cost
 
-    form = _program(expected, scenarios, risk)
-    jobs = len(instance.jobs)
+    form, largest, rounding = _program(expected, scenarios, risk)
     result = highs.solve(
         form.program,
         options,
         schedule_of=lambda values: form.schedule(values, expected),
-        bound_error=(jobs + _row_weight(scenarios, risk), _rounding(form, scenarios)),
+        typical_cost=typical_cost(expected, placement_value(expected)),
+        bound_error=(int(np.ceil(len(instance.jobs) + largest)), rounding),
     )
     solution = None
     if result.values is not None:
@@ -171,30 +175,24 @@ def solve_under_risk(
     return _told(instance, scenarios, risk, result.status, result.bound, solution, options)
 
 
-def _program(expected: MospInstance, scenarios: Scenarios, risk: CVaR | Budget) -> MospProgram:
-    from carbonopt.problems.mosp.formulation import risk as rows
+def _program(expected: MospInstance, scenarios: Scenarios, risk: CVaR | Budget) -> tuple[MospProgram, float, float]:
+    """Return the program, what its added columns add up to at most, and by how much rounding may falsify a plan's cost.
 
-    form = rows.build_certain(expected)
+    A tail mean is as wrong as its worst scenario at most. Of a budget, the entries of the rows have a few roundings
+    each, and the expected carbon those of `PlacementValue`.
+    """
     if isinstance(risk, CVaR):
-        costs = [rows.carbon_cost(form, scenarios.instance(expected, s)) for s in range(len(scenarios))]
-        rows.add_tail(form, np.array(costs), scenarios.weights, risk.level)
-    else:
-        rows.add_mean(form, rows.carbon_cost(form, expected))
-        rows.add_budget(form, expected, scenarios.rise, risk.pairs)
-    return form
-
-
-def _row_weight(scenarios: Scenarios, risk: CVaR | Budget) -> int:
-    """Return what a missed row of size 1 in every block can lower the objective by, rounded up."""
-    if isinstance(risk, CVaR):
-        return int(np.ceil(2 / (1 - risk.level))) + 1
-    return int(np.ceil(risk.pairs)) + scenarios.rise.size + 1
-
-
-def _rounding(form: MospProgram, scenarios: Scenarios) -> float:
-    """Return by how much rounding of prefix sums may falsify the cost of a plan."""
-    steps = 4.0 * scenarios.g_per_kwh.shape[2] * np.finfo(np.float64).eps
-    return float(steps * np.abs(form.program.arrays().values).max(initial=0.0) * form.program.columns**0.5)
+        form = rows.build_certain(expected)
+        cases = [scenarios.instance(expected, s) for s in range(len(scenarios))]
+        costs = np.array([rows.carbon_cost(form, case) for case in cases])
+        largest = rows.add_tail(form, costs, scenarios.weights, risk.level)
+        return form, largest, max(float(placement_value(case).rounding().sum()) for case in cases)
+    value = placement_value(expected)
+    form = build(expected, value)
+    largest = rows.add_budget(form, expected, scenarios.rise, risk.pairs)
+    rises = float(rows.kg_per_g(expected).max(initial=0.0) * scenarios.rise.max(initial=0.0))
+    steps = ENTRY_ROUNDINGS * np.finfo(np.float64).eps * float(expected.jobs.duration.sum())
+    return form, largest, float(value.rounding().sum()) + steps * rises
 
 
 def _told(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from carbonopt.core.interval import Interval
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.solve import solve
 from carbonopt.uncertainty.measures import Expectation, Risk, tail_mean
@@ -14,18 +14,6 @@ from carbonopt.uncertainty.solve import RiskSolution, measured, objectives_of, s
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A number that is known to lie between two others; None where a side is not proven."""
-
-    least: float | None
-    most: float | None
-
-    def __str__(self) -> str:
-        least, most = ("?" if end is None else f"{end:.6g}" for end in (self.least, self.most))
-        return f"[{least}, {most}]"
 
 
 def perfect_information(instance: MospInstance, scenarios: Scenarios, **options: Any) -> Interval:
@@ -48,9 +36,9 @@ def perfect_information(instance: MospInstance, scenarios: Scenarios, **options:
     each = [solve(scenarios.instance(instance, s), **options) for s in range(len(scenarios))]
     found = _expected([solution.objective for solution in each], scenarios)
     proven = _expected([solution.bound for solution in each], scenarios)
-    least = None if one.bound is None or found is None else max(0.0, one.bound - found)
-    most = None if one.value is None or proven is None else max(0.0, one.value - proven)
-    return Interval(least, most)
+    least = None if one.bound is None or found is None else one.bound - found
+    most = None if one.value is None or proven is None else one.value - proven
+    return Interval(least, most).at_least_zero()
 
 
 def _expected(values: Sequence[float | None], scenarios: Scenarios) -> float | None:
@@ -80,9 +68,7 @@ def stochastic_solution(instance: MospInstance, scenarios: Scenarios, found: Ris
     if not plan.has_solution:
         return Interval(None, None)
     value = measured(instance, scenarios, plan.schedule, found.risk)
-    least = None if found.value is None else max(0.0, value - found.value)
-    most = None if found.bound is None else max(0.0, value - found.bound)
-    return Interval(least, most)
+    return Interval(found.bound, found.value).below(value).at_least_zero()
 
 
 def compared_plans(

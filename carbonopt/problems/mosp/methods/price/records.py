@@ -90,7 +90,7 @@ class State(NamedTuple):
     demand
         Shape (N, R).
     free
-        PartialSchedule left of each resource by cluster x T + slot, shape (R, M T).
+        Units left of each resource by cluster x T + slot, shape (R, M T).
     levels, least_demand
         Demands that have bits of their own, shape (V, R), and the least of all jobs, shape (R,).
     room

@@ -77,7 +77,10 @@ class Grid:
 
     @staticmethod
     def near(instance: PurchasingInstance, hours: float, of: int = 1) -> Grid:
-        """Return the grid whose cells are of about so many hours: a slot at most, and parts of one of `of` a slot."""
+        """Return the grid whose cells are of about so many hours, and at most a slot.
+
+        The number of cells of a slot is a multiple of `of`, so that each cell lies in one of a grid of `of` a slot.
+        """
         cells = of * max(1, round(instance.time.slot_hours / hours / of))
         return Grid.of(instance, cells if cells * instance.time.slots <= MOST_CELLS else of)
 
