@@ -29,6 +29,8 @@ class Run:
         Since the run began.
     mip_rel_gap, mip_abs_gap
         A gap of at most one of these makes a schedule an optimum.
+    work
+        That the run counted [work units]; None where it counts none.
     """
 
     method: str
@@ -36,6 +38,7 @@ class Run:
     wall_seconds: float
     mip_rel_gap: float = 0.0
     mip_abs_gap: float = 0.0
+    work: float | None = None
 
     def closes(self, objective: float | None, bound: float | None) -> bool:
         """Return whether the bound is close enough to the objective."""
@@ -107,6 +110,7 @@ def judged(instance: Instance, outcome: Outcome, run: Run) -> Solution:
         options=dict(run.options),
         versions=installed_versions(),
         wall_seconds=run.wall_seconds,
+        work=run.work,
     )
     return _proven(instance, solution, run)
 

@@ -13,7 +13,7 @@ from carbonopt.core.files import require_writable
 from carbonopt.core.instance import Instance
 from carbonopt.core.interrupt import is_asked
 from carbonopt.core.leftover import wait
-from carbonopt.core.options import Options, Progress, Schedule
+from carbonopt.core.options import DEFAULT_SECONDS, Options, Progress, Schedule, TimeLimit, seconds_of
 from carbonopt.core.registry import GivenParameters, problem_of
 from carbonopt.core.report import Diagnosis
 from carbonopt.core.solution import Outcome, Solution
@@ -31,7 +31,8 @@ def solve(
     instance: Instance,
     method: str = "auto",
     *,
-    time_limit: float | None = 60.0,
+    time_limit: TimeLimit = "auto",
+    work_limit: float | None = None,
     mip_rel_gap: float = 1e-4,
     mip_abs_gap: float = 0.0,
     seed: int = 0,
@@ -53,14 +54,18 @@ def solve(
     method
         A method of the instance's problem, or ``auto`` to choose by size.
     time_limit
-        Wall time [s]; None for no limit.
+        Wall time [s]; None for no limit; ``auto`` for 60 s, or no limit where `work_limit` is given.
+    work_limit
+        Work [work units], about as many as seconds on one core; None for no limit. A run that ends by work gives the
+        same schedule and bound on a busy machine as on an idle one, see `carbonopt.core.work`. Where a time limit is
+        given as well, the first that is reached ends the run.
     mip_rel_gap, mip_abs_gap
         Stop when the gap between objective and proven bound is at most one of these. A relative gap
         of 1e-7 counts as none.
     seed
         Of everything drawn at random.
     threads
-        Of the solver; None lets it choose.
+        Of the solver; None lets it choose. With `work_limit` it is 1, and no other number is taken.
     verbose, log_file
         Show the solver's log, and keep it in a file.
     initial_solution
@@ -101,7 +106,9 @@ def solve(
     keeper = _Keeper(callback, instance)
     start = None if initial_solution is None else _checked_start(instance, initial_solution)
     wait()
-    options = Options(time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
+    seconds = seconds_of(time_limit, work_limit)
+    options = Options(seconds, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, start, keeper)
+    options = replace(options, work_limit=work_limit)
     if solver_options:
         from carbonopt.milp.solver_options import checked_options
 
@@ -185,7 +192,7 @@ def _checked_start(instance: Instance, initial: Solution) -> Schedule:
 
 
 def _solution(instance: Instance, method: str, options: Options, outcome: Outcome) -> Solution:
-    run = Run(method, options.to_dict(), options.elapsed, options.mip_rel_gap, options.mip_abs_gap)
+    run = Run(method, options.to_dict(), options.seconds, options.mip_rel_gap, options.mip_abs_gap, options.work.units)
     return judged(instance, outcome, run)
 
 
@@ -212,7 +219,9 @@ def formulate(instance: Instance, form: str = "milp") -> Program:
     return program
 
 
-def diagnose(instance: Instance, *, time_limit: float | None = 60.0, threads: int | None = None) -> Diagnosis:
+def diagnose(
+    instance: Instance, *, time_limit: float | None = DEFAULT_SECONDS, threads: int | None = None
+) -> Diagnosis:
     """Say whether an instance has a schedule in which every job runs, and if not, why not.
 
     Parameters

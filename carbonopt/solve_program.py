@@ -197,7 +197,7 @@ def solve_program(
     if values is not None:
         _require_rows(program, values)
     outcome = _outcome(program, reading, result, values)
-    run = Run("program", options.to_dict(), options.elapsed, mip_rel_gap, mip_abs_gap)
+    run = Run("program", options.to_dict(), options.seconds, mip_rel_gap, mip_abs_gap)
     solution = judged(instance, outcome, run)
     if "violations" in solution.info:
         raise InputError(Fault("", f"the program's schedule: {line}") for line in solution.info["violations"])

@@ -72,7 +72,9 @@ class Ascent:
     scale
         Size of a typical price: the quasi-Newton method works in this unit.
     remaining
-        Seconds that are left; asked before every evaluation.
+        Time or work that is left; asked before every evaluation.
+    spend
+        Called at every evaluation: it counts the work of one.
     report
         Called with the best hard value whenever that was looked at.
     goal
@@ -113,6 +115,7 @@ class Ascent:
     upper: FloatArray | float = np.inf
     scale: float = 1.0
     remaining: Callable[[], float] = _no_limit
+    spend: Callable[[], Any] = _no_limit
     report: Callable[[float], Any] | None = None
     goal: float = np.inf
     value: float = field(default=-np.inf, init=False)
@@ -132,12 +135,16 @@ class Ascent:
     def look(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return the hard value and a subgradient at `prices`, and keep them if they are the best so far."""
         value, subgradient = self.hard(prices)
-        self.evaluations += 1
+        self._count()
         if value > self.value:
             self.value, self.prices, self.subgradient = value, np.array(prices), subgradient
         if self.report is not None:
             self.report(self.value)
         return value, subgradient
+
+    def _count(self) -> None:
+        self.evaluations += 1
+        self.spend()
 
     def smooth(self, temperatures: Sequence[float], iterations: int = 100) -> None:
         """Climb the soft function in stages of falling temperature, `iterations` steps at most in each."""
@@ -156,7 +163,7 @@ class Ascent:
         assert soft is not None, "the smoothed form is missing"
 
         def fallen(x: FloatArray) -> tuple[float, FloatArray]:
-            self.evaluations += 1
+            self._count()
             if not np.isfinite(x).all():  # of slopes that differ by many orders of magnitude
                 raise _AstrayError
             value, gradient = soft(x * self.scale, temperature)

@@ -146,7 +146,7 @@ def _record(field: str, value: float | None, solution: Solution, report: Report,
         "method": solution.method,
         "version": solution.versions["carbonopt"],
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "work": {name: solution.info[name] for name in WORK if name in solution.info},
+        "work": {name: solution.info[name] for name in WORK if name in solution.info} | {"units": solution.work},
         "wall_seconds": round(solution.wall_seconds, 2),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
     }

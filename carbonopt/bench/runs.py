@@ -15,7 +15,7 @@ Key = tuple[str, str, int]
 """What tells the runs of a campaign apart: hash of the instance, method as asked for, and seed."""
 Row = dict[str, Any]
 """One finished run, as a line of the results holds it."""
-AS_PLANNED = ("time_limit", "mip_rel_gap", "threads", "memory_mib", "kill_seconds")
+AS_PLANNED = ("time_limit", "work_limit", "mip_rel_gap", "threads", "memory_mib", "kill_seconds")
 """Options that are the same for all runs of a file of results."""
 
 FAILED = ("crashed", "killed", "memory_limit")

@@ -26,6 +26,7 @@ def bench(
     files: console.Files,
     methods: console.Methods = None,
     time_limit: console.TimeLimit = 20.0,
+    work_limit: console.WorkLimit = None,
     seeds: Annotated[
         str, typer.Option("--seeds", "--seed", help="Of everything drawn at random: 1-5, or 1,4,7.")
     ] = "0",
@@ -83,7 +84,12 @@ def bench(
         raise typer.Exit(worst)
     if part is not None:
         runs = runs[part[0] - 1 :: part[1]]
-    options: dict[str, Any] = {"time_limit": time_limit, "threads": threads, "memory_mib": memory_limit}
+    options: dict[str, Any] = {
+        "time_limit": time_limit,
+        "work_limit": work_limit,
+        "threads": threads,
+        "memory_mib": memory_limit,
+    }
     options["kill_seconds"] = campaigns.kill_seconds(time_limit, kill_after)
     execute: Execute = partial(on_processes, workers=workers)
     if cluster is not None:

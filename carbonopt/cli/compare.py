@@ -30,6 +30,7 @@ def compare(
     files: console.Files,
     methods: console.Methods = None,
     time_limit: console.TimeLimit = SECONDS,
+    work_limit: console.WorkLimit = None,
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,
     threads: console.Threads = None,
@@ -57,6 +58,7 @@ def compare(
     """
     options: dict[str, Any] = {
         "time_limit": time_limit,
+        "work_limit": work_limit,
         "mip_rel_gap": mip_rel_gap,
         "seed": seed,
         "threads": threads,

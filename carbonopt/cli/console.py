@@ -37,6 +37,14 @@ def unlimited(limit: float | None) -> float | None:
     return None if limit == float("inf") else limit
 
 
+def seconds(context: typer.Context, limit: float | None) -> float | None:
+    """Return a time limit, None where it is infinite, or left out beside a work limit: a callback of options."""
+    is_left_out = getattr(context.get_parameter_source("time_limit"), "name", "") == "DEFAULT"
+    if is_left_out and context.params.get("work_limit") is not None:
+        return None
+    return unlimited(limit)
+
+
 Files = Annotated[  # readable=False: typer would end the call over one file that is not
     list[Path], typer.Argument(help="Instance files (.json or .json.gz).", show_default=False, readable=False)
 ]
@@ -58,6 +66,15 @@ TimeLimit = Annotated[
         "-t",
         min=0.0,
         help="Wall seconds a method; inf for none.",
+        callback=seconds,
+    ),
+]
+WorkLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--work-limit",
+        min=0.0,
+        help="Work units a method, about a second each: the same answer on a busy machine.",
         callback=unlimited,
     ),
 ]

@@ -32,6 +32,7 @@ def pareto(
     levels: Annotated[int, typer.Option("--levels", min=2, help="Limits on each.")] = 5,
     method: console.Method = "auto",
     time_limit: console.TimeLimit = SECONDS,
+    work_limit: console.WorkLimit = None,
     mip_rel_gap: console.RelGap = 1e-3,
     seed: console.Seed = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Image file (.png, .svg, .pdf).")] = None,
@@ -39,7 +40,13 @@ def pareto(
     json_output: console.Json = False,
 ) -> None:
     """Minimise one quantity under limits on the others: a front of schedules, each with a proven bound."""
-    options: dict[str, Any] = {"method": method, "time_limit": time_limit, "mip_rel_gap": mip_rel_gap, "seed": seed}
+    options: dict[str, Any] = {
+        "method": method,
+        "time_limit": time_limit,
+        "work_limit": work_limit,
+        "mip_rel_gap": mip_rel_gap,
+        "seed": seed,
+    }
     if plot is not None and len(files) > 1:
         raise UnsupportedError("--plot draws one front: give one file")
     names = tuple(listed(quantities)) if quantities else None

@@ -26,6 +26,7 @@ def solve(
     files: console.Files,
     method: console.Method = "auto",
     time_limit: console.TimeLimit = 60.0,
+    work_limit: console.WorkLimit = None,
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,
     threads: console.Threads = None,
@@ -42,6 +43,7 @@ def solve(
     """Solve instances and report objective, proven bound and gap."""
     options: dict[str, Any] = {
         "time_limit": time_limit,
+        "work_limit": work_limit,
         "mip_rel_gap": mip_rel_gap,
         "seed": seed,
         "threads": threads,
@@ -125,6 +127,7 @@ def _print(solution: Solution) -> None:
         ["proven bound", display.number(solution.bound, 9)],
         ["gap", display.percent(solution.gap)],
         ["wall seconds", f"{solution.wall_seconds:.2f}"],
+        ["work units", display.number(solution.work)],
         *([name, display.metric(name, value)] for name, value in solution.metrics.items()),
     ]
     tables.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)

@@ -94,6 +94,7 @@ class Solution:
     options: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     wall_seconds: float = 0.0
+    work: float | None = None
 
     @property
     def has_solution(self) -> bool:
@@ -137,6 +138,7 @@ class Solution:
             "proven bound": number(self.bound),
             "gap": percent(self.gap),
             "seconds": f"{self.wall_seconds:.2f}",
+            "work units": number(self.work),
         }
         facts |= {name: metric(name, value) for name, value in self.metrics.items()}
         return card(f"{self.method} on {self.instance}", facts)
@@ -153,6 +155,7 @@ class Solution:
             "bound": self.bound,
             "gap": self.gap,
             "wall_seconds": self.wall_seconds,
+            "work": self.work,
             "metrics": plain(self.metrics),
         }
 
@@ -176,6 +179,7 @@ class Solution:
             "schedule": plain(self.columns),
             "versions": self.versions,
             "wall_seconds": self.wall_seconds,
+            "work": self.work,
         }
 
     def write(self, path: str | os.PathLike[str]) -> None:

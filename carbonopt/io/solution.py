@@ -35,6 +35,7 @@ class SolutionFile(Section):
     schedule: dict[str, list[Any]] | None = Field(default=None, description="columns, one row a decision")
     versions: dict[str, str] = Field(default_factory=dict)
     wall_seconds: NonNegative = 0.0
+    work: NonNegative | None = Field(default=None, description="work units that the run counted")
 
 
 def solution_from_dict(raw: dict[str, Any]) -> Solution:

@@ -19,7 +19,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp.first import new_highs
 from carbonopt.milp.program import Arrays, Program
-from carbonopt.milp.run import Run
+from carbonopt.milp.run import PASS_STEPS, Run
 from carbonopt.milp.scaling import Scaling, scaling_of
 
 HIGHS_SEEDS = 2**31
@@ -86,7 +86,7 @@ def solve(
     program
         An LP if no column is integer, else a MILP.
     options
-        The time limit counts from ``options.started``. Ctrl-C ends the solve with the incumbent.
+        The time limit counts from ``options.started``, as does the work. Ctrl-C ends the solve with the incumbent.
     start
         Values of all columns to start a MILP from.
     schedule_of
@@ -121,6 +121,9 @@ def solve(
     highs = _configured(
         options, lp_solver if not is_mip else "choose", scaling.cost, tolerance, interior_tolerance, root_only
     )
+    if options.steps_left < PASS_STEPS * len(arrays.values):
+        options.spend(options.steps_left)
+        return Result(Status.TIME_LIMIT, info={"highs_status": "not begun: more work than is left"})
     pass_program(highs, program, arrays, scaling)
     if start is not None and is_mip:
         solution = highspy.HighsSolution()
@@ -128,8 +131,8 @@ def solve(
         highs.setSolution(solution)
     slack = 2 * TOLERANCE / scaling.cost * bound_error[0] + bound_error[1]
     slack = -slack if program.sense == "min" else slack
-    highs.setOptionValue("time_limit", max(options.remaining, 1e-3))
-    run = Run(highs, options, schedule_of if is_mip else None, scaling.cost, slack)
+    highs.setOptionValue("time_limit", max(options.seconds_left, 1e-3))
+    run = Run(highs, options, schedule_of if is_mip else None, scaling.cost, slack, len(arrays.values))
     if scaling.cost != 1 and options.verbose:
         print(_scale_line(scaling.cost), flush=True)
     run.to_the_end()
@@ -162,9 +165,11 @@ def farkas_multipliers(program: Program, options: Options) -> FloatArray | None:
     scaling = scaling_of(arrays)
     highs = _configured(options, "simplex", 1.0, TOLERANCE, None, root_only=False)
     highs.setOptionValue("presolve", "off")  # it finds out without multipliers
-    highs.setOptionValue("time_limit", max(options.remaining, 1e-3))
+    highs.setOptionValue("time_limit", max(options.seconds_left, 1e-3))
+    if options.steps_left < PASS_STEPS * len(arrays.values):
+        return None
     pass_program(highs, program, arrays, scaling)
-    run = Run(highs, replace(options, callback=None), None, 1.0, 0.0)
+    run = Run(highs, replace(options, callback=None), None, 1.0, 0.0, len(arrays.values))
     run.to_the_end()
     if run.is_left_behind or highs.getModelStatus() != highspy.HighsModelStatus.kInfeasible:
         return None
@@ -203,7 +208,9 @@ def _configured(
         }
     if root_only:
         settings |= {"mip_max_nodes": 1, "mip_heuristic_effort": 0.0}
-    if options.threads is not None:
+    if options.work_limit is not None:
+        settings["threads"] = 1
+    elif options.threads is not None:
         settings["threads"] = min(options.threads, os.cpu_count() or 1)  # more would wait for each other
     if options.log_file is not None:
         settings["log_file"] = os.fspath(options.log_file)

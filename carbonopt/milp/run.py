@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,13 @@ GRACE_SECONDS = 0.5
 """What HiGHS gets at least to stop in, once it should; presolve and factorisations may take a minute to notice."""
 GRACE_SHARE = 0.025
 """What it gets of a long time limit."""
+PASS_STEPS = 200.0
+LOOK_STEPS = 1_000.0
+INTERIOR_STEPS = 60.0
+"""Loop steps for each nonzero of the program: of presolve, between two looks of the tree at its limits, and of an
+interior-point iteration. Where HiGHS looks, and what it counts, does not depend on the machine."""
+SIMPLEX_STEPS = 200.0
+"""Loop steps of a simplex iteration, for the square root of the number of nonzeros: vectors are sparse."""
 
 
 class Run:
@@ -34,6 +42,8 @@ class Run:
         Objective and bound that it reported last.
     root_bound
         The last bound that it reported before it branched; None if there was none.
+    steps
+        Loop steps that it took, about.
     """
 
     def __init__(
@@ -43,12 +53,17 @@ class Run:
         schedule_of: Callable[[FloatArray], Any] | None,
         factor: float,
         slack: float,
+        nonzeros: int = 0,
     ) -> None:
         self.highs = highs
         self.options = options
         self.schedule_of = schedule_of
         self.factor = factor
         self.slack = slack
+        self.nonzeros = nonzeros
+        self.steps = PASS_STEPS * nonzeros
+        self.looks = 0
+        self.most_steps = options.steps_left
         self.stopped_by_user = False
         self.is_left_behind = False
         self.failure: BaseException | None = None
@@ -82,6 +97,7 @@ class Run:
                     leave(thread)
                     raise
                 self.stopped_by_user = True
+        self.options.spend(self.steps)
         if not self.finished.is_set():
             self.is_left_behind = True
             leave(thread)
@@ -92,7 +108,7 @@ class Run:
 
     def _is_late(self) -> bool:
         """Return whether HiGHS should have stopped so long ago that nobody waits for it any longer."""
-        if not self.stopped_by_user and self.options.remaining > 0:
+        if not self.stopped_by_user and self.options.seconds_left > 0:
             return False
         if self.should_stop_since is None:
             self.should_stop_since = time.perf_counter()
@@ -117,13 +133,26 @@ class Run:
         self.options.report(**self.state, schedule=make)
 
     def _on_interrupt_check(self, event: Any) -> None:
-        if self.should_stop_since is not None or self.stopped_by_user or is_asked():
+        self._count(event)
+        late = self.should_stop_since is not None or self.steps >= self.most_steps
+        if late or self.stopped_by_user or is_asked():
             event.data_in.user_interrupt = True
         bound = event.data_out.mip_dual_bound
         if bound and np.isfinite(bound):
             self.state["bound"] = float(bound) / self.factor + self.slack
             if event.data_out.mip_node_count == 0:
                 self.root_bound = self.state["bound"]
+
+    def _count(self, event: Any) -> None:
+        """Count the steps so far, from what HiGHS counts itself."""
+        found = event.data_out
+        is_of_tree = found.mip_node_count >= 0
+        self.looks += is_of_tree
+        steps = (PASS_STEPS + LOOK_STEPS * self.looks) * self.nonzeros
+        if not is_of_tree:
+            steps += SIMPLEX_STEPS * sqrt(self.nonzeros) * max(found.simplex_iteration_count, 0)
+            steps += INTERIOR_STEPS * self.nonzeros * max(found.ipm_iteration_count, 0)
+        self.steps = max(self.steps, steps)
 
     def _on_improvement(self, event: Any) -> None:
         self.incumbent = np.array(event.data_out.mip_solution, dtype=np.float64)

@@ -26,6 +26,7 @@ LAST_MOMENT = 1e7
 MEASURED = ("best_bound", "root_gap", "primal_integral", "seconds_to_1_percent", "seconds_to_0.1_percent")
 HEADS = {
     "time_limit": "time limit [s]",
+    "work_limit": "work limit",
     "mip_rel_gap": "relative gap",
     "threads": "threads",
     "memory_mib": "memory [MiB]",
@@ -138,6 +139,8 @@ def command_of(row: Row) -> str:
             "-t",
             "inf" if limit is None else f"{limit:g}",
         ]
+        if _is_number(row.get("work_limit")):
+            words += ["--work-limit", f"{row['work_limit']:g}"]
         if isinstance(row.get("threads"), int):
             words += ["--threads", str(row["threads"])]
     return one_line(" ".join(map(quote, words)))

@@ -209,7 +209,7 @@ def _told(
     A bound that the plan beats by rounding is cut to its value. One that it beats by more is false, and is not stated.
     """
     if solution is None:
-        return RiskSolution(risk, status, None, bound, None, np.zeros(0), options.elapsed)
+        return RiskSolution(risk, status, None, bound, None, np.zeros(0), options.seconds)
     value = measured(instance, scenarios, solution.schedule, risk)
     least = None if bound is None else min(bound, value)
     if bound is not None and bound - value > REFUTED * abs(value):
@@ -219,7 +219,7 @@ def _told(
     if status is Status.OPTIMAL and (gap is None or gap > options.mip_rel_gap):
         status = Status.FEASIBLE
     objectives = objectives_of(instance, scenarios, solution.schedule)
-    return RiskSolution(risk, status, value, least, solution, objectives, options.elapsed)
+    return RiskSolution(risk, status, value, least, solution, objectives, options.seconds)
 
 
 def require_mosp(instance: Instance) -> MospInstance:

@@ -30,7 +30,8 @@ def test_solve_check_and_json(tmp_path):
     assert done.exit_code == 0
     summary = json.loads(done.stdout)
     assert set(summary) == {
-        "instance", "problem", "method", "status", "sense", "objective", "bound", "gap", "wall_seconds", "metrics",
+        "instance", "problem", "method", "status", "sense", "objective", "bound", "gap", "wall_seconds", "work",
+        "metrics",
     }  # fmt: skip
     assert summary["objective"] == pytest.approx(0.7)
     assert run("check", TINY["crowd"], target).exit_code == 0
@@ -40,6 +41,25 @@ def test_solve_check_and_json(tmp_path):
     done = run("check", TINY["crowd"], target, "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["violations"][0]["constraint"] == "horizon"
+
+
+@pytest.mark.parametrize(("seconds", "limit"), [([], None), (["-t", 30], 30)])
+def test_a_work_limit_takes_the_place_of_the_time_limit(tmp_path, seconds, limit):
+    """It is left out unless it is given; what the run has done is in the file."""
+    target = tmp_path / "s.json"
+    done = run("solve", TINY["crowd"], "-m", "lp-rounding", "--work-limit", 0.01, *seconds, "-o", target)
+    assert done.exit_code == 0
+    made = json.loads(target.read_text())
+    assert (made["options"]["time_limit"], made["options"]["work_limit"]) == (limit, 0.01)
+    assert 0 < made["work"] == co.read_solution(target).work
+
+
+@pytest.mark.parametrize("command", ["compare", "pareto", "bench"])
+def test_other_commands_take_a_work_limit(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    instance = TINY["crowd"] if command != "pareto" else tmp_path / "cloud.json"
+    co.generate("purchasing", jobs=3, arrival_hours=6).write(tmp_path / "cloud.json")
+    assert run(command, instance, "--work-limit", 0.01).exit_code == 0
 
 
 @pytest.mark.slow

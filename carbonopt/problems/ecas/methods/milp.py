@@ -13,7 +13,8 @@ from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.formulation.program import EcasProgram, build, estimate_size
 from carbonopt.problems.ecas.methods.price.bound import certificate
 from carbonopt.problems.ecas.methods.price.kernels import change, move, place_anywhere, settle
-from carbonopt.problems.ecas.methods.price.method import compiled, greedy_steps
+from carbonopt.problems.ecas.methods.price.method import compiled
+from carbonopt.problems.ecas.methods.price.search import greedy_steps
 from carbonopt.problems.ecas.methods.price.tables import by_energy, empty_state, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.certificate import proven_bound
 

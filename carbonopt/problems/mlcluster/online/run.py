@@ -13,6 +13,9 @@ from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.simulation import Log, Policy, Pool, Workload, run
 from carbonopt.simulation.options import SimulationOptions
 
+SIMULATION_STEPS = 400_000.0
+"""Loop steps that stand for a job in a simulation, about a millisecond of Python."""
+
 
 def simulate(instance: MlClusterInstance, policy: Policy, options: SimulationOptions) -> Outcome:
     """Simulate a policy.
@@ -56,9 +59,10 @@ def schedule_in_time(instance: MlClusterInstance, policy: Policy, options: Optio
     """
 
     def look(_: object) -> None:
-        if options.remaining <= 0:
+        if options.seconds_left <= 0:
             raise KeyboardInterrupt  # the engine ends with what it has
 
+    options.spend(SIMULATION_STEPS * len(instance.jobs))
     log = run(
         workload_of(instance),
         [Pool("gpus", instance.cluster.gpus)],
@@ -67,7 +71,7 @@ def schedule_in_time(instance: MlClusterInstance, policy: Policy, options: Optio
         horizon=instance.horizon_minutes,
         callback=look,
     )
-    if log.stopped == "interrupted" and options.remaining > 0:
+    if log.stopped == "interrupted" and options.seconds_left > 0:
         raise KeyboardInterrupt
     return None if log.unfinished.size else columns_of(instance, log)
 

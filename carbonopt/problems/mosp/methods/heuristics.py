@@ -41,6 +41,7 @@ def earliest_start(
         if options.remaining == 0:
             break
         options.report()
+        options.spend(partial.steps_a_job)
         fits = partial.fits(job)
         slots = np.flatnonzero(fits.any(axis=0))
         if not len(slots):
@@ -145,6 +146,7 @@ def insert_all(partial: PartialSchedule, jobs: list[int], rng: np.random.Generat
     budget = EJECTIONS_PER_JOB * len(partial.instance.jobs)
     while queue and options.remaining > 0:
         job = queue.pop(0)
+        options.spend(partial.steps_a_job)
         place = partial.cheapest(job)
         if place is not None and place[2] < partial.instance.objective.absence_price:
             partial.place(job, place[0], place[1])
@@ -159,6 +161,7 @@ def descend(partial: PartialSchedule, rng: np.random.Generator, options: Options
     improved = True
     while improved and options.remaining > 0:
         improved = False
+        options.spend(partial.steps_a_job * len(partial.placed))
         for job in rng.permutation(partial.placed):
             cluster = int(partial.cluster[job])
             start = int(partial.start[job])

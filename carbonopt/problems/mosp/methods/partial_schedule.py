@@ -10,6 +10,9 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.data.schedule import as_schedule, from_schedule
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 
+CALL_STEPS = 40_000.0
+"""Loop steps that the calls of numpy for one job stand for."""
+
 
 class PartialSchedule:
     """A partial schedule and the capacity that it leaves.
@@ -42,6 +45,11 @@ class PartialSchedule:
         for job, cluster, start in zip(*from_schedule(instance, schedule), strict=True):
             found.place(job, cluster, start)
         return found
+
+    @property
+    def steps_a_job(self) -> float:
+        """Loop steps to look for places of one job, about: whole arrays in some 20 calls of numpy."""
+        return CALL_STEPS + self.free.size
 
     def starts(self, job: int) -> IntArray:
         """Return the slots in which `job` may start, by release and horizon."""

@@ -88,10 +88,9 @@ def branch(instance: PurchasingInstance, first: CheckedSchedule | None, known: O
     if first is not None:
         options.report(incumbent=first.objective, schedule=lambda: first.schedule, info=first.info)
     seconds = estimate_size(instance)[1] / NONZEROS_A_SECOND
-    if seconds > options.remaining:
-        words = (
-            f"to build the program takes about {seconds:.1f} s, more than the {options.remaining:.1f} s that are left"
-        )
+    if seconds > options.seconds_left:
+        left = f"more than the {options.seconds_left:.1f} s that are left"
+        words = f"to build the program takes about {seconds:.1f} s, {left}"
         stopped = replace(known, status=Status.TIME_LIMIT, info=known.info | {"stopped": words})
         if first is None:
             return stopped

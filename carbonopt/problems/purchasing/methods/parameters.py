@@ -15,14 +15,14 @@ class PolishParameters(Parameters):
     ----------
     sweeps
         Over all jobs, at most. More find a little more.
-    seconds
-        Time for one schedule, at most [s]: a solver's time limit must be kept.
+    work
+        For one schedule, at most [work units], about a second each: a solver's time limit must be kept.
     most_jobs
         Up to which schedules are polished. The time grows with their square.
     """
 
     sweeps: int = number(5, least=0)
-    seconds: float = number(1.0, least=0)
+    work: float = number(1.0, least=0)
     most_jobs: int = number(2000, least=0)
 
 

@@ -6,11 +6,10 @@ just when another one does.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.work import Work
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import ON_DEMAND, RESERVED, SPOT
 from carbonopt.problems.purchasing.formulation.breakpoints import breakpoints
@@ -19,6 +18,10 @@ from carbonopt.problems.purchasing.verify.accounts import load_of
 
 BETTER = 1e-12
 """Relative difference of costs, and hours without a free CPU, that count as rounding."""
+JOB_STEPS = 150.0
+"""Loop steps of the best response of one job for each other one."""
+CALLS = 500
+"""Jobs that calls of numpy stand for."""
 
 
 def polished(
@@ -38,7 +41,7 @@ def polished(
     job, start, option
         One run of each job.
     parameters
-        How long it may take.
+        How much work it may take.
     """
     start = start.copy()
     option = option.copy()
@@ -46,12 +49,13 @@ def polished(
     if instance.limits or len(job) > parameters.most_jobs:
         return start, option
     points = breakpoints(instance, job)
-    finished = time.perf_counter() + parameters.seconds
+    work = Work()
     for _ in range(parameters.sweeps):
         moved = False
         for run in movable:
-            if time.perf_counter() > finished:
+            if work.units > parameters.work:
                 return start, option
+            work.add(JOB_STEPS * (CALLS + len(job)))
             others = (option != SPOT) & (option != ON_DEMAND)
             others[run] = False
             end = start + instance.jobs.length_hours[job]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -67,15 +66,14 @@ class TestSteps:
         assert np.array(steps) == pytest.approx(np.array([[1, 1, 0.04], [0.1, 10, 0.2], [0.01, 100, 1]]))
 
     def test_without_time_there_is_one_sweep(self) -> None:
-        assert len(list(Cooling(5, 1.0, 0.01, seconds=0.0))) == 1
+        assert len(list(Cooling(5, 1.0, 0.01, limit=0.0))) == 1
 
-    def test_a_slow_first_sweep_does_not_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_slow_first_sweep_does_not_count(self) -> None:
         """There numba compiles: taken for the time of a sweep, it left a first call of 20 s with 36 sweeps."""
-        cooling, now = Cooling(4, 0.0, 0.0), [7.0]
-        monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+        now = [7.0]
+        cooling = Cooling(4, 0.0, 0.0, clock=lambda: now[0])
         for number, _ in enumerate(cooling):
             now[0] += 0.01 if number else 20.0
-        monkeypatch.undo()
         assert cooling.spent == pytest.approx(20.03)
         assert cooling.per_sweep == pytest.approx(0.01)
 

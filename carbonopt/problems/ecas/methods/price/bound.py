@@ -18,6 +18,9 @@ from carbonopt.problems.ecas.methods.price.kernels import least_patterns, least_
 from carbonopt.problems.ecas.methods.price.parameters import BoundParameters
 from carbonopt.problems.ecas.methods.price.tables import Tables
 
+EVALUATION_STEPS = 5.0
+"""Loop steps of an evaluation for each start of a job and each slot of a machine."""
+
 
 class Dual:
     """The dual function of prices as one flat array, shape (R T,)."""
@@ -62,11 +65,15 @@ def prefix(prices: FloatArray) -> FloatArray:
 def best_prices(instance: EcasInstance, tables: Tables, options: Options, params: BoundParameters) -> FloatArray:
     """Return prices of a high bound, shape (R, T)."""
     dual = Dual(instance, tables)
+    jobs = instance.jobs
+    machines = float(len(instance.machines) * instance.time.slots)
+    steps = EVALUATION_STEPS * (float((jobs.deadline - jobs.arrival).sum()) + machines)
     ascent = Ascent(
         dual.hard,
         None,
         dual.first(),
         remaining=lambda: options.remaining,
+        spend=lambda: options.spend(steps),
         report=None,
     )
     ascent.step(params.steps, params.first_gap)

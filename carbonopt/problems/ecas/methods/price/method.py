@@ -19,7 +19,7 @@ from carbonopt.problems.ecas.methods.price.eject_kernels import eject
 from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts
 from carbonopt.problems.ecas.methods.price.parameters import PriceParameters
 from carbonopt.problems.ecas.methods.price.repair import repair_steps, repaired
-from carbonopt.problems.ecas.methods.price.search import filled, improved, restored
+from carbonopt.problems.ecas.methods.price.search import filled, greedy_steps, improved, restored
 from carbonopt.problems.ecas.methods.price.search_kernels import search, value_of
 from carbonopt.problems.ecas.methods.price.tables import (
     NOWHERE,
@@ -40,14 +40,7 @@ COMPILE_SECONDS = 20.0
 
 def compiled(steps: float, options: Options) -> AbstractContextManager[bool]:
     """Decide whether the kernels are compiled, for about so many loop steps and the time that is left."""
-    return loops(steps, PRICE_KERNELS, COMPILE_SECONDS, remaining=options.remaining, problem="ecas")
-
-
-def greedy_steps(instance: EcasInstance) -> float:
-    """Return about how many loop steps a greedy schedule takes."""
-    jobs = instance.jobs
-    window = float((jobs.deadline - jobs.arrival).sum()) * (len(instance.resources) + 1)
-    return window * len(instance.machines) + 10.0 * len(jobs) * instance.time.slots
+    return loops(steps, PRICE_KERNELS, COMPILE_SECONDS, remaining=options.seconds_left, problem="ecas")
 
 
 def greedy(instance: EcasInstance, options: Options) -> Outcome:

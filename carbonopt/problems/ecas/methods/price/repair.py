@@ -21,6 +21,8 @@ from carbonopt.problems.ecas.methods.price.tables import NOWHERE, Ranking, State
 
 FORCED_AT_ONCE = 200
 """Forced places for which random numbers are drawn at once: after them the time is asked for."""
+WAY_STEPS = 100.0
+"""Loop steps to find who is in the way of a job at one place, beside one for each job."""
 
 
 def repair_steps(instance: EcasInstance, params: RepairParameters) -> float:
@@ -57,4 +59,5 @@ def repaired(tables: Tables, state: State, ranking: Ranking, options: Options, p
         random = rng.random(numbers)
         count = eject(tables, state, ranking, patience, waiting, count, params.tries, params.wanders, random)
         turns += FORCED_AT_ONCE
+        options.spend(FORCED_AT_ONCE * (params.tries + params.wanders) * (WAY_STEPS + len(waiting)))
     return count

@@ -29,6 +29,13 @@ SMALL_CHUNK = 4_000
 """The same where kernels run as plain Python."""
 
 
+def greedy_steps(instance: EcasInstance) -> float:
+    """Return about how many loop steps a greedy schedule takes."""
+    jobs = instance.jobs
+    window = float((jobs.deadline - jobs.arrival).sum()) * (len(instance.resources) + 1)
+    return window * len(instance.machines) + 10.0 * len(jobs) * instance.time.slots
+
+
 def filled(instance: EcasInstance, tables: Tables, ranking: Ranking, options: Options, rounds: int = 1) -> State:
     """Return a schedule by greedy insertion, largest jobs first; some may have no place.
 
@@ -43,6 +50,7 @@ def filled(instance: EcasInstance, tables: Tables, ranking: Ranking, options: Op
         for m in range(len(instance.machines)):
             settle(tables, state, m)
         fill(tables, state, ranking, order)
+        options.spend(greedy_steps(instance))
         has_none = state.machine[order] == NOWHERE
         missing = int(np.count_nonzero(has_none))
         if missing < fewest:
@@ -116,6 +124,7 @@ def improved(
             start,
         )
         moves += made
+        options.spend(made * greedy_steps(instance) / max(1, jobs))
         if best < known and enough(best, state._replace(machine=machine, start=start)):
             break
     return restored(instance, tables, machine, start), moves

@@ -44,7 +44,7 @@ def price(instance: ElasticInstance, options: Options) -> Outcome:
         seconds += PLAN_COMPILE_SECONDS
         solve = _integer_price
         kernels += PLAN_KERNELS
-    with loops(steps, kernels, seconds, remaining=options.remaining, problem="elastic") as ready:
+    with loops(steps, kernels, seconds, remaining=options.seconds_left, problem="elastic") as ready:
         if ready:
             return solve(instance, options)
     return without_loops(instance, options)

@@ -88,6 +88,12 @@ def cells_of(instance: MlClusterInstance, params: BoundParameters) -> int:
     return params.fine_cells if counts and small else 1
 
 
+def pricing_steps(instance: MlClusterInstance, cells: int) -> float:
+    """Return about how many loop steps it takes to price all jobs once."""
+    kinds, scales = instance.scales.throughput.shape
+    return instance.time.slots * cells * (2.0 * len(instance.jobs) + float(kinds * scales**2))
+
+
 def ascend(instance: MlClusterInstance, options: Options, start: Priced | None = None) -> Priced:
     """Return prices with a good bound.
 
@@ -105,6 +111,7 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
     program = CellCoefficients(instance, cells)
     dual = Dual(program)
     part = options.part(params.time_share)
+    steps = pricing_steps(instance, cells)
     first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
 
     def priced(dual: Dual) -> Priced:
@@ -119,6 +126,7 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
         first,
         scale=dual.typical,
         remaining=lambda: part.remaining,
+        spend=lambda: part.spend(steps),
         report=lambda value: options.report(bound=value, certificate=lambda: priced(Dual(program)).certificate()),
         goal=ceiling(instance),
     )

@@ -20,7 +20,7 @@ from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
-from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling, cells_of
+from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling, cells_of, pricing_steps
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.follow import PricePolicy, rounded
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
@@ -42,11 +42,9 @@ RULES = ("fixed-2", "tiresias")
 
 def price_steps(instance: MlClusterInstance, params: BoundParameters) -> float:
     """Return about how many loop steps prices and the schedules that follow them take."""
-    cells = instance.time.slots * cells_of(instance, params)
-    jobs = len(instance.jobs)
-    kinds, scales = instance.scales.throughput.shape
-    pricing = cells * (2.0 * jobs + float(kinds * scales**2))
-    return PRICINGS * pricing + float(jobs) * cells**2
+    cells = cells_of(instance, params)
+    follow = float(len(instance.jobs)) * (instance.time.slots * cells) ** 2
+    return PRICINGS * pricing_steps(instance, cells) + follow
 
 
 def price(instance: MlClusterInstance, options: Options) -> Outcome:
@@ -56,7 +54,7 @@ def price(instance: MlClusterInstance, options: Options) -> Outcome:
     """
     params = options.parameters(PriceParameters).bound
     steps = price_steps(instance, params)
-    left = options.remaining
+    left = options.seconds_left
     with loops(steps, PRICE_KERNELS, COMPILE_SECONDS, remaining=left, problem="mlcluster") as ready:
         if ready:
             return _price(instance, options)

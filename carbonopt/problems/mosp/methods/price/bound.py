@@ -67,6 +67,7 @@ class Bound:
             self.prices,
             scale=self.typical / self.work,
             remaining=lambda: options.remaining,
+            spend=lambda: options.spend(self.dual.steps),
         )
         for temperature in self.params.bound.temperatures:
             ascent.smooth([temperature * self.typical], self.params.bound.iterations)

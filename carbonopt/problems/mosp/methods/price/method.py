@@ -33,7 +33,7 @@ from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.search import anneal
-from carbonopt.problems.mosp.methods.price.solver import Solver
+from carbonopt.problems.mosp.methods.price.solver import STEPS_A_MOVE, Solver
 from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
 from carbonopt.problems.mosp.methods.price.sweep.improve import is_small
 from carbonopt.problems.mosp.methods.price.sweep.part import whole_units
@@ -41,8 +41,6 @@ from carbonopt.problems.mosp.methods.rounding import lp_rounding
 
 EVALUATIONS = 5_000
 """Evaluations of the dual function in an ascent, about: a part of the guess whether compiling pays."""
-STEPS_A_MOVE = 2_000.0
-"""Loop steps of a move of the search, about: the other part."""
 COMPILE_SECONDS = 30.0
 """What it takes to compile the loops, about, on a slow machine [s]."""
 
@@ -56,7 +54,7 @@ def price(instance: MospInstance, options: Options) -> Outcome:
     params = options.parameters(PriceParameters)
     dual = Dual(instance, value, params.bound.cluster_temperature)
     steps = EVALUATIONS * dual.steps + STEPS_A_MOVE * params.search.moves(len(instance.jobs))
-    with loops(steps, (anneal, expand), COMPILE_SECONDS, remaining=options.remaining, problem="mosp") as ready:
+    with loops(steps, (anneal, expand), COMPILE_SECONDS, remaining=options.seconds_left, problem="mosp") as ready:
         if not ready:
             return _without_loops(instance, value, options)
         return _search(Solver(instance, value, dual, options), info)

@@ -209,6 +209,7 @@ class Rejections:
             upper=np.concatenate([np.full(capacity, largest), high]),
             scale=self.typical / self.work,
             remaining=lambda: options.remaining,
+            spend=lambda: options.spend(dual.steps),
             goal=self.goal,
         )
         temperatures = [temperature * self.typical for temperature in self.ascent.temperatures]

@@ -36,7 +36,9 @@ from carbonopt.problems.mosp.methods.price.state import (
 from carbonopt.problems.mosp.methods.price.sweep.improve import Improver
 
 CHUNK = 0.2
-"""Time between two looks at the clock [s]."""
+"""Time between two looks at the clock [s], or work between two looks at that [work units]."""
+STEPS_A_MOVE = 2_000.0
+"""Loop steps of a move of the search, about."""
 
 
 class Solver:
@@ -152,7 +154,7 @@ class Solver:
             moves *= params.growth
 
     def _round(self, moves: int, hot: float, cold: float, options: Options) -> float:
-        """Anneal once; return the moves a second."""
+        """Anneal once; return the moves a second, or a unit of work."""
         begun = options.elapsed
         done = 0
         size = min(1000, moves)
@@ -169,7 +171,9 @@ class Solver:
                 before = self.state.best_total
                 size = min(size, last - done)
                 clock = options.elapsed
+                before_moves = done
                 done = anneal(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, rules, state)
+                options.spend(STEPS_A_MOVE * (done - before_moves))
                 size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
                 if charge == np.inf and state.best_total < before:
                     self.state = copy_of(state)

@@ -19,6 +19,9 @@ from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.verify.certificate import ceiling
 
+EVALUATION_STEPS = 20.0
+"""Loop steps of an evaluation of the dual function for each breakpoint of all jobs."""
+
 
 @dataclass(frozen=True, eq=False)
 class Bound:
@@ -55,7 +58,7 @@ def best_bound(
     instance
         The instance, with at least one job.
     remaining
-        Seconds that are left for it.
+        Time or work that is left for it.
     options
         Told each stage's bound.
     parameters
@@ -71,7 +74,8 @@ def best_bound(
         large = dual.breakpoints > parameters.large_breakpoints * parameters.cell_hours[0] / hours
         if large and found is not None and stage == len(parameters.cell_hours) - 1:
             break
-        climb = _Climb(remaining, parameters, large, goal)
+        spend = partial(options.spend, EVALUATION_STEPS * dual.breakpoints)
+        climb = _Climb(remaining, spend, parameters, large, goal)
         if found is None:
             first = climb.from_nothing(dual)
         else:
@@ -95,13 +99,14 @@ class _Climb:
     """How the dual function of one stage is climbed; see `best_bound`."""
 
     remaining: Callable[[], float]
+    spend: Callable[[], None]
     parameters: BoundParameters
     large: bool
     goal: float
 
     def __call__(self, dual: Dual, first: FloatArray, temperatures: Sequence[float]) -> FloatArray:
         """Return the best flat arguments found from the first."""
-        ascent = Ascent(dual.hard, dual.soft, first, 0.0, dual.upper, remaining=self.remaining, goal=self.goal)
+        ascent = Ascent(dual.hard, dual.soft, first, 0.0, dual.upper, 1.0, self.remaining, self.spend, goal=self.goal)
         ascent.smooth(temperatures, self.parameters.large_iterations if self.large else self.parameters.iterations)
         if not self.large:
             ascent.step(self.parameters.subgradient_steps)
@@ -125,7 +130,7 @@ class _Climb:
         """Return flat arguments to begin with: where some are held at first, those that are good beside them."""
         if not dual.held.any():
             return dual.first
-        ascent = Ascent(dual.hard, dual.soft, dual.first, dual.held, dual.upper, remaining=self.remaining)
+        ascent = Ascent(dual.hard, dual.soft, dual.first, dual.held, dual.upper, 1.0, self.remaining, self.spend)
         temperatures = self.parameters.first_temperatures[: self.parameters.held_temperatures]
         ascent.smooth(temperatures, self.parameters.large_iterations)
         return ascent.prices

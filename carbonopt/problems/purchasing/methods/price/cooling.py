@@ -1,9 +1,9 @@
-"""The course of an annealing that ends in time: by sweeps done, or by time where that runs faster."""
+"""The course of an annealing that ends in time: by sweeps done, or by time or work where these run faster."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,6 +28,10 @@ class Step(NamedTuple):
     firm: float
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass
 class Cooling:
     """Temperatures and the like of sweeps, from first to last, each falling or rising geometrically.
@@ -40,19 +44,23 @@ class Cooling:
         At most.
     hot, cold
         First and last temperature; 0 for none.
-    seconds
-        That the sweeps may take.
+    limit
+        Time that the sweeps may take [s], or work [work units].
     steep, firm
         First and last of each, see `Step`.
+    clock
+        Tells the time or work so far, in the unit of `limit`.
+    spend
+        Called after each sweep: it counts the work of one.
 
     Attributes
     ----------
     done
         Sweeps made.
     spent
-        Time that they took [s].
+        Time or work that they took.
     first
-        Time of the first [s].
+        That of the first.
 
     Examples
     --------
@@ -63,30 +71,33 @@ class Cooling:
     sweeps: int
     hot: float
     cold: float
-    seconds: float = np.inf
+    limit: float = np.inf
     steep: tuple[float, float] = (1.0, 1.0)
     firm: tuple[float, float] = (1.0, 1.0)
+    clock: Callable[[], float] = time.perf_counter
+    spend: Callable[[], None] = _nothing
     done: int = 0
     spent: float = 0.0
     first: float = 0.0
 
     def __iter__(self) -> Iterator[Step]:
-        begin = time.perf_counter()
+        begin = self.clock()
         last = max(1, self.sweeps - 1)
         while self.done < self.sweeps:
-            late = self.spent / self.seconds if self.seconds > 0 else 1.0
+            late = self.spent / self.limit if self.limit > 0 else 1.0
             if late >= 1 and self.done:
                 return
             share = min(1.0, max(self.done / last, late))
             heat = _between((self.hot, self.cold), share) if self.hot > 0 else 0.0
             yield Step(heat, _between(self.steep, share), _between(self.firm, share))
             self.done += 1
-            self.spent = time.perf_counter() - begin
+            self.spend()
+            self.spent = self.clock() - begin
             self.first = self.first or self.spent
 
     @property
     def per_sweep(self) -> float:
-        """Mean time of a sweep [s], but for the first, in which numba loads or compiles its code."""
+        """Mean time or work of a sweep, but for the first, in which numba loads or compiles its code."""
         return (self.spent - self.first) / (self.done - 1) if self.done > 1 else self.spent
 
 

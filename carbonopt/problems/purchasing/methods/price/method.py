@@ -42,7 +42,7 @@ COMPILE_SECONDS = 12.0
 
 @dataclass
 class _Share:
-    """Seconds that are left of a share of the time; the share begins when it is first called.
+    """What is left of a share of the time, or of the work; the share begins when it is first called.
 
     The first call comes after the first evaluation of the dual function. That one loads numba's code, which out of a
     time limit of 2 s would use up the whole share.
@@ -78,7 +78,7 @@ def price(instance: PurchasingInstance, options: Options) -> Outcome:
         return _empty(instance, options)
     steps = STEPS_AN_HOUR * float((instance.max_wait_hours + instance.jobs.length_hours).sum())
     kernels = _kernels(instance)
-    left = options.remaining
+    left = options.seconds_left
     with loops(steps, kernels, COMPILE_SECONDS, remaining=left, problem="purchasing") as ready:
         return _price(instance, options) if ready else without_loops(instance, options)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,11 @@ from carbonopt.problems.purchasing.methods.price.run_table import RunTable, amou
 from carbonopt.problems.purchasing.methods.price.search import Search
 from carbonopt.problems.purchasing.methods.price.stage_parameters import StageParameters
 from carbonopt.problems.purchasing.methods.price.stages import course
+
+POINT_STEPS = 20.0
+"""Loop steps of a sweep for each start that it looks at."""
+CELL_POINTS = 10.0
+"""Starts that stand for what each job takes beside those."""
 
 
 @dataclass(eq=False)
@@ -63,7 +70,7 @@ class Rounds:
         self.reserved = float(self.instance.reserved_cpus or 0)
         if self.instance.reserved_cpus is None:
             self.reserved = self._likely_reserved()
-        self.seconds_per_sweep = 0.0
+        self.per_sweep = 0.0
         hard = self.parameters.no_split
         self.steepness = (hard.start_steepness, hard.middle_steepness, hard.end_steepness)
 
@@ -89,7 +96,7 @@ class Rounds:
             number += 1
             if self.instance.limits and not self.done():
                 self._keep_limits()
-        return {"rounds": number, "seconds_per_sweep": self.seconds_per_sweep}
+        return {"rounds": number} | self._pace()
 
     def done(self) -> bool:
         """Return whether to stop."""
@@ -134,7 +141,7 @@ class Rounds:
         hardens = model == "no-split"  # the price above R rises step by step, or evicts too many
         least = rounds.least_sweeps if number > 0 or hardens else 1
         if number > 0:
-            stages, sweeps = course(model, len(self.instance.jobs), left, self.seconds_per_sweep, self.parameters)
+            stages, sweeps = course(model, len(self.instance.jobs), left, self.per_sweep, self.parameters)
         for place, stage in enumerate(stages):
             if place and self.options.remaining <= 0:
                 break
@@ -142,22 +149,24 @@ class Rounds:
             if place == 0 and number > 1:
                 heat = max(stage.end_temperature, rounds.reheat * stage.start_temperature)
                 stage = replace(stage, start_temperature=heat)
-            seconds = self._sweep(search, stage, count, left, self.steepness[min(place, 1) :][:2])
+            per_sweep = self._sweep(search, stage, count, left, self.steepness[min(place, 1) :][:2])
             if number == 0 and place == 0:
-                self.seconds_per_sweep = seconds
+                self.per_sweep = per_sweep
         self._settle(search, rounds.settling_sweeps if number else 1)
 
     def _sweep(
         self, search: Search | PieceSearch, stage: StageParameters, sweeps: int, left: float, steep: tuple[float, ...]
     ) -> float:
-        """Make the sweeps of a stage; return how long one took [s]."""
+        """Make the sweeps of a stage; return how much time or work one took."""
         cooling = Cooling(
             sweeps,
             stage.start_temperature * self.unit,
             stage.end_temperature * self.unit,
-            seconds=stage.time_share * left,
+            limit=stage.time_share * left,
             steep=(steep[0], steep[-1]),
             firm=(stage.start_firmness, stage.end_firmness),
+            clock=self._clock,
+            spend=self._spend(stage.cell_hours),
         )
         reach = np.inf if stage.reach_hours is None else stage.reach_hours
         if stage.cell_hours > 0:
@@ -166,10 +175,30 @@ class Rounds:
             search.settle(cooling, reach)
         return cooling.per_sweep
 
+    def _pace(self) -> dict[str, float]:
+        """Return what a coarse sweep takes, as a solution file tells it; work says nothing that is not known."""
+        return {"seconds_per_sweep": self.per_sweep} if self.options.work_limit is None else {}
+
+    def _clock(self) -> float:
+        return self.options.elapsed
+
+    def _spend(self, cell_hours: float) -> Callable[[], None]:
+        """Return what counts the work of a sweep on cells of so many hours; 0 for one at the exact load."""
+        jobs = self.instance.jobs
+        wait = self.instance.max_wait_hours
+        if cell_hours > 0:
+            points = float((wait / cell_hours + CELL_POINTS).sum())
+        else:
+            crowd = 2.0 * len(jobs.cpus) / self.instance.time.hours  # begins and ends of runs in an hour
+            points = float((2 * wait * (crowd + 1) + CELL_POINTS).sum())
+        return partial(self.options.spend, POINT_STEPS * points)
+
     def _settle(self, search: Search | PieceSearch, sweeps: int) -> RunTable:
         """Respond to the exact load, and offer the schedule."""
         steepest = self.steepness[-1]
-        search.settle(Cooling(sweeps, 0.0, 0.0, max(0.0, self.options.remaining), (steepest, steepest)))
+        left = max(0.0, self.options.remaining)
+        steep = (steepest, steepest)
+        search.settle(Cooling(sweeps, 0.0, 0.0, left, steep, clock=self._clock, spend=self._spend(0.0)))
         self.start = search.choice.start
         self.on_pool = search.choice.on_pool
         runs = search.runs()

@@ -9,7 +9,7 @@ from carbonopt.problems.purchasing.methods.price.stage_parameters import StagePa
 
 
 def course(
-    model: str, jobs: int, seconds: float, per_sweep: float, parameters: PriceParameters
+    model: str, jobs: int, limit: float, per_sweep: float, parameters: PriceParameters
 ) -> tuple[tuple[StageParameters, ...], int]:
     """Return the stages of a round, and the number of sweeps of the first.
 
@@ -19,16 +19,16 @@ def course(
         Of the instance.
     jobs
         Their number.
-    seconds
-        Time for the round.
+    limit
+        Time or work for the round.
     per_sweep
-        Seconds of a coarse sweep; 0 if unknown.
+        The same of a coarse sweep; 0 if unknown.
     parameters
         Of the method.
     """
     rounds = parameters.rounds
     most = int(min(rounds.most_sweeps, rounds.sweeps + rounds.sweeps_per_job * jobs))
-    affordable = seconds / per_sweep if per_sweep > 0 else np.inf
+    affordable = limit / per_sweep if per_sweep > 0 else np.inf
     if model == "splitting":
         stages = parameters.splitting.stages
         sweeps = affordable * stages[0].time_share

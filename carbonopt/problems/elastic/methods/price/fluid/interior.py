@@ -38,6 +38,8 @@ STALLED = 15
 """Iterations without progress after which the method ends: the rest is lost to rounding, whatever the instance."""
 CLOSEST = 0.9995
 """Share of the way to the boundary that a step may go, at the most: on it, no further step would be possible."""
+COLUMN_STEPS = 100.0
+"""Loop steps of an iteration for each column of the band, beside the factorisation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +188,7 @@ class InteriorPoint:
             best, since = (merit, 0) if merit < 0.9 * best else (best, since + 1)
             if since >= STALLED or options.remaining <= 0 or not self._factorise():
                 break
+            options.spend(COLUMN_STEPS * len(self.share) + self.schur.size * self.schur.shape[1])
             gaps = (work_gap, load_gap, short_gap)
             mean = sum(self._dot(a, b) for a, b in complements) / count
             step = self._direction([-a * b for a, b in complements], gaps)

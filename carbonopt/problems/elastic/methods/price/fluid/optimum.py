@@ -13,7 +13,7 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.elastic.methods.price.fluid.band import Allocation, Band, FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.interior import InteriorPoint, Point
-from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
+from carbonopt.problems.elastic.methods.price.fluid.pricing import UNIT_STEPS, Pricer
 from carbonopt.problems.elastic.methods.price.fluid.purify import Purifier
 from carbonopt.problems.elastic.methods.price.fluid.repair import repaired
 from carbonopt.problems.elastic.methods.price.fluid.smooth import smooth
@@ -168,6 +168,7 @@ def ascend(pricer: Pricer, options: Options) -> FloatArray:
     """Return slot prices that are good enough to say which levels can matter, shape (T,)."""
     params = options.parameters(PriceParameters).ascent
     ascent = Ascent(pricer, None, pricer.closed_slot_prices(), remaining=lambda: options.remaining)
+    ascent.spend = lambda: options.spend(UNIT_STEPS * pricer.program.size)
     ascent.step(params.iterations, params.first_gap, params.last_gap)
     return ascent.prices
 

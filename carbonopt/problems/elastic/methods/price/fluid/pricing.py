@@ -27,6 +27,9 @@ ADDING_ERROR = 1e-14
 LEAST_BRACKET = 1e-3
 """Least half width of a first bracket, over the largest break price."""
 
+UNIT_STEPS = 15.0
+"""Loop steps to price all jobs once, for each unit of all windows."""
+
 
 class Pricer:
     """Prices all jobs of an instance again and again; remembers their break prices as a start.

@@ -31,7 +31,7 @@ from carbonopt.problems.elastic.methods.bounds import lagrangian
 from carbonopt.problems.elastic.methods.price.fluid import smooth_kernels
 from carbonopt.problems.elastic.methods.price.fluid.band import LEAST_SHARE, Allocation, FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.ladder import Ladder
-from carbonopt.problems.elastic.methods.price.fluid.pricing import Pricer
+from carbonopt.problems.elastic.methods.price.fluid.pricing import UNIT_STEPS, Pricer
 from carbonopt.problems.elastic.methods.price.fluid.repair import repaired
 from carbonopt.problems.elastic.methods.price.parameters import PriceParameters, SmoothingParameters
 
@@ -198,6 +198,7 @@ class SmoothedDual:
             if options.remaining <= 0:
                 return False
             self.steps += 1
+            options.spend(UNIT_STEPS * self.program.size + self._hessian.size * self._hessian.shape[1])
             step = self._direction(np.where(fixed, 0.0, excess), fixed)
             share = 1.0
             while True:

@@ -30,6 +30,8 @@ LITTLE = 1e-7
 """A rise of the bound below this, relative, is none."""
 JOBS_PER_CALL = 2_000
 """Jobs that are priced without a chance to interrupt; some 20 microseconds each."""
+JOB_STEPS = 15_000.0
+"""Loop steps to price one job, about."""
 FLOAT_ERROR = 1e-10
 """Rounding of a Lagrangian value, relative to the size of what it adds up."""
 UNLIMITED = 2**40
@@ -154,6 +156,11 @@ class PlanPricer:
             price_jobs(begin, end, prices, free, self.guess, level, cost, least, self.table, self.scratch)
         return level, cost, least
 
+    @property
+    def steps(self) -> float:
+        """Loop steps to price all jobs once, about."""
+        return JOB_STEPS * len(self.table.first)
+
     def bound(self, prices: FloatArray) -> tuple[Bound, IntArray]:
         """Return the Lagrangian bound at `prices`, weakened by what rounding may do, and the plans that attain it."""
         level, _, least = self(prices)
@@ -183,6 +190,7 @@ def generate(
         for share in params.center_shares:
             if options.remaining == 0:
                 break
+            options.spend(pricer.steps)
             found, level = pricer.bound(share * center + (1 - share) * prices)
             fresh += columns.add(level)
             best = found if found.value > best.value else best

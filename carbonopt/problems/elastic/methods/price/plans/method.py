@@ -35,6 +35,8 @@ PLAN_COMPILE_SECONDS = 12.0
 """How long numba takes for them (measured)."""
 STEPS_PER_MOVE = 30.0
 """Rough number of loop steps of a move of the balancing."""
+PUT_STEPS = 15_000.0
+"""Rough number of loop steps of a move of the search, which prices plans anew."""
 
 
 def plan_steps(instance: ElasticInstance, params: BalanceParameters) -> float:
@@ -117,6 +119,7 @@ class _Solver:
             noise = columns.noise * self.random.random() ** 2
             factor = 1 + noise * self.random.uniform(-1, 1, len(prices))
             shift = columns.shift * self.work_price * noise * self.random.random(len(prices))
+            self.options.spend(self.pricer.steps)
             level, cost, _ = self.pricer(prices * factor + shift, self.room)
             assert np.isfinite(cost).all()
             self.columns.add(level)
@@ -180,6 +183,7 @@ class _Solver:
             for part in _parts(steps, STEPS_PER_CALL):
                 if self.options.remaining == 0:
                     return chosen
+                self.options.spend(STEPS_PER_MOVE * part)
                 anneal(
                     part, self.random, params.temperature * price, weight, params.swap_share, pool, chosen, self.table
                 )
@@ -213,6 +217,7 @@ class _Solver:
             if self.options.remaining == 0:
                 break
             begin, end = (hot * (cold / hot) ** ((number + more) / len(moves)) for more in (0, 1))
+            self.options.spend(PUT_STEPS * part)
             search(part, self.random, begin, end, self.table, self.scratch, state)
         if state.total[1] < state.missing[0]:
             self.offer(state.best, bound)

@@ -34,6 +34,9 @@ from carbonopt.problems.mosp.methods.price.sweep.states import (
 
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
+PATH_STEPS = 4.0
+STATE_STEPS = 20.0
+"""Loop steps for each entry of the best paths when they are found, and for each job of a state that is expanded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +103,7 @@ class Sweep:
             lower=-np.inf,
             upper=self.program.absence,
             remaining=lambda: self.options.remaining,
+            spend=lambda: self.options.spend(PATH_STEPS * self.paths.best.size + STATE_STEPS * len(sample)),
             goal=self.most,
         )
         if rounds:
@@ -188,7 +192,9 @@ class Sweep:
             value_states(t, j, count, self.price, *given)
             count, least = keep_below(count, self.most, self.states)
         find_stages(j, t, self.price, self.program, self.paths)
+        self.options.spend(STATE_STEPS * count * len(self.price))
         count, dropped = expand(j, t, count, self.most, self.price, self.program, self.paths, self.marks, self.states)
+        self.options.spend(STATE_STEPS * count * len(self.price))
         return int(count), min(float(least), float(dropped))
 
 
