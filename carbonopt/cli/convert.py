@@ -26,6 +26,7 @@ def register(app: typer.Typer) -> None:
     make.group(app, "convert", text, mosp, elastic, purchasing, mlcluster, ecas)
 
 
+@groups.takes(groups.reading, groups.target)
 def mosp(
     jobs: Jobs,
     carbon: make.CarbonFiles = None,
@@ -46,22 +47,21 @@ def mosp(
     long_wait_hours: Annotated[float, make.hours("--long-wait-hours", "Wait of long jobs.")] = 24.0,
     objective: make.Objective = "carbon",
     weights: names.Weights = None,
-    name: make.Name = None,
-    output: make.Output = None,
-    json_output: console.Json = False,
+    **options: Any,
 ) -> None:
     """One cluster in each zone.
 
     Run times are rounded up to slots, arrivals to the next slot; deadlines are arrival + run time +
     wait.
     """
-    arguments = dict(locals())
+    arguments = locals() | options
+    del arguments["options"]
     arguments["zones"] = names.joined(zones and names.listed(zones))
     arguments["weights"] = make.numbers("--weights", names.joined(weights))
     _convert("mosp", arguments)
 
 
-@groups.takes(groups.trace, groups.signal, groups.elastic_queues, groups.target)
+@groups.takes(groups.trace, groups.signal, groups.reading, groups.elastic_queues, groups.target)
 def elastic(
     jobs: Jobs,
     capacity: Annotated[
@@ -86,7 +86,7 @@ def elastic(
     _convert("elastic", groups.together(locals()))
 
 
-@groups.takes(groups.trace, groups.signal, groups.purchasing_terms, groups.target)
+@groups.takes(groups.trace, groups.signal, groups.reading, groups.purchasing_terms, groups.target)
 def purchasing(
     jobs: Jobs,
     from_hours: Annotated[float, make.hours("--from-hours", "Leave out jobs that arrive before; slot 0.")] = 0.0,
@@ -106,7 +106,7 @@ def purchasing(
     _convert("purchasing", arguments)
 
 
-@groups.takes(groups.trace, groups.signal, groups.gpu_cluster, groups.target)
+@groups.takes(groups.trace, groups.signal, groups.reading, groups.gpu_cluster, groups.target)
 def mlcluster(
     jobs: Jobs,
     gpus: Annotated[
@@ -174,7 +174,7 @@ def _convert(problem: str, arguments: dict[str, Any]) -> None:
     inputs = [arguments["jobs"], *(arguments["carbon"] or ())]
     if output is not None:
         console.require_new(output, inputs)
-    instance = problem_of(problem).role("convert")(**arguments)
+    instance = problem_of(problem).role("convert")(reading=groups.reading_of(arguments), **arguments)
     target = make.write(instance, output, inputs)
     counts = {key: instance.provenance.get(key, 0) for key in ("dropped_jobs", "short_jobs_left_out")}
     note = f"{len(instance.jobs)} jobs"

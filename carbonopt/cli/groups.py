@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from carbonopt.cli import console, make, names
+from carbonopt.io.reading import Reading
 
 REPEATED = ("zone", "weights", "profiles", "queues")
 """Options that may be repeated."""
@@ -36,6 +37,22 @@ def signal(
     wrap: make.Wrap = False,
 ) -> None:
     """Carbon files, and the part of them to take."""
+
+
+def reading(
+    intensity: make.Intensity = "lca",
+    kind: make.Kind = None,
+    fill: make.Fill = "none",
+    signal_tz: make.SignalTz = None,
+    mixed: make.Mixed = None,
+) -> None:
+    """Tell what to take where carbon files leave a choice."""
+
+
+def reading_of(options: dict[str, Any]) -> Reading:
+    """Return the choices among a command's options, taking them out."""
+    intensity, kind, fill, tz, mixed = (options.pop(name) for name in inspect.signature(reading).parameters)
+    return Reading(intensity, kind, None if fill == "none" else fill, tz, tuple(names.listed(mixed or ())))
 
 
 def trace(time_unit: make.TimeUnit = None, trace_format: make.TraceFormat = None, slots: make.Horizon = None) -> None:

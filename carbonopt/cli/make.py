@@ -73,6 +73,20 @@ Start = Annotated[
 ]
 SlotHours = Annotated[float, typer.Option("--slot-hours", help="Length of a slot.")]
 Wrap = Annotated[bool, typer.Option("--wrap", help="Repeat the carbon files where they end.")]
+Intensity = Annotated[
+    str, typer.Option("--intensity", help="lca (life cycle) or direct (combustion), of files that hold both.")
+]
+Kind = Annotated[
+    str | None,
+    typer.Option("--kind", help="average, 'short-run marginal' or 'long-run marginal', of files that hold several."),
+]
+Fill = Annotated[str, typer.Option("--fill", help="Missing values and times: interpolate, previous or none.")]
+SignalTz = Annotated[
+    str | None, typer.Option("--signal-tz", help="Time zone of times in the files that have no offset; by default UTC.")
+]
+Mixed = Annotated[
+    list[str] | None, typer.Option("--mixed", help="Labels that may differ between zones and times: kind, scope.")
+]
 TimeUnit = Annotated[
     str | None, typer.Option("--time-unit", help="Of a trace in CSV, which does not say: seconds, minutes or hours.")
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, names, tables
+from carbonopt.cli import console, groups, names, tables
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError, one_line
 from carbonopt.core.interrupt import INTERRUPTED
@@ -48,6 +48,7 @@ def register(app: typer.Typer) -> None:
         console.command(app, function)
 
 
+@groups.takes(groups.reading)
 def plan(
     queue: Annotated[Path, typer.Argument(help="Jobs: squeue --json, sacct --parsable2, kubectl get jobs -o json.")],
     carbon: Carbon = None,
@@ -67,6 +68,7 @@ def plan(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file, for replan and apply.")] = None,
     csv: Csv = False,
     json_output: console.Json = False,
+    **options: Any,
 ) -> None:
     """Plan tonight's jobs: when and on which cluster each one starts."""
     from carbonopt.planning.plan import plan as make_plan
@@ -87,10 +89,12 @@ def plan(
         time_limit=time_limit,
         mip_rel_gap=mip_rel_gap,
         seed=seed,
+        reading=groups.reading_of(options),
     )
     _finish(made, output, csv, json_output)
 
 
+@groups.takes(groups.reading)
 def replan(
     plan_file: Annotated[Path, typer.Argument(metavar="PLAN", help="File that plan -o or replan -o wrote.")],
     carbon: Carbon = None,
@@ -110,6 +114,7 @@ def replan(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file to write.")] = None,
     csv: Csv = False,
     json_output: console.Json = False,
+    **options: Any,
 ) -> None:
     """Plan again with a newer forecast; starts that were announced move only where it pays."""
     from carbonopt.planning.plan import read_plan
@@ -128,6 +133,7 @@ def replan(
         time_limit=time_limit,
         mip_rel_gap=mip_rel_gap,
         seed=seed,
+        reading=groups.reading_of(options),
     )
     _finish(made, output, csv, json_output)
 

@@ -9,7 +9,8 @@ plain                     ``datetime,zone,carbon_intensity_g_per_kwh``          
 Caspian                   no header: time, intensity                            name of the file
 ========================= ===================================================== ==================
 
-Besides, what each other module of `carbonopt.io.carbon_formats` reads: JSON of five sources, and CarbonCast.
+Besides, what each other module of `carbonopt.io.carbon_formats` reads: JSON of five sources, CarbonCast, Cambium and
+EIA-930.
 
 A value holds from its time until the next one: the signal is piecewise constant, and a slot's intensity
 is its time-weighted mean over the slot. Times are ISO 8601; one without a time zone is UTC.
@@ -28,6 +29,7 @@ from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.time import TimeGrid, parse_utc
 from carbonopt.io.carbon_formats.labels import joined, mixing_faults
+from carbonopt.io.reading import Reading
 from carbonopt.io.series import CarbonSeries, read_series, slot_means
 from carbonopt.io.times import HOUR_NS, TIME_RULE, moment, nanoseconds, utc_text
 
@@ -42,6 +44,9 @@ def read_carbon(
     wrap: bool = False,
     intensity: str = "lca",
     mixed: Sequence[str] = (),
+    kind: str | None = None,
+    fill: str | None = None,
+    tz: str | None = None,
 ) -> CarbonSignal:
     r"""Read the carbon signal of some zones over some slots.
 
@@ -61,11 +66,8 @@ def read_carbon(
         New names of zones: ``{"DE": "Frankfurt"}``.
     wrap
         Repeat each zone's data, whole, before its beginning and after its end.
-    intensity
-        ``"lca"`` (life cycle) or ``"direct"`` (combustion only) from files that hold both. Other files hold
-        one intensity and do not say which; it is taken as it is.
-    mixed
-        Labels that may differ between zones and times: ``"kind"`` (average, marginal), ``"scope"`` (lca, direct).
+    intensity, mixed, kind, fill, tz
+        What to take where the files leave a choice: see `carbonopt.io.reading.Reading`.
 
     Returns
     -------
@@ -89,7 +91,8 @@ def read_carbon(
     >>> signal.zones, signal.g_per_kwh.tolist()
     (('DE',), [[400.0, 400.0, 300.0, 300.0]])
     """
-    found = _read_all(paths, intensity)
+    reading = Reading(intensity, kind, fill, tz, tuple(mixed))
+    found = _read_all(paths, reading)
     chosen = _chosen(found, zones, zone_names or {})
     mixing = mixing_faults((series.file, series.labels) for series in chosen)
     mixing = [fault for fault in mixing if fault.field.removeprefix("labels.") not in mixed]
@@ -103,13 +106,13 @@ def read_carbon(
     return CarbonSignal(tuple(names), np.array([slot_means(series, time) for series in chosen]), time, labels)
 
 
-def _read_all(paths: Sequence[str | os.PathLike[str]], intensity: str) -> dict[str, CarbonSeries]:
+def _read_all(paths: Sequence[str | os.PathLike[str]], reading: Reading) -> dict[str, CarbonSeries]:
     """Return the zones of all files by name, every file's faults at once."""
     parts: dict[str, list[CarbonSeries]] = {}
     faults: list[Fault] = [] if paths else [Fault("paths", "must name at least one file")]
     for path in paths:
         try:
-            for series in read_series(path, intensity):
+            for series in read_series(path, reading):
                 parts.setdefault(series.zone, []).append(series)
         except InputError as error:
             faults += error.faults

@@ -17,6 +17,7 @@ from carbonopt.core.files import read_bytes
 from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace
+from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.workload import only_zone, require_above_zero
 
 SLOT_HOURS = (1e-6, 1e6)
@@ -49,6 +50,7 @@ def read_zone(
     slots: int,
     slot_hours: float = 1.0,
     wrap: bool = False,
+    reading: Reading = AS_THEY_ARE,
 ) -> CarbonSignal:
     """Read the signal of the one zone of an instance.
 
@@ -62,6 +64,8 @@ def read_zone(
         Beginning of slot 0; None for the first moment of the files.
     slots, slot_hours
         Horizon.
+    reading
+        What to take where the files leave a choice.
 
     Raises
     ------
@@ -75,6 +79,7 @@ def read_zone(
         slots=slots,
         slot_hours=slot_hours,
         wrap=wrap,
+        **reading.choices(),
     )
     return only_zone(found, zone)
 

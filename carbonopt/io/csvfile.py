@@ -7,7 +7,7 @@ import io
 import os
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +16,9 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_int
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.jsonfile import read_text
+
+PREAMBLE_ROWS = 10
+"""Rows among which a header is looked for that does not stand first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +116,7 @@ def read_table(
     headerless: tuple[re.Pattern[str], Sequence[str]] | None = None,
     delimiter: str = ",",
     quoted: bool = True,
+    preamble: Collection[str] = (),
 ) -> Table:
     """Read a CSV file (UTF-8, plain or gzip, blank lines ignored).
 
@@ -124,6 +128,9 @@ def read_table(
         A pattern and column names: a file of as many columns whose very first cell matches has no header.
     delimiter, quoted
         What separates cells, and whether quotation marks may hold one together.
+    preamble
+        Names of columns: the header is the first of the upper rows that has one of them, if there is one;
+        the rows above it are left out.
 
     Raises
     ------
@@ -140,6 +147,8 @@ def read_table(
         raise InputError(Fault("", f"is not CSV: {error}", file=file, line=reader.line_num)) from None
     if not numbered:
         raise InputError(Fault("", "is empty: must hold a header and one line for each row", file=file))
+    heads = [row for row, (_, cells) in enumerate(numbered[:PREAMBLE_ROWS]) if set(preamble) & set(cells)]
+    del numbered[: min(heads, default=0)]
     first = numbered[0][1]
     if headerless and len(first) == len(headerless[1]) and headerless[0].match(first[0]):
         header = tuple(headerless[1])

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, frozen_float
-from carbonopt.core.errors import Fault, InputError, one_of, shown
+from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.jsonfile import read_text
 from carbonopt.core.time import TimeGrid
 from carbonopt.io.carbon_formats import FORMATS
-from carbonopt.io.carbon_formats.format import INTENSITIES, CarbonFormat
+from carbonopt.io.carbon_formats.cambium import CAMBIUM
+from carbonopt.io.carbon_formats.format import CarbonFormat
 from carbonopt.io.carbon_formats.json_format import Row
 from carbonopt.io.carbon_formats.labels import UNLABELLED, Labels, joined
+from carbonopt.io.carbon_formats.plain import PLAIN
 from carbonopt.io.carbon_json import read_json_issues, read_json_table
 from carbonopt.io.csvfile import Table, read_table
-from carbonopt.io.times import HOUR_NS, TIME, TIME_RULE, TimeArray, nanoseconds, utc_times
+from carbonopt.io.gaps import filled, spacing
+from carbonopt.io.reading import AS_THEY_ARE, Reading
+from carbonopt.io.times import HOUR_NS, TIME, TIME_RULE, TimeArray, local_times, nanoseconds, utc_times
+
+MISSING = ("", "nan", "null", "none")
+"""What stands where a value is missing."""
+NO_NEIGHBOUR = "must be there: what is first or last cannot be filled"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,88 +96,156 @@ def slot_means(series: CarbonSeries, time: TimeGrid) -> FloatArray:
     return np.asarray((share * series.g_per_kwh[rows % count]).sum(axis=1))
 
 
-def read_series(path: str | os.PathLike[str], intensity: str = "lca") -> list[CarbonSeries]:
+def read_series(path: str | os.PathLike[str], reading: Reading = AS_THEY_ARE) -> list[CarbonSeries]:
     """Read every zone of one file, sorted by time, without resampling.
 
     Parameters
     ----------
     path
         The file, of any of the formats above.
-    intensity
-        As in `read_carbon`.
+    reading
+        What to take where the file leaves a choice.
 
     Raises
     ------
     InputError
         With every fault: file, column, line, value and what would be right.
     """
-    if intensity not in INTENSITIES:
-        raise InputError(Fault("intensity", f"must be {one_of(INTENSITIES)}", shown(intensity)))
     if read_text(path).lstrip()[:1] in ("{", "["):
-        return _json_series(*read_json_table(path))
+        return _json_series(*read_json_table(path), reading)
     bare = next(kind for kind in FORMATS if not kind.has_header)
-    table = read_table(path, headerless=(TIME, tuple(bare.layout(intensity))))
-    kind = _format(table, intensity)
-    time, *zones_at, value = table.columns(kind.layout(intensity)).values()
+    headers = [name for kind in CAMBIUM for columns in kind.value.values() for name in columns]
+    table = read_table(path, headerless=(TIME, tuple(bare.layout(reading.intensity))), preamble=headers)
+    kind = _format(table, reading)
+    time, *zones_at, value = table.columns(kind.layout(reading.intensity)).values()
     labels = kind.labels
     if len(set(kind.value.values())) > 1:
-        labels = replace(labels, scope=intensity)
+        labels = replace(labels, scope=reading.intensity)
     at = (time, zones_at[0] if zones_at else None, value)
-    return _series(table, at, [labels] * len(table.lines), kind.g_per_kwh)
+    return _series(table, at, [labels] * len(table.lines), reading, kind)
 
 
 def read_issues(path: str | os.PathLike[str]) -> list[CarbonSeries]:
     """Read every zone of every forecast in one file, as `read_series` does; a file of CSV is one forecast."""
     if read_text(path).lstrip()[:1] not in ("{", "["):
         return read_series(path)
-    return [series for issue in read_json_issues(path) for series in _json_series(*issue)]
+    return [series for issue in read_json_issues(path) for series in _json_series(*issue, AS_THEY_ARE)]
 
 
-def _json_series(table: Table, rows: Sequence[Row]) -> list[CarbonSeries]:
+def _json_series(table: Table, rows: Sequence[Row], reading: Reading) -> list[CarbonSeries]:
     zone = 0 if any(table.cells[0]) else None
-    return _series(table, (1, zone, 2), [row.labels for row in rows])
+    return _series(table, (1, zone, 2), [row.labels for row in rows], reading, PLAIN)
 
 
 def _series(
-    table: Table, at: tuple[int, int | None, int], labels: Sequence[Labels], g_per_kwh: float = 1.0
+    table: Table, at: tuple[int, int | None, int], labels: Sequence[Labels], reading: Reading, kind: CarbonFormat
 ) -> list[CarbonSeries]:
     """Return the zones of a table whose columns of times, zones and values are `at`; `labels` of each row."""
     time, zone, value = at
-    times = utc_times(table.cells[time])
-    values = table.numbers(value) * g_per_kwh
-    stem = PurePath(table.file).name.removesuffix(".gz").removesuffix(".csv").removesuffix(".json")
-    if zone is None:
-        zones = [stem] * len(times)
-    else:
-        zones = [cell.strip() for cell in table.cells[zone]]
-    faults = table.faults(time, np.isnat(times), TIME_RULE)
+    zones = _zones(table, zone)
+    tz = None if labels[0].time_zone else reading.tz
+    times, faults = _times(table, time, zones, tz, kind.shift_hours)
+    if tz is not None:
+        labels = [replace(row, time_zone=tz) for row in labels]
+    values = table.numbers(value) * kind.g_per_kwh
     if zone is not None:
         faults += table.faults(zone, np.array([not name for name in zones]), "must name a zone")
     orders = _orders(zones, times)
+    steps = {}
     if not faults:  # a faulty time or zone would show again as a gap
-        faults += [fault for order in orders.values() for fault in _spacing_faults(table, time, times, order)]
-    faults += table.faults(value, ~((values >= 0) & (values < np.inf)), "must be a number of g/kWh, at least 0")
+        local = not labels[0].time_zone
+        found = {name: spacing(table, time, times, order, reading.fill, local) for name, order in orders.items()}
+        faults += [fault for zone_spacing in found.values() for fault in zone_spacing.faults]
+        steps = {name: zone_spacing.step_ns for name, zone_spacing in found.items()}
+    bad = ~((values >= 0) & (values < np.inf))
+    if reading.fill is not None:
+        missing = np.array([cell.strip().lower() in MISSING for cell in table.cells[value]])
+        ends = np.unique([row for order in orders.values() for row in (order[0], order[-1])])
+        faults += table.faults(value, missing & np.isin(np.arange(len(bad)), ends), NO_NEIGHBOUR)
+        bad &= ~missing
+    faults += table.faults(value, bad, "must be a number of g/kWh, at least 0")
     if faults:
         raise InputError(faults)
     return [
-        CarbonSeries(name, times[order], values[order], table.file, joined(labels[row] for row in order))
+        _one_series(name, times[order], values[order], table.file, joined(labels[row] for row in order), steps, reading)
         for name, order in orders.items()
     ]
 
 
-def _format(table: Table, intensity: str) -> CarbonFormat:
-    """Return the format whose columns the header has most of, the first of several."""
+def _one_series(
+    name: str,
+    times: TimeArray,
+    values: FloatArray,
+    file: str,
+    labels: Labels,
+    steps: Mapping[str, int],
+    reading: Reading,
+) -> CarbonSeries:
+    if reading.fill is not None:
+        times, values, told = filled(times, values, steps[name], reading.fill)
+        labels = replace(labels, filled=told)
+    return CarbonSeries(name, times, values, file, labels)
+
+
+def _zones(table: Table, column: int | None) -> list[str]:
+    if column is not None:
+        return [cell.strip() for cell in table.cells[column]]
+    stem = PurePath(table.file).name.removesuffix(".gz").removesuffix(".csv").removesuffix(".json")
+    return [stem] * len(table.lines)
+
+
+def _times(
+    table: Table, column: int, zones: Sequence[str], tz: str | None, shift_hours: float
+) -> tuple[TimeArray, list[Fault]]:
+    """Return the UTC beginning of each row's value, and what is wrong with the cells."""
+    cells = table.cells[column]
+    faults: list[Fault] = []
+    if tz is None:
+        times = utc_times(cells)
+        wrong = np.isnat(times)
+    else:
+        local = local_times(cells, zones, tz)
+        times = local.times
+        wrong = np.isnat(times) & ~local.never
+        faults += table.faults(column, local.never, f"is skipped in {tz}, where clocks go forward then")
+        once = f"is an hour that {tz} has twice, and stands once: must have its offset, e.g. +02:00"
+        faults += table.faults(column, local.once, once)
+    times = times + np.timedelta64(round(shift_hours * HOUR_NS), "ns")
+    return times, table.faults(column, wrong, TIME_RULE) + faults
+
+
+def _format(table: Table, reading: Reading) -> CarbonFormat:
+    """Return the format whose columns the header has most of, the first of several that are of one kind.
+
+    Raises
+    ------
+    InputError
+        If the header is of none, or holds values of several kinds and `reading` does not say which.
+    """
     for kind in FORMATS:
-        if not kind.has_header and table.header == tuple(kind.layout(intensity)):
+        if not kind.has_header and table.header == tuple(kind.layout(reading.intensity)):
             return kind
     headed = [kind for kind in FORMATS if kind.has_header]
-    known = [sum(bool(table.spelled(names)) for names in kind.layout(intensity).values()) for kind in headed]
-    if not any(known):
+    known = [sum(bool(table.spelled(names)) for names in kind.layout(reading.intensity).values()) for kind in headed]
+    telling = [kind for kind in headed if table.spelled(kind.time) or table.spelled(kind.value[reading.intensity])]
+    if not telling:  # a column of zones alone may be anything's
         titles = " or ".join(kind.title for kind in headed)
         raise InputError(
             Fault("", f"is no known header: must be {titles}", shown(",".join(table.header)), file=table.file)
         )
-    return headed[int(np.argmax(known))]
+    best = [kind for kind, columns in zip(headed, known, strict=True) if columns == max(known)]
+    return _of_kind(best, table, reading.kind) if best[0] in CAMBIUM else best[0]
+
+
+def _of_kind(formats: Sequence[CarbonFormat], table: Table, kind: str | None) -> CarbonFormat:
+    """Return the one of several formats that is of a kind, None where there is only one."""
+    held = [format.labels.kind for format in formats]
+    if kind is None and len(held) == 1:
+        return formats[0]
+    if kind in held:
+        return formats[held.index(kind)]
+    text = f"holds {', '.join(held)} rates: must be one of these (kind, --kind)"
+    raise InputError(Fault("kind", text, "none was named" if kind is None else shown(kind), file=table.file))
 
 
 def _orders(zones: Sequence[str], times: TimeArray) -> dict[str, IntArray]:
@@ -178,21 +254,3 @@ def _orders(zones: Sequence[str], times: TimeArray) -> dict[str, IntArray]:
     for row, zone in enumerate(zones):
         rows.setdefault(zone, []).append(row)
     return {zone: np.array(own)[np.argsort(times[own], kind="stable")] for zone, own in rows.items()}
-
-
-def _spacing_faults(table: Table, column: int, times: TimeArray, order: IntArray) -> list[Fault]:
-    """Return a fault for each row that is not one step after the row before; most rows say how long that is."""
-    gaps = np.diff(times[order].astype(np.int64))
-    lengths, counts = np.unique(gaps[gaps > 0], return_counts=True)
-    if not lengths.size:
-        return [table.fault(column, int(order[-1]), "must be followed: a zone needs two times or more")]
-    step = int(lengths[np.argmax(counts)])
-    faults = []
-    for place in np.flatnonzero(gaps != step):
-        hours = gaps[place] / HOUR_NS
-        before = table.place(int(order[place]))
-        problem = f"must be {step / HOUR_NS:g} h after {before}, not {hours:g} h: a zone's rows must leave no gap"
-        if not gaps[place]:
-            problem = f"is a duplicate of {before}: a zone has each time once"
-        faults.append(table.fault(column, int(order[place + 1]), problem))
-    return faults

@@ -68,6 +68,7 @@ def instance_of(
     )
     return MospInstance(
         name=f"plan-j{len(jobs):04d}-t{signal.time.slots:03d}",
+        provenance=signal.provenance(),
         carbon=signal,
         resources=tuple(units),
         clusters=clusters,

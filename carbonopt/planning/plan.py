@@ -15,6 +15,7 @@ from carbonopt.core.status import Status
 from carbonopt.core.time import format_utc, to_utc, zone_of_time
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.queues.job import RUNNING, Queue
+from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.planning.model import instance_of
 from carbonopt.planning.result import Plan
 from carbonopt.planning.site import Site, Terms, sites_of
@@ -40,6 +41,7 @@ def plan(
     time_limit: float | None = 60.0,
     mip_rel_gap: float = 1e-4,
     seed: int = 0,
+    reading: Reading = AS_THEY_ARE,
 ) -> Plan:
     """Plan the starts of the jobs that wait, around those that run.
 
@@ -61,6 +63,8 @@ def plan(
         Run time of jobs without a time limit; jobs that are not read.
     method, time_limit, mip_rel_gap, seed
         Of `carbonopt.solve`.
+    reading
+        What to take where the files of the forecast leave a choice, and whether to fill their gaps.
 
     Raises
     ------
@@ -77,7 +81,7 @@ def plan(
         from carbonopt.io.queues.read import read_queue  # pydantic: not at `import carbonopt`
 
         queue = read_queue(queue, zone, default_hours, leave_out)
-    signal = read_forecast(carbon, moment, terms)
+    signal = read_forecast(carbon, moment, terms, reading)
     sites = sites_of([Site.of(site) if isinstance(site, str) else site for site in clusters], signal.zones)
     latest = tuple(moment + timedelta(hours=terms.wait_hours) for _ in queue.jobs)
     instance = instance_of(queue.jobs, latest, signal, sites, terms)
@@ -101,7 +105,9 @@ def moment_of(now: datetime | str | None, tz: str) -> datetime:
     return to_utc(now if now.tzinfo else now.replace(tzinfo=zone_of_time(tz)))
 
 
-def read_forecast(carbon: Paths | CarbonSignal, start: datetime, terms: Terms) -> CarbonSignal:
+def read_forecast(
+    carbon: Paths | CarbonSignal, start: datetime, terms: Terms, reading: Reading = AS_THEY_ARE
+) -> CarbonSignal:
     """Return the forecast from a moment to its end, in slots.
 
     Raises
@@ -110,7 +116,7 @@ def read_forecast(carbon: Paths | CarbonSignal, start: datetime, terms: Terms) -
         If it does not cover the moment, or a signal begins at another.
     """
     if not isinstance(carbon, CarbonSignal):
-        return read_carbon(*carbon, start=start, slot_hours=terms.slot_hours)
+        return read_carbon(*carbon, start=start, slot_hours=terms.slot_hours, **reading.choices())
     if carbon.time.start != start or carbon.time.slot_hours != terms.slot_hours:
         begins = f"{format_utc(carbon.time.start)} in slots of {60 * carbon.time.slot_hours:g} min"
         words = f"must begin at {format_utc(start)} in slots of {terms.slot_minutes} min"

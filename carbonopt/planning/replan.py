@@ -16,6 +16,7 @@ from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.time import format_utc, zone_of_time
 from carbonopt.io.queues.job import RUNNING, Queue, QueuedJob
+from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.judge import Run, judged
 from carbonopt.planning.model import ROUNDING_SLOTS, instance_of, job_kg
 from carbonopt.planning.plan import Paths, at_once_of, moment_of, read_forecast, require_schedule
@@ -35,6 +36,7 @@ def replan(
     time_limit: float | None = 60.0,
     mip_rel_gap: float = 1e-4,
     seed: int = 0,
+    reading: Reading = AS_THEY_ARE,
 ) -> Plan:
     """Plan again what has not begun.
 
@@ -54,6 +56,8 @@ def replan(
         Of reading `queue`, as in `carbonopt.planning.plan.plan`.
     time_limit, mip_rel_gap, seed
         Of the search.
+    reading
+        As in `carbonopt.planning.plan.plan`.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def replan(
     options = Options(time_limit, mip_rel_gap, 0.0, seed)
     edge = _edge(plan, moment_of(now, plan.tz))
     jobs, latest = _jobs_now(plan, edge, queue, default_hours, leave_out)
-    signal = read_forecast(carbon, edge, plan.terms)
+    signal = read_forecast(carbon, edge, plan.terms, reading)
     instance = instance_of(jobs, latest, signal, plan.sites, plan.terms)
     announced = _announced(plan, instance, edge)
     began = time.perf_counter()

@@ -43,7 +43,10 @@ class TestFaults:
         lines = hours(1, 2, 3, 4, 5).splitlines(keepends=True)
         fault = only_fault(write(tmp_path / "a.csv", PLAIN + "".join(lines[:2] + lines[3:])))
         assert (fault.field, fault.line, fault.value) == ("datetime", 4, "'2022-01-01T03:00:00Z'")
-        assert fault.problem == "must be 1 h after line 3, not 2 h: a zone's rows must leave no gap"
+        assert (
+            fault.problem
+            == "must be 1 h after line 3, not 2 h: a zone's rows must leave no gap; missing 2022-01-01T02:00:00Z"
+        )
 
     def test_a_time_off_the_beat(self, tmp_path: Path) -> None:
         fault = only_fault(write(tmp_path / "a.csv", PLAIN + hours(1, 2, 3) + "2022-01-01T02:30Z,DE,4\n"))

@@ -94,6 +94,18 @@ def write(folder, raw, name="signal.json"):
     return path
 
 
+PREAMBLE = "Project,Scenario,Location\nCambium 2023,MidCase,p1\n\n"
+
+
+def cambium(columns="srmer_co2e_c,srmer_co2e,lrmer_co2e_c,lrmer_co2e"):
+    width = len(columns.split(","))
+    rows = [f"2024-06-01 0{hour}:00:00," + ",".join(str(100 * i + hour) for i in range(width)) for hour in range(3)]
+    return PREAMBLE + "\n".join([f"timestamp,{columns}", *rows])
+
+
+EIA = "CO2 Emissions Intensity for Consumed Electricity"
+
+
 POUND = 0.45359237
 CASES = {
     "watttime marginal": (
@@ -226,6 +238,15 @@ def test_a_bad_value_is_one_line_with_its_place(source, value, tmp_path):
         ("{", r"is not JSON: line 1"),
         ("{}", r"is no known JSON of carbon signals"),
         ("[]", r"is no known JSON of carbon signals"),
+        (cambium(), r"kind = none was named: holds short-run marginal, long-run marginal rates"),
+        (cambium().replace("100,", "-100,", 1), r"kind = none was named"),
+        (PREAMBLE, r"line 2: .*must have 3 cells|is no known header"),
+        (PREAMBLE + "timestamp,srmer_co2e\n", r"has a header but no rows"),
+        (PREAMBLE + "timestamp,srmer_co2e\n2024-06-01,1\n2024-06-01,2", r"must be followed"),
+        (f"BA,UTC time,{EIA}\nCISO,{HOURS[0]},1\nCISO,{HOURS[1]},", r"line 3: .*must be a number of g/kWh"),
+        (f"BA,UTC time,{EIA}\nCISO,{HOURS[0]},1\nCISO,1/6/2024 1:00,2", r"line 3: .*must be an ISO 8601 time"),
+        (f"BA,Region,UTC time,{EIA}\na,b,{HOURS[0]},1", r"must be one column of the header: 2 found"),
+        (f"Interval Start,{EIA}\n{HOURS[0]},1", r"Area Id = .*must be one column of the header: none found"),
     ],
 )
 def test_a_broken_file_is_told_in_one_line(raw, message, tmp_path):
@@ -254,3 +275,39 @@ def test_instances_keep_the_labels(tmp_path):
     jobs = write(tmp_path, JOBS, "jobs.txt")
     instance = problem_of("mosp").role("convert")(jobs=jobs, carbon=[carbon], slots=24)
     assert instance.provenance["signals"]["DE"]["kind"] == "average"
+
+
+@pytest.mark.parametrize(
+    ("kind", "intensity", "values"),
+    [
+        ("short-run marginal", "direct", [0, 1, 2]),
+        ("short-run marginal", "lca", [100, 101, 102]),
+        ("long-run marginal", "direct", [200, 201, 202]),
+        ("long-run marginal", "lca", [300, 301, 302]),
+    ],
+)
+def test_cambium(kind, intensity, values, tmp_path):
+    """Its hours are Eastern Standard Time, and its file holds several kinds of rates."""
+    signal = read_carbon(write(tmp_path, cambium(), "p1.csv"), kind=kind, intensity=intensity)
+    assert signal.g_per_kwh.tolist() == [values]
+    assert signal.time.start.isoformat() == "2024-06-01T05:00:00+00:00"
+    told = {"kind": kind, "scope": intensity, "unit": "kg/MWh", "source": "Cambium", "status": "modelled"}
+    assert told.items() <= signal.labels["p1"].items()
+
+
+@pytest.mark.parametrize("zone", ["BA", "Region"])
+def test_eia_names_an_hour_by_its_end(zone, tmp_path):
+    lines = [f"{zone},UTC time,Local date,{EIA}", *(f"CISO,{time},x,{0.5 + at}" for at, time in enumerate(HOURS))]
+    signal = read_carbon(write(tmp_path, "\n".join(lines), "a.csv"))
+    assert signal.g_per_kwh[0] == pytest.approx([500 * POUND, 1500 * POUND, 2500 * POUND])
+    assert signal.time.start.isoformat() == "2024-05-31T23:00:00+00:00"
+    assert signal.labels["CISO"]["scope"] == "direct"
+
+
+def test_gridstatus_says_where_an_hour_begins(tmp_path):
+    begins = [f"2024-06-01 0{hour}:00:00+00:00" for hour in range(3)]
+    rows = [f"{begin},x,CISO,Balancing Authority,0.5" for begin in begins]
+    path = write(tmp_path, "\n".join([f"Interval Start,Interval End,Area Id,Area Type,{EIA}", *rows]), "a.csv")
+    signal = read_carbon(path)
+    assert signal.zones == ("CISO",)
+    assert signal.time.start.isoformat() == "2024-06-01T00:00:00+00:00"

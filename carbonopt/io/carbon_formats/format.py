@@ -32,6 +32,8 @@ class CarbonFormat:
         False where the file has none: two columns, the time and the intensity.
     labels
         What the source says about its values; life cycle or direct is added where the file holds both.
+    shift_hours
+        From a time as read, to the beginning of its value in UTC: -1 where an hour is named by its end.
     """
 
     title: str
@@ -41,6 +43,7 @@ class CarbonFormat:
     g_per_kwh: float = 1.0
     has_header: bool = True
     labels: Labels = UNLABELLED
+    shift_hours: float = 0.0
 
     def layout(self, intensity: str) -> Layout:
         """Return the columns, the zone's left out where there is none."""

@@ -7,6 +7,12 @@ from dataclasses import asdict, dataclass
 
 from carbonopt.core.errors import Fault
 
+AVERAGE = "average"
+SHORT_RUN = "short-run marginal"
+LONG_RUN = "long-run marginal"
+KINDS = (AVERAGE, SHORT_RUN, LONG_RUN)
+"""What a file that holds several may be asked for."""
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -17,17 +23,19 @@ class Labels:
     source
         Who publishes them.
     kind
-        ``average`` or ``marginal``.
+        ``average`` or ``marginal``, the latter with ``short-run`` or ``long-run`` before it where the source tells.
     scope
         ``lca`` (life cycle) or ``direct`` (combustion only).
     status
-        ``measured``, ``estimated`` or ``forecast``; several with commas between them.
+        ``measured``, ``estimated``, ``modelled`` or ``forecast``; several with commas between them.
     issued_at
         When a forecast was issued.
     model_date
         Dates of the source's models, with commas between them.
     unit, time_zone
         As read, before conversion to g/kWh and UTC.
+    filled
+        How missing values were filled, and which: empty where none was.
     """
 
     source: str = ""
@@ -38,6 +46,7 @@ class Labels:
     model_date: str = ""
     unit: str = ""
     time_zone: str = ""
+    filled: str = ""
 
     def told(self) -> dict[str, str]:
         """Return the labels that are known."""
@@ -64,7 +73,7 @@ def mixing_faults(labelled: Iterable[tuple[str, Labels]]) -> list[Fault]:
     return [
         Fault(
             f"labels.{name}",
-            f"must be one for all zones and times, unless mixed names {name!r}",
+            f"must be one for all zones and times, unless mixed (--mixed) names {name!r}",
             ", ".join(f"{value} in {file}" for value, file in files.items()),
         )
         for name, files in found.items()

@@ -11,6 +11,7 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.time import format_utc
 from carbonopt.io.convert import arrival_slots, content_hashes, read_zone, require_sources, slot_zero, source_of
+from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.trace import read_trace
 from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.elastic.data.catalogue import Mix, network_price, profile_mix
@@ -49,6 +50,7 @@ def convert(
     slack_hours: float | None = None,
     name: str | None = None,
     trace_format: str | None = None,
+    reading: Reading = AS_THEY_ARE,
 ) -> ElasticInstance:
     """Make an instance of all jobs of a trace, as they are.
 
@@ -80,6 +82,8 @@ def convert(
         Leave out jobs that are shorter, and count them.
     short_hours, medium_hours, short_slack_hours, medium_slack_hours, long_slack_hours, slack_hours
         Slack by length, or one for all jobs (see `carbonopt.problems.elastic.data.workload.Queues`).
+    reading
+        What to take where the carbon files leave a choice.
     name
         Of the instance; None to make one of the sources.
 
@@ -110,7 +114,7 @@ def convert(
     keep = long_enough & (ends <= horizon)
     if not keep.any():
         raise InputError(Fault("jobs", f"no job's window ends within {horizon} slots", file=str(jobs)))
-    signal = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap)
+    signal = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap, reading)
     rows = np.flatnonzero(keep)
     profile = draw_profiles(len(trace), shares, seed)[rows]
     k_min = np.array([part.k_min for part in parts], dtype=float)[profile]

@@ -10,6 +10,7 @@ import numpy as np
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.time import format_utc
 from carbonopt.io.convert import content_hashes, read_zone, require_sources, slot_zero, source_of
+from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.trace import read_trace
 from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.mlcluster.data.catalogue import Mix, profile_mix
@@ -43,6 +44,7 @@ def convert(
     seed: int = 1,
     name: str | None = None,
     trace_format: str | None = None,
+    reading: Reading = AS_THEY_ARE,
 ) -> MlClusterInstance:
     """Make an instance of all jobs of a trace, as they are.
 
@@ -73,6 +75,8 @@ def convert(
         Price of an hour of completion time [kg], and the JCT budget, of the objective.
     seed
         Of the draw of profiles. A job's profile depends on its row in the trace.
+    reading
+        What to take where the carbon files leave a choice.
     name
         Of the instance; None to make one of the sources.
 
@@ -110,7 +114,7 @@ def convert(
     keep = long_enough & (arrival + work / fastest <= horizon * slot_hours * 60)
     if not keep.any():
         raise InputError(Fault("jobs", f"no job can end within {horizon} slots", file=str(jobs)))
-    signal = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap)
+    signal = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap, reading)
     rows = np.flatnonzero(keep)
     zone_name = signal.zones[0]
     return MlClusterInstance(

@@ -15,6 +15,7 @@ from carbonopt.core.memory import require_bytes
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.convert import ROUNDING_SLOTS, arrival_slots, content_hashes, require_sources, slot_zero, source_of
 from carbonopt.io.jobs import JobTrace
+from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.trace import read_trace
 from carbonopt.problems.mosp.data.generate import BYTES_PER_SLOT
 from carbonopt.problems.mosp.data.instance import (
@@ -46,6 +47,7 @@ def convert(
     weights: Sequence[float] | None = None,
     name: str | None = None,
     trace_format: str | None = None,
+    reading: Reading = AS_THEY_ARE,
 ) -> MospInstance:
     """Make an instance with one cluster in each zone.
 
@@ -70,6 +72,8 @@ def convert(
     objective, weights
         ``carbon`` or ``caspian``, and its three weights; by default carbon counts in kg, a slot of
         tardiness as much as 0.1 kg, and completion time not at all: the waiting limit bounds it.
+    reading
+        What to take where the carbon files leave a choice.
     name
         Of the instance; None to make one of the sources.
 
@@ -98,6 +102,7 @@ def convert(
         slots=horizon,
         slot_hours=slot_hours,
         wrap=wrap,
+        **reading.choices(),
     )
     arrival = arrival[keep]
     duration = duration[keep]

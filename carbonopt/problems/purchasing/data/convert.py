@@ -11,6 +11,7 @@ import numpy as np
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.io.convert import content_hashes, read_zone, require_sources, slot_zero, source_of
 from carbonopt.io.jobs import JobTrace
+from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.trace import read_trace
 from carbonopt.io.workload import require_horizon
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, PurchasingJobs
@@ -31,6 +32,7 @@ def convert(
     first: int | None = None,
     name: str | None = None,
     trace_format: str | None = None,
+    reading: Reading = AS_THEY_ARE,
     **terms: Any,
 ) -> PurchasingInstance:
     """Make an instance of the jobs of a trace, as they are: arrivals and lengths are not rounded.
@@ -50,6 +52,8 @@ def convert(
     from_hours, until_hours, first
         Part of the trace: jobs that arrive from this hour on, before that hour, and the first so many of
         those. `from_hours` is the beginning of slot 0.
+    reading
+        What to take where the carbon files leave a choice.
     name
         Of the instance; None to make one of the sources.
     **terms
@@ -79,7 +83,7 @@ def convert(
     fits = told.window_ends(trace.arrival_hours, trace.length_hours) <= horizon * slot_hours
     if not fits.any():
         raise InputError(Fault("jobs", f"no job's window ends within {horizon} slots", file=str(jobs)))
-    signal = read_zone(carbon, zone, slot_zero(start, whole, from_hours), horizon, slot_hours, wrap)
+    signal = read_zone(carbon, zone, slot_zero(start, whole, from_hours), horizon, slot_hours, wrap, reading)
     kept = trace.part(np.flatnonzero(fits))
     work = float(kept.length_hours @ kept.cpus)
     span = float(np.ptp(kept.arrival_hours)) + 1
