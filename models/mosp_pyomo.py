@@ -13,7 +13,8 @@ Run `python models/mosp_pyomo.py INSTANCE [--lp] [--time-limit S]`; INSTANCE is 
 
     caspian   max  omega_1 Z1/Zbar1 + omega_2 Z2/Zbar2 + omega_3 Z3/Zbar3,   Zbar_k = LP optimum of Z_k alone
               Z1 = sum_jrt load_jrt / (C_jr^t I_j^t rho_jr),   Z2 = sum x/gamma,   Z3 = sum x/lambda
-    carbon    min  sum (w_1 carbon_ijt + w_2 tardiness_it + w_3 completion_it) x_ijt + price sum y_i
+    carbon    min  sum (w_1 carbon_ijt + w_2 tardiness_it + w_3 completion_it + w_4 energy_cost_ijt) x_ijt
+                   + price sum y_i
 """
 
 import argparse
@@ -56,7 +57,19 @@ def cost(data: dict, i: int, j: int, t: int) -> float:
     w, hours = data["objective"]["weights"], data["time"].get("slot_hours", 1.0)
     tardiness, completion = times(data, i, t)
     kg = sum(units * watts / 1000 * hours * grams / 1000 for units, _, grams, watts in usage(data, i, j, t))
-    return w["carbon_kg"] * kg + w["tardiness_slots"] * tardiness + w["completion_slots"] * completion
+    time = w["tardiness_slots"] * tardiness + w["completion_slots"] * completion
+    return w["carbon_kg"] * kg + time + w.get("energy_cost", 0) * energy_cost(data, i, j, t)
+
+
+def energy_cost(data: dict, i: int, j: int, t: int) -> float:
+    """Cost of the energy of job i on cluster j from slot t [currency]; 0 without a price."""
+    if data.get("energy_price") is None:
+        return 0.0
+    clusters, tariff = data["clusters"], data["energy_price"]
+    price = tariff["per_kwh"][tariff["zones"].index(clusters["zone"][j])]
+    watts = sum(units[i] * clusters["watts_per_unit"][r][j] for r, units in data["jobs"]["demand"].items())
+    run = range(t, t + data["jobs"]["duration"][i])
+    return watts / 1000 * data["time"].get("slot_hours", 1.0) * sum(price[s] for s in run)
 
 
 def merits(data: dict, i: int, j: int, t: int) -> tuple[float, float, float]:

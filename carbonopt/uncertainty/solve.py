@@ -18,7 +18,7 @@ from carbonopt.core.status import Status
 from carbonopt.evaluate import evaluate
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 from carbonopt.problems.mosp.formulation import risk as rows
-from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.formulation.objective import placement_value, refuse_energy_price
 from carbonopt.problems.mosp.formulation.program import MospProgram, build
 from carbonopt.solve import solve
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk, largest_sum, tail_mean
@@ -152,6 +152,7 @@ def solve_under_risk(
         If the program would not fit into memory.
     """
     _objective(instance)
+    refuse_energy_price(instance, "planning under risk")
     options = Options(time_limit, mip_rel_gap, 0.0, seed, threads, verbose, solver_options=dict(solver_options or {}))
     expected = scenarios.instance(instance)
     if isinstance(risk, Expectation):

@@ -40,7 +40,7 @@ class TestTopLevel:
             "job: is not a known field: did you mean 'jobs'?",
             "carbno: is not a known field: did you mean 'carbon'?",
             "comment: is not a known field; known are schema_version, problem, name, provenance, time, carbon,"
-            " clusters, jobs, objective, fixed",
+            " clusters, jobs, objective, fixed, energy_price",
         ]
 
     @pytest.mark.parametrize(

@@ -153,7 +153,12 @@ def _cost(data: dict[str, Any], i: int, j: int, t: int) -> float:
     kwh_per_slot = watts * data["time"]["slot_hours"] / 1000
     carbon_kg = kwh_per_slot * sum(_grams_per_kwh(data, j)[t:end]) / 1000
     tardiness = max(0.0, end - jobs["deadline"][i])
-    return weights["carbon_kg"] * carbon_kg + weights["tardiness_slots"] * tardiness + weights["completion_slots"] * end
+    cost = weights["carbon_kg"] * carbon_kg + weights["tardiness_slots"] * tardiness + weights["completion_slots"] * end
+    if weights.get("energy_cost"):
+        tariff = data["energy_price"]
+        price = dict(zip(tariff["zones"], tariff["per_kwh"], strict=True))[data["clusters"]["zone"][j]]
+        cost += weights["energy_cost"] * kwh_per_slot * sum(price[t:end])
+    return cost
 
 
 def _gain(data: dict[str, Any], normalizers: tuple[float, float, float] | None) -> Value:

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Discriminator, Field, Tag
 
 from carbonopt.core.arrays import BoolArray, FloatArray
+from carbonopt.core.energy_price import EnergyPrice
 from carbonopt.core.errors import Fault, one_of, shown
 from carbonopt.core.memory import require_bytes
 from carbonopt.io.columns import names_at
@@ -135,6 +136,19 @@ class CarbonWeights(Section):
     carbon_kg: NonNegative
     tardiness_slots: NonNegative
     completion_slots: NonNegative
+    energy_cost: NonNegative = 0.0
+
+
+class EnergyPriceSection(Section):
+    """Field ``energy_price``."""
+
+    zones: Annotated[list[Name], Field(min_length=1)]
+    per_kwh: list[list[float]] = Field(description="per zone, per slot; may be negative")
+    currency: Name
+
+    def build(self) -> EnergyPrice:
+        """Return the price."""
+        return EnergyPrice(tuple(self.zones), np.array(self.per_kwh, dtype=float), self.currency)
 
 
 class CarbonObjectiveSection(Section):
@@ -201,6 +215,7 @@ class MospFile(Section):
     jobs: JobSection
     objective: Annotated[CarbonObjectiveSection | CaspianObjectiveSection, Field(discriminator="kind")]
     fixed: FixedSection | None = Field(default=None, description="cluster and start of jobs that run already")
+    energy_price: EnergyPriceSection | None = Field(default=None, description="price of electricity, by zone and slot")
 
 
 def from_dict(raw: dict[str, Any]) -> MospInstance:
@@ -218,6 +233,9 @@ def from_dict(raw: dict[str, Any]) -> MospInstance:
     job_section = faults.section(JobSection, raw, "jobs")
     objective_section = _objective_section(raw, faults)
     fixed_section = None if raw.get("fixed") is None else faults.section(FixedSection, raw, "fixed")
+    price_section = None
+    if raw.get("energy_price") is not None:
+        price_section = faults.section(EnergyPriceSection, raw, "energy_price")
     faults.found += shape_faults(raw, faults.slots)
     if faults.sound("time", "carbon", "clusters", "objective"):
         assert faults.time is not None
@@ -242,6 +260,7 @@ def from_dict(raw: dict[str, Any]) -> MospInstance:
         jobs=job_section.build(resources, clusters.name),
         objective=objective,
         fixed=None if fixed_section is None else fixed_section.build(),
+        energy_price=None if price_section is None else price_section.build(),
     )
 
 

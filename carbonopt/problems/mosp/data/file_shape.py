@@ -33,6 +33,8 @@ def shape_faults(raw: dict[str, Any], slots: int | None) -> Iterator[Fault]:
     yield from _capacity_faults(raw, slots)
     for path in (("clusters", "watts_per_unit"), ("jobs", "demand")):
         yield from _resource_faults(raw, *path)
+    if slots is not None:
+        yield from row_faults("energy_price.per_kwh", part(raw, "energy_price", "per_kwh"), slots, ", one a slot")
     zones = enumerate(_list(part(raw, "clusters", "zone")))
     yield from unknown_faults("clusters.zone", zones, names_at(raw, "carbon", "zones"), "carbon.zones")
     eligible = [(row, name) for row, names in enumerate(_list(part(raw, "jobs", "eligible"))) for name in _list(names)]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, exact_mean, frozen_float, frozen_int
+from carbonopt.core.energy_price import EnergyPrice
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.instance import Instance
 from carbonopt.core.jobs import SlotJobTable
@@ -114,7 +115,7 @@ class Clusters:
 
 @dataclass(frozen=True)
 class CarbonObjective:
-    """Minimise carbon, tardiness and completion time; every job runs or is paid for.
+    """Minimise carbon, tardiness, completion time and the cost of energy; every job runs or is paid for.
 
     Parameters
     ----------
@@ -122,12 +123,15 @@ class CarbonObjective:
         Weights omega_1..omega_3 of the sums over jobs.
     rejection_price
         Cost of a job that does not run; None: every job must run.
+    energy_cost
+        Weight of what the energy costs [1/currency]; above 0 the instance needs an `energy_price`.
     """
 
     carbon_kg: float = 1.0
     tardiness_slots: float = 0.1
     completion_slots: float = 0.005
     rejection_price: float | None = None
+    energy_cost: float = 0.0
 
     kind: ClassVar[str] = "carbon"
     sense: ClassVar[str] = "min"
@@ -142,6 +146,8 @@ class CarbonObjective:
     def to_dict(self) -> dict[str, Any]:
         """Return the objective as the file holds it."""
         weights = {name: getattr(self, name) for name in ("carbon_kg", "tardiness_slots", "completion_slots")}
+        if self.energy_cost:  # absent, the hash is as ever
+            weights["energy_cost"] = self.energy_cost
         return {"kind": self.kind, "weights": weights, "rejection_price": self.rejection_price}
 
 
@@ -222,6 +228,8 @@ class MospInstance(Instance):
         Names of the R resources, in the order of the arrays' resource axes.
     clusters, jobs, objective
         See their classes.
+    energy_price
+        Price of electricity where the clusters are; None for none.
     fixed
         Jobs that run already, on the cluster and from the slot that they have; they are no starts of
         `Clusters.max_starts_per_slot`. With the carbon objective only. None for none.
@@ -239,6 +247,7 @@ class MospInstance(Instance):
     jobs: MospJobs
     objective: Objective = field(default_factory=CarbonObjective)
     fixed: FixedRuns | None = None
+    energy_price: EnergyPrice | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -246,8 +255,16 @@ class MospInstance(Instance):
         parts = (self.carbon, self.resources, self.clusters, self.jobs, self.objective)
         _raise(validate.cross_faults(*parts))
         object.__setattr__(self, "clusters", self.clusters.over(self.time.slots))
+        self._require_sound_price()
         if self.fixed is not None:
             self._require_sound_runs(self.fixed)
+
+    def _require_sound_price(self) -> None:
+        if self.energy_price is not None:
+            _raise(self.energy_price.faults(self.clusters.zone, self.time.slots))
+        elif getattr(self.objective, "energy_cost", 0.0):
+            words = "needs the field energy_price, which is missing"
+            raise InputError(Fault("objective.weights.energy_cost", words))
 
     def _require_sound_runs(self, runs: FixedRuns) -> None:
         if self.objective.kind != "carbon":
@@ -321,6 +338,7 @@ class MospInstance(Instance):
             },
             "objective": self.objective.to_dict(),
             **({} if self.fixed is None else {"fixed": self.fixed.to_dict()}),
+            **({} if self.energy_price is None else {"energy_price": self.energy_price.to_dict()}),
         }
 
     def features(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
 
 
@@ -94,6 +95,37 @@ def carbon_kg_per_unit(instance: MospInstance) -> FloatArray:
     return np.asarray(kwh_per_unit[:, :, None] * g_per_kwh[:, None, :] / 1000)
 
 
+def energy_cost_per_unit(instance: MospInstance) -> FloatArray:
+    """Return what the energy of one used unit costs in each slot [currency], shape (M, R, T); 0 without a price."""
+    kwh_per_unit = (instance.clusters.watts_per_unit / 1000 * instance.time.slot_hours)[:, :, None]
+    if instance.energy_price is None:
+        return np.zeros((*kwh_per_unit.shape[:2], instance.time.slots))
+    return np.asarray(kwh_per_unit * instance.energy_price.of(instance.clusters.zone)[:, None, :])
+
+
+def cost_per_unit(instance: MospInstance, objective: CarbonObjective) -> FloatArray:
+    """Return the weighted carbon and energy cost of one used unit in each slot, shape (M, R, T).
+
+    Two signals are one: every method sees this sum, which is negative where the price is low enough.
+    """
+    carbon = objective.carbon_kg * carbon_kg_per_unit(instance)
+    if not objective.energy_cost:
+        return carbon
+    return carbon + objective.energy_cost * energy_cost_per_unit(instance)
+
+
+def refuse_energy_price(instance: MospInstance, what: str) -> None:
+    """Refuse what knows carbon alone where the objective has a weight of energy cost.
+
+    Raises
+    ------
+    UnsupportedError
+        It names `what`.
+    """
+    if getattr(instance.objective, "energy_cost", 0.0):
+        raise UnsupportedError(f"{what} knows carbon alone: objective.weights.energy_cost must be 0 or absent")
+
+
 def clean_load_per_unit(instance: MospInstance) -> FloatArray:
     """Return what one used unit adds to Z1 in each slot: 1 / (C I rho), shape (M, R, T).
 
@@ -117,7 +149,7 @@ def placement_value(instance: MospInstance, normalizers: tuple[float, float, flo
     """
     objective = instance.objective
     if isinstance(objective, CarbonObjective):
-        per_unit = objective.carbon_kg * carbon_kg_per_unit(instance)
+        per_unit = cost_per_unit(instance, objective)
         return _value(instance, per_unit, objective.tardiness_slots, objective.completion_slots)
     bars = normalizers or objective.normalizers
     if bars is None:

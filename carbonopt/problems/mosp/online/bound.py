@@ -23,7 +23,7 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
-from carbonopt.problems.mosp.formulation.objective import carbon_kg_per_unit
+from carbonopt.problems.mosp.formulation.objective import carbon_kg_per_unit, refuse_energy_price
 
 STEPS = 300
 """Subgradient steps."""
@@ -58,6 +58,7 @@ def pieces_bound(
     UnsupportedError
         For the caspian objective.
     """
+    refuse_energy_price(instance, "the bound on schedules in pieces")
     if not isinstance(instance.objective, CarbonObjective):
         raise UnsupportedError("a bound on schedules in pieces is there for objective 'carbon' alone")
     dual = _Dual(instance, migrate)

@@ -12,6 +12,7 @@ from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
+from carbonopt.problems.mosp.formulation.objective import refuse_energy_price
 from carbonopt.problems.mosp.methods.normalizers import normalizers
 from carbonopt.problems.mosp.online.forecasts import ZoneForecasts
 from carbonopt.problems.mosp.online.rolling import Rolling
@@ -44,6 +45,7 @@ def simulate(instance: MospInstance, policy: Policy, options: SimulationOptions)
     """
     if options.mode != "paper":
         raise UnsupportedError(f"mode {options.mode!r}: mosp follows the text of Caspian: use mode 'paper'")
+    refuse_energy_price(instance, "simulation")
     info: dict[str, Any] = {"pieces": getattr(policy, "pieces", "migrate")}
     if isinstance(instance.objective, CaspianObjective) and instance.objective.normalizers is None:
         bars = normalizers(instance, Options(time_limit=None)).bars

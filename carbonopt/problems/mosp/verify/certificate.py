@@ -248,7 +248,14 @@ def _unit_cost(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
     objective = instance.objective
     if isinstance(objective, CarbonObjective):
         kwh = down(down(watts / 1000) * instance.time.slot_hours)
-        return down(down(down(kwh * intensity[:, None, :]) / 1000) * objective.carbon_kg)
+        carbon = down(down(down(kwh * intensity[:, None, :]) / 1000) * objective.carbon_kg)
+        if not objective.energy_cost:
+            return carbon
+        assert instance.energy_price is not None
+        price = instance.energy_price.of(instance.clusters.zone)[:, None, :]
+        most_kwh = up(up(watts / 1000) * instance.time.slot_hours)
+        cost = down(np.where(price < 0, most_kwh, kwh) * price)  # a negative price counts more for more energy
+        return down(carbon + down(cost * objective.energy_cost))
     product = down(down(instance.clusters.capacity * intensity[:, None, :]) * watts)
     weight = _scaled(objective, info)[0]
     gain = np.divide(weight, product, out=np.zeros_like(product), where=product > 0)

@@ -51,7 +51,8 @@ def objective_of(
     if isinstance(objective, CarbonObjective):
         rejected = metrics["jobs_rejected"] * (objective.rejection_price or 0.0)
         terms = ("carbon_kg", "tardiness_slots", "completion_slots")
-        return float(rejected + sum(getattr(objective, name) * metrics[name] for name in terms))
+        energy = objective.energy_cost * metrics["energy_cost"] if objective.energy_cost else 0.0
+        return float(rejected + energy + sum(getattr(objective, name) * metrics[name] for name in terms))
     if normalizers is None:
         return None
     names = ("z1", "z2", "z3")

@@ -201,6 +201,7 @@ def _metrics(instance: MospInstance, runs: _Runs, load: FloatArray) -> dict[str,
     count = len(instance.jobs)
     kwh = load * instance.clusters.watts_per_unit[:, :, None] / 1000 * instance.time.slot_hours
     intensity = np.array([instance.carbon.g_per_kwh[instance.carbon.index(z)] for z in instance.clusters.zone])
+    price = None if instance.energy_price is None else instance.energy_price.of(instance.clusters.zone)
     completion = (runs.start + jobs.duration[runs.job]).astype(float)
     deadline = jobs.deadline[runs.job]
     tardiness = np.maximum(0.0, completion - deadline)
@@ -213,6 +214,7 @@ def _metrics(instance: MospInstance, runs: _Runs, load: FloatArray) -> dict[str,
     return {
         "carbon_kg": float((kwh.sum(axis=1) * intensity).sum() / 1000),
         "energy_kwh": float(kwh.sum()),
+        **({} if price is None else {"energy_cost": float((kwh.sum(axis=1) * price).sum())}),
         "jobs_run": len(runs.job),
         "jobs_rejected": count - len(np.unique(runs.job)),
         "deadlines_met": on_time,
