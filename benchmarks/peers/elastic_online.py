@@ -14,7 +14,7 @@ past's statistics, CarbonFlex has learned from it, and no policy sees a job or a
     suspensions, rescalings
                         how often a job stops and goes on later, and how often it changes its servers while it runs
     late by             slots that the late jobs are late, their mean and the most
-    carbonflex:..       Algorithm 3 as printed: without forced runs, and also with p > rho and delays of a + d - t
+    carbonflex:..       as printed: every 5 minutes, without forced runs, and with p > rho and delays of a + d - t
     told, told:..       Algorithm 3 with the m and rho that Algorithm 1 has in this very week
     algorithm-1         where it leaves jobs unfinished their deadlines are extended, as in the paper: these are late
     CPU s               of the simulation, checker included, and for carbonflex what it learns while it runs. Learning
@@ -47,8 +47,14 @@ from carbonopt.problems.elastic.verify.late_windows import extended
 from carbonopt.simulate import simulate
 
 WEEKS = ("2022-07-04", "2022-07-25", "2022-08-15", "2022-09-05", "2022-09-26", "2022-10-17", "2022-11-07")
-PRINTED = ("carbonflex:forced=false", "carbonflex:printed=true", "carbonflex:forced=false,printed=true")
-"""CarbonFlex with less of what Algorithm 3 does not print."""
+PRINTED = (
+    "carbonflex:decide_minutes=5",
+    "carbonflex:decide_minutes=5,forced=false",
+    "carbonflex:forced=false",
+    "carbonflex:printed=true",
+    "carbonflex:forced=false,printed=true",
+)
+"""CarbonFlex with more of what the paper prints. Decisions every 5 minutes need the fluid model."""
 TOLD = ("told", "told:forced=false")
 PAST_WEEKS = 8
 PAST_SEED = 1000
@@ -90,7 +96,7 @@ def draw(
 
 
 def measure(
-    week: ElasticInstance, past: ElasticInstance, options: dict[str, Any], printed: bool
+    week: ElasticInstance, past: ElasticInstance, options: dict[str, Any], names: tuple[str, ...]
 ) -> list[dict[str, Any]]:
     """Return one row a policy and reference."""
     began = time.process_time()
@@ -100,7 +106,6 @@ def measure(
     optimum = co.solve(week.with_model("fluid"), "price", time_limit=None)
     rows, reference = [], 1.0
     references = [{"policy": "optimum", "objective": optimum.bound, "CPU s": time.process_time() - began}]
-    names = (BASELINE, *(name for name in EVERY if name != BASELINE), *((*PRINTED, *TOLD) if printed else ()))
     for name in names:
         began = time.process_time()
         found = simulate(week, made(name, week, policies), **options)
@@ -149,11 +154,17 @@ def main() -> None:
     parser.add_argument("--model", default="fluid", choices=("fluid", "integer"))
     parser.add_argument("--forecast", help="e.g. error=0.2,window=48; none: perfect")
     parser.add_argument("--lengths", default="mean", choices=("mean", "true"))
+    parser.add_argument("--policies", nargs="*", default=list(EVERY), help="beside the carbon-agnostic one")
     parser.add_argument("--printed", action="store_true", help="rows of CarbonFlex as printed, and told by the oracle")
     parser.add_argument("--seed", type=int, default=1, help="of the first week; the others follow")
     parser.add_argument("-o", "--output", type=Path, help="CSV with a row a week and policy")
     args = parser.parse_args()
     trace = None if args.trace is None else read_jobs(args.trace, "hours")
+    names = (
+        BASELINE,
+        *(name for name in args.policies if name != BASELINE),
+        *((*PRINTED, *TOLD) if args.printed else ()),
+    )
     tables = []
     for file in args.carbon:
         for number, first in enumerate(args.weeks):
@@ -162,7 +173,7 @@ def main() -> None:
             seed = args.seed + number
             past = draw(args, trace, file, before, args.arrival_hours * args.past_weeks, PAST_SEED + seed)
             week = draw(args, trace, file, format_utc(start), args.arrival_hours, seed)
-            rows = measure(week, past, {"forecast": args.forecast, "lengths": args.lengths}, args.printed)
+            rows = measure(week, past, {"forecast": args.forecast, "lengths": args.lengths}, names)
             tables.append(pd.DataFrame(rows).assign(week=first, zone=week.cluster.zone))
             print(f"{week.name} {first}: done", flush=True)
     table = pd.concat(tables, ignore_index=True)

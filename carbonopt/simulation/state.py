@@ -244,6 +244,7 @@ class State:
         if load > capacity * (1 + ROUNDING) + ROUNDING:
             free = capacity - self._load[place]
             raise self.fault(job, f"needs {units:g} units of pool {self.pools[place].name!r}; {free:g} are free")
+        run.ready += self.pools[place].startup
         if self._begun[job] and self.workload.restart is not None:
             run.ready += float(self.workload.restart[job])
         if self.workload.speed is not None:

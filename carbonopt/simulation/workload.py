@@ -104,20 +104,25 @@ class Pool:
     evictions
         Chance that a running job is evicted, per unit of time (a constant hazard). It loses all that it
         has done.
+    startup
+        Time at the beginning of each run in which its units are taken and the job makes no progress.
     """
 
     name: str
     capacity: float | npt.ArrayLike | None = None
     slot: float = 1.0
     evictions: float = 0.0
+    startup: float = 0.0
 
     def __post_init__(self) -> None:
         limit = np.atleast_1d(np.asarray(np.inf if self.capacity is None else self.capacity, dtype=np.float64))
         faults = []
         if limit.ndim != 1 or not limit.size or not (limit >= 0).all():
             faults.append(Fault(f"{self.name}.capacity", "must be at least 0 in each slot"))
-        if not 0 <= self.evictions < np.inf:
-            faults.append(Fault(f"{self.name}.evictions", "must be finite and at least 0", shown(self.evictions)))
+        for field in ("evictions", "startup"):
+            value = getattr(self, field)
+            if not 0 <= value < np.inf:
+                faults.append(Fault(f"{self.name}.{field}", "must be finite and at least 0", shown(value)))
         if not 0 < self.slot < np.inf:
             faults.append(Fault(f"{self.name}.slot", "must be finite and above 0", shown(self.slot)))
         if faults:

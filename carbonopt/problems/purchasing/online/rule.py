@@ -35,6 +35,9 @@ class PurchaseRule:
         Of `PAUSING`: cost of one start or one stop [g/kWh of one slot]. More makes them pause less often.
     low, high
         Of `PAUSING`: bounds on the intensity that are known [g/kWh]; None for those of the instance's signal.
+    startup_minutes
+        Time from the purchase of an on-demand or spot CPU until the job begins on it [min]. It is paid for and emits.
+        A reserved CPU is up already.
     """
 
     start: str
@@ -45,6 +48,7 @@ class PurchaseRule:
     switch: float = 0.0
     low: float | None = None
     high: float | None = None
+    startup_minutes: float = 0.0
 
     def __post_init__(self) -> None:
         require_one_of("start", self.start, (*START_TIMES, *SUSPENDING))
@@ -57,6 +61,15 @@ class PurchaseRule:
             raise UnsupportedError(f"low = {self.low:g}: must be at most high = {self.high:g}")
         if self.conserving and self.start in SUSPENDING:
             raise UnsupportedError(f"conserving = true: {self.start} suspends jobs, and starts none before its time")
+        require_number("startup_minutes", self.startup_minutes, least=0)
+        if self.startup_minutes and self.start in SUSPENDING:
+            words = f"{self.start} plans pieces of exactly each job's length, which leave no time to start"
+            raise UnsupportedError(f"startup_minutes = {self.startup_minutes:g}: {words}")
+
+    @property
+    def startup_hours(self) -> float:
+        """Time from the purchase of a CPU until the job begins on it [h]."""
+        return self.startup_minutes / 60
 
 
 def applicable(instance: PurchasingInstance, rule: PurchaseRule) -> bool:

@@ -10,7 +10,7 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.data.instance import ROUNDING_HOURS, PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import OPTIONS
 from carbonopt.problems.purchasing.online.artifact import TICKS_PER_HOUR, tasks_of, ticked
 from carbonopt.problems.purchasing.online.decide import expected_lengths, paper_policy
@@ -46,13 +46,18 @@ def simulate(instance: PurchasingInstance, policy: PurchaseRule | Policy, option
         return _artifact(instance, policy, options)
     info: dict[str, Any] = {"accounting": "paper", "evictions": "realised"}
     expected = expected_lengths(instance, options.lengths)
+    startup = 0.0
     if isinstance(policy, PurchaseRule):
+        startup = policy.startup_hours
+        _require_time_to_start(instance, startup)
         policy = paper_policy(instance, policy, options.forecast, expected)
+    if startup:
+        info["startup_hours"] = startup
     jobs = instance.jobs
     workload = Workload(jobs.arrival_hours, jobs.length_hours, jobs.cpus, jobs.name, expected)
     log = run(
         workload,
-        _pools(instance),
+        _pools(instance, startup),
         policy,
         instance=instance,
         forecast=options.forecast,
@@ -66,6 +71,8 @@ def simulate(instance: PurchasingInstance, policy: PurchaseRule | Policy, option
 def _artifact(instance: PurchasingInstance, policy: PurchaseRule | Policy, options: SimulationOptions) -> Outcome:
     if not isinstance(policy, PurchaseRule) or policy.start in PAUSING:
         raise UnsupportedError("mode 'artifact' has the policies of GAIA alone: use mode 'paper'")
+    if policy.startup_minutes:
+        raise UnsupportedError("startup_minutes: the authors' simulator has none: use mode 'paper'")
     if options.forecast.revised:
         raise UnsupportedError("mode 'artifact' has perfect forecasts alone: use mode 'paper'")
     jobs = ticked(instance)
@@ -78,12 +85,26 @@ def _artifact(instance: PurchasingInstance, policy: PurchaseRule | Policy, optio
     return _outcome(instance, log, info, 1 / TICKS_PER_HOUR)
 
 
-def _pools(instance: PurchasingInstance) -> list[Pool]:
+def _require_time_to_start(instance: PurchasingInstance, startup: float) -> None:
+    """Refuse a start-up time with which a job may run after the signal: it starts twice where it may be evicted."""
+    if not startup or not len(instance.jobs):
+        return
+    again = instance.spot_allowed & (instance.spot is not None and instance.spot.evictions_per_hour > 0)
+    latest = instance.latest_end_hours + startup + np.where(again, instance.jobs.length_hours + startup, 0.0)
+    last = int(np.argmax(latest))
+    if latest[last] > instance.time.hours + ROUNDING_HOURS:
+        words = f"job {instance.jobs.name[last]!r} may then end {latest[last]:g} h after the beginning"
+        raise UnsupportedError(
+            f"startup_minutes = {startup * 60:g}: {words}, and the signal ends after {instance.time.hours:g} h"
+        )
+
+
+def _pools(instance: PurchasingInstance, startup: float = 0.0) -> list[Pool]:
     hazard = 0.0 if instance.spot is None else instance.spot.evictions_per_hour
     offered = {
         "reserved": Pool("reserved", instance.reserved_cpus),
-        "on-demand": Pool("on-demand"),
-        "spot": Pool("spot", None if instance.spot is not None else 0.0, evictions=hazard),
+        "on-demand": Pool("on-demand", startup=startup),
+        "spot": Pool("spot", None if instance.spot is not None else 0.0, evictions=hazard, startup=startup),
         "shared": Pool("shared", None if instance.model != "no-split" else 0.0),
     }
     return [offered[name] for name in OPTIONS]

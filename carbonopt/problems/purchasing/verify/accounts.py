@@ -35,6 +35,8 @@ class CheckTerms:
         Whether evictions have happened or not; otherwise spot CPUs are valued by expectation.
     artifact
         Whether the accounting is that of the authors' simulator.
+    startup_hours
+        What a run on on-demand or spot CPUs takes before the job begins [h].
     """
 
     arrival: FloatArray
@@ -44,6 +46,7 @@ class CheckTerms:
     reserved: int
     realised: bool = False
     artifact: bool = False
+    startup_hours: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,15 @@ class _Expected:
     restart_kg: FloatArray
 
 
+def work_hours(terms: CheckTerms, rows: Rows) -> FloatArray:
+    """Return the hours of each row in which its job makes progress, shape (S,)."""
+    hours = rows.end - rows.start
+    if not terms.startup_hours:
+        return hours
+    starts = np.isin(rows.option, (ON_DEMAND, SPOT)) & ~rows.goes_on
+    return np.maximum(hours - np.where(starts, terms.startup_hours, 0.0), 0.0)
+
+
 def snapped(terms: CheckTerms, rows: Rows) -> Rows:
     """Return the rows with what counts as rounding taken out.
 
@@ -106,7 +118,8 @@ def snapped(terms: CheckTerms, rows: Rows) -> Rows:
     start = np.where(first & (np.abs(inside - start) <= ROUNDING_HOURS), inside, start)
     before = np.where(first, -np.inf, np.roll(rows.end, 1))
     start = np.where((start < before) & (before - start <= ROUNDING_HOURS), before, start)
-    missing = terms.length - np.bincount(rows.job, end - start, len(terms.length))
+    done = work_hours(terms, Rows(rows.job, start, end, rows.option))
+    missing = terms.length - np.bincount(rows.job, done, len(terms.length))
     few = (np.abs(missing) <= (2 + np.bincount(rows.job, minlength=len(missing))) * ROUNDING_HOURS)[rows.job]
     end = np.where(last & few, np.maximum(end + missing[rows.job], start), end)
     return Rows(rows.job, start, end, rows.option)
@@ -162,6 +175,7 @@ def evaluate(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> dic
         "reserved_cpu_hours": reserved_hours,
         "on_demand_cpu_hours": on_demand_hours,
         "spot_cpu_hours": spot_hours,
+        "startup_cpu_hours": float(cpus @ (hours - work_hours(terms, rows))),
         "reserved_utilisation": reserved_hours / provided if provided else 0.0,
         **_counts(terms, rows, expected),
     }
@@ -247,7 +261,7 @@ def _counts(terms: CheckTerms, rows: Rows, expected: _Expected) -> dict[str, flo
     count = len(terms.length)
     happened = evicted(terms, rows)
     suspensions = int((~rows.first & ~rows.goes_on).sum()) - int(happened.sum())
-    done = np.bincount(rows.job, rows.end - rows.start, count) >= terms.length - ROUNDING_HOURS
+    done = np.bincount(rows.job, work_hours(terms, rows), count) >= terms.length - ROUNDING_HOURS
     completed = int((done & (np.bincount(rows.job, minlength=count) > 0)).sum())
     return {
         "evictions": int(happened.sum()) if terms.realised else float(expected.chance.sum()),
@@ -269,8 +283,9 @@ def evicted(terms: CheckTerms, rows: Rows) -> BoolArray:
     two = pair + 1
     length = terms.length[job]
     good = (rows.option[one] == SPOT) & np.isin(rows.option[two], (ON_DEMAND, RESERVED))
-    good &= rows.end[one] - rows.start[one] <= length + ROUNDING_HOURS
+    work = work_hours(terms, rows)
+    good &= work[one] <= length + ROUNDING_HOURS
     good &= np.abs(rows.start[two] - rows.end[one]) <= ROUNDING_HOURS
-    good &= np.abs(rows.end[two] - rows.start[two] - length) <= ROUNDING_HOURS
+    good &= np.abs(work[two] - length) <= ROUNDING_HOURS
     found[job[good]] = True
     return found

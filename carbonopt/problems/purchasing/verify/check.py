@@ -16,7 +16,15 @@ from carbonopt.core.errors import one_of, shown
 from carbonopt.core.report import Report, Violation
 from carbonopt.problems.purchasing.data.instance import MODELS, ROUNDING, ROUNDING_HOURS, PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import OPTIONS, RESERVED, SHARED, SPOT
-from carbonopt.problems.purchasing.verify.accounts import CheckTerms, Rows, evaluate, evicted, load_of, snapped
+from carbonopt.problems.purchasing.verify.accounts import (
+    CheckTerms,
+    Rows,
+    evaluate,
+    evicted,
+    load_of,
+    snapped,
+    work_hours,
+)
 from carbonopt.problems.purchasing.verify.check_artifact import artifact_terms, off_tick, on_ticks
 
 COLUMNS = ("job", "start_hours", "end_hours", "option")
@@ -41,7 +49,8 @@ def check(instance: PurchasingInstance, schedule: dict[str, Any], info: dict[str
         CPUs of the job are ``reserved``, ``on-demand`` or ``spot``, or ``shared``: reserved as far as they are free.
     info
         ``reserved_cpus`` where the instance leaves them open. Of a simulation: ``model`` that it was made under,
-        ``evictions`` (``expected`` or ``realised``), and ``accounting`` (``paper`` or ``artifact``).
+        ``evictions`` (``expected`` or ``realised``), ``accounting`` (``paper`` or ``artifact``), and
+        ``startup_hours`` that a run on on-demand or spot CPUs takes before the job begins.
 
     Returns
     -------
@@ -76,6 +85,8 @@ def _incomparable(instance: PurchasingInstance, terms: CheckTerms) -> str:
         return "it is accounted for as the authors' simulator does"
     if LOOSENESS[terms.model] > LOOSENESS[instance.model]:
         return f"it keeps to the model {terms.model!r}, which is looser than the instance's"
+    if terms.startup_hours:
+        return f"its instances take {terms.startup_hours:g} h to start"
     return "its evictions are drawn at random and have happened" if terms.realised else ""
 
 
@@ -91,22 +102,40 @@ def _terms(instance: PurchasingInstance, info: dict[str, Any]) -> tuple[list[Vio
     if not _is_whole(reserved):
         words = f"the solution's info.reserved_cpus must be a whole number, at least 0, not {shown(reserved)}"
         faults.append(Violation("format", words))
+    startup = info.get("startup_hours", 0.0)
+    if not _is_number(startup) or not 0 <= startup < np.inf:
+        words = f"the solution's info.startup_hours must be finite and at least 0, not {shown(startup)}"
+        faults.append(Violation("format", words))
+    elif startup and told["accounting"] == "artifact":
+        words = f"the solution's info.startup_hours must be 0 in the authors' accounting, not {shown(startup)}"
+        faults.append(Violation("format", words))
     if faults or reserved is None:
         return faults, None
     if told["accounting"] == "artifact":
         return [], artifact_terms(instance, told["model"], int(reserved))
     jobs, realised = instance.jobs, told["evictions"] == "realised"
     limit = instance.max_wait_hours
-    return [], CheckTerms(jobs.arrival_hours, jobs.length_hours, limit, told["model"], int(reserved), realised)
+    return [], CheckTerms(
+        jobs.arrival_hours,
+        jobs.length_hours,
+        limit,
+        told["model"],
+        int(reserved),
+        realised,
+        startup_hours=float(startup),
+    )
 
 
 def _defaults(instance: PurchasingInstance) -> dict[str, str]:
     return {"accounting": "paper", "evictions": "expected", "model": instance.model}
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer)) and not isinstance(value, bool)
+
+
 def _is_whole(value: Any) -> bool:
-    is_number = isinstance(value, (int, float, np.integer)) and not isinstance(value, bool)
-    return is_number and 0 <= value < 2**53 and value == int(value)
+    return _is_number(value) and 0 <= value < 2**53 and value == int(value)
 
 
 def _parse(instance: PurchasingInstance, schedule: dict[str, Any]) -> tuple[list[Violation], Rows]:
@@ -179,7 +208,7 @@ def _options(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> Ite
 def _pieces(instance: PurchasingInstance, terms: CheckTerms, rows: Rows) -> Iterator[Violation]:
     """Every job does its length, in one piece unless the model or an eviction breaks it."""
     names, count = instance.jobs.name, np.bincount(rows.job, minlength=len(terms.length))
-    done = np.bincount(rows.job, rows.end - rows.start, len(count))
+    done = np.bincount(rows.job, work_hours(terms, rows), len(count))
     restarted = evicted(terms, rows)
     for j in np.flatnonzero((count == 0) & (terms.length > 0)):
         yield Violation("placement", f"job {names[j]!r} does not run", job=names[j])
