@@ -14,7 +14,7 @@ from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, UnsupportedError
 from carbonopt.core.files import replace_file, require_writable
 from carbonopt.core.instance import Instance
-from carbonopt.core.options import Options, Progress, Schedule
+from carbonopt.core.options import Options, Progress, Schedule, TimeLimit, seconds_of
 from carbonopt.core.solution import Outcome, Solution
 from carbonopt.core.status import Status
 from carbonopt.judge import Run, judged
@@ -131,7 +131,8 @@ def solve_program(
     program: Program,
     instance: Instance,
     *,
-    time_limit: float | None = 60.0,
+    time_limit: TimeLimit = "auto",
+    work_limit: float | None = None,
     mip_rel_gap: float = 1e-4,
     mip_abs_gap: float = 0.0,
     seed: int = 0,
@@ -149,7 +150,7 @@ def solve_program(
         From ``formulate(instance)``; ``formulate(instance, "lp")`` gives duals, and mostly no schedule.
     instance
         That the program was made of.
-    time_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, callback, solver_options
+    time_limit, work_limit, mip_rel_gap, mip_abs_gap, seed, threads, verbose, log_file, callback, solver_options
         As in `solve`.
 
     Returns
@@ -174,7 +175,7 @@ def solve_program(
     if log_file is not None:
         require_writable(log_file)
     options = Options(
-        time_limit,
+        seconds_of(time_limit, work_limit),
         mip_rel_gap,
         mip_abs_gap,
         seed,
@@ -182,6 +183,7 @@ def solve_program(
         verbose,
         log_file,
         callback=callback,
+        work_limit=work_limit,
         solver_options=checked_options(solver_options or {}),
     )
     schedule_of = reading.schedule_of
@@ -197,7 +199,7 @@ def solve_program(
     if values is not None:
         _require_rows(program, values)
     outcome = _outcome(program, reading, result, values)
-    run = Run("program", options.to_dict(), options.seconds, mip_rel_gap, mip_abs_gap)
+    run = Run("program", options.to_dict(), options.seconds, mip_rel_gap, mip_abs_gap, options.work.units)
     solution = judged(instance, outcome, run)
     if "violations" in solution.info:
         raise InputError(Fault("", f"the program's schedule: {line}") for line in solution.info["violations"])

@@ -98,7 +98,7 @@ def _compare_file(
     def before(name: str) -> None:
         for old in meter:
             old.close()
-        meter[:] = [progress.Meter(f"{instance.name} {name}", options["time_limit"])]
+        meter[:] = [progress.Meter(f"{instance.name} {name}", options["time_limit"], options["work_limit"])]
 
     solutions = run(instance, names, before, callback=lambda progress: meter[0](progress), **options)
     for old in meter:

@@ -76,7 +76,7 @@ def _front_of_file(
     def before(what: str) -> None:
         for old in meter:
             old.close()
-        meter[:] = [progress.Meter(f"{instance.name} {what}", options["time_limit"])]
+        meter[:] = [progress.Meter(f"{instance.name} {what}", options["time_limit"], options["work_limit"])]
 
     front = front_of(
         instance, quantities, levels=levels, before=before, callback=lambda progress: meter[0](progress), **options

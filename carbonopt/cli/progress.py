@@ -32,9 +32,10 @@ def saying() -> Callable[[str], None]:
 class Meter:
     """Shows the progress of one method: one live line on a terminal, else a line every 5 seconds."""
 
-    def __init__(self, label: str, time_limit: float | None) -> None:
+    def __init__(self, label: str, time_limit: float | None, work_limit: float | None = None) -> None:
         self.label = one_line(label)
         self.time_limit = time_limit
+        self.work_limit = work_limit
         self.incumbent: float | None = None
         self.bound: float | None = None
         self.live = sys.stderr.isatty()
@@ -52,6 +53,8 @@ class Meter:
         left = ""
         if self.time_limit is not None:
             left = f", at most {max(0.0, self.time_limit - progress.seconds):.0f} s left"
+        if self.work_limit is not None:
+            left += f", work {progress.work:.1f} of {self.work_limit:g}"
         text = (
             f"{self.label}: {progress.seconds:.0f} s, incumbent {number(self.incumbent)},"
             f" bound {number(self.bound)}, gap {percent(gap)}{left}"

@@ -96,7 +96,7 @@ def _solve_file(
         console.require_new(target, [start, options["params"]])
     if start is not None:
         options = options | {"initial_solution": co.read_solution(start)}
-    meter = progress.Meter(f"{instance.name} {method}", options["time_limit"])
+    meter = progress.Meter(f"{instance.name} {method}", options["time_limit"], options["work_limit"])
     save = None if target is None else lambda interim: interim.write(target)
     solution = co.solve(instance, method, **options, callback=meter, checkpoint=save)
     meter.close()

@@ -90,6 +90,13 @@ def test_wrong_limits_are_refused(limit: Any) -> None:
         co.solve(co.generate("mosp", jobs=3), work_limit=limit)
 
 
+def test_a_program_of_ones_own_ends_by_work() -> None:
+    instance = co.generate("mosp", preset="bench", jobs=40, seed=1)
+    first, again = (co.solve_program(co.formulate(instance), instance, work_limit=0.02) for _ in range(2))
+    assert first.status == "time_limit"
+    assert (first.work, first.program_bound) == (again.work, again.program_bound)
+
+
 def test_several_threads_are_refused() -> None:
     with pytest.raises(co.UnsupportedError, match="threads"):
         co.solve(co.generate("mosp", jobs=3), work_limit=1.0, threads=2)
