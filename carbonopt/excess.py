@@ -129,8 +129,8 @@ def excess_table(
     import pandas as pd
 
     problem = problem_of(instance.problem)
-    if "quantities" not in problem.roles:
-        having = [name for name in problem_names() if "quantities" in problem_of(name).roles]
+    if "at_equal" not in problem.roles:
+        having = [name for name in problem_names() if "at_equal" in problem_of(name).roles]
         raise UnsupportedError(
             f"excess over equal amounts: problem {problem.name!r} has no limits on amounts; those of"
             f" {' and '.join(having)} have. Simulate its policies, and compare its methods"

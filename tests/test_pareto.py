@@ -63,4 +63,4 @@ def test_a_front_needs_two_levels() -> None:
 
 def test_another_problem_has_no_front() -> None:
     with pytest.raises(co.UnsupportedError, match="has no 'limited'"):
-        pareto(co.generate("mosp", jobs=5))
+        pareto(co.generate("elastic", jobs=5))

@@ -32,6 +32,8 @@ _FIXED = ("fixed",)
 """Of all methods: see `carbonopt.problems.mosp.methods.fixed`."""
 _STARTS = ("max_starts_per_slot", *_FIXED)
 """Of all methods but `price`, whose search places jobs by capacity alone."""
+_LIMITS = ("limits", *_STARTS)
+"""Of the methods that solve the whole program: a limit is one row over all jobs."""
 
 _BENCH = {"preset": "bench", "clusters": 3, "slots": 24}
 _BRIEF = {
@@ -56,7 +58,7 @@ PROBLEM = Problem(
     title="multi-objective scheduling and placement over clusters (Caspian)",
     methods={
         "milp": Method(
-            ".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_STARTS, takes_start=True
+            ".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_LIMITS, takes_start=True
         ),
         "price": Method(
             ".methods.price.method:price",
@@ -87,7 +89,7 @@ PROBLEM = Problem(
             respects=_STARTS,
         ),
         "lp": Method(
-            ".methods.milp:lp", "LP relaxation: a bound and its certificate", bound_only=True, respects=_STARTS
+            ".methods.milp:lp", "LP relaxation: a bound and its certificate", bound_only=True, respects=_LIMITS
         ),
     },
     roles={
@@ -102,6 +104,8 @@ PROBLEM = Problem(
         "inspect": ".methods.diagnose:inspect",
         "generate": ".data.generate:generate",
         "convert": ".data.convert:convert",
+        "limited": ".methods.limited:limited",
+        "quantities": ".methods.limited:quantities",
         "simulate": ".online.run:simulate",
         "covering": ".online.covering:covering",
         "covering_bound": ".online.covering:covering_bound",

@@ -33,6 +33,7 @@ from carbonopt.problems.mosp.data.instance import (
     CarbonObjective,
     CaspianObjective,
     Clusters,
+    Limits,
     MospInstance,
     MospJobs,
     Objective,
@@ -151,17 +152,30 @@ class EnergyPriceSection(Section):
         return EnergyPrice(tuple(self.zones), np.array(self.per_kwh, dtype=float), self.currency)
 
 
+class LimitsSection(Section):
+    """Most of each quantity that a schedule may take."""
+
+    carbon_kg: NonNegative | None = None
+    energy_cost: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    tardiness_slots: NonNegative | None = None
+
+    def build(self) -> Limits:
+        """Return the limits."""
+        return Limits(**self.model_dump())
+
+
 class CarbonObjectiveSection(Section):
     """Field ``objective``: minimise weighted carbon, tardiness and completion time."""
 
     kind: Literal["carbon"]
     weights: CarbonWeights
     rejection_price: NonNegative | None = None
+    limits: LimitsSection = LimitsSection()
 
     def build(self) -> Objective:
         """Return the objective."""
         weights = self.weights.model_dump()
-        return CarbonObjective(**weights, rejection_price=self.rejection_price)
+        return CarbonObjective(**weights, rejection_price=self.rejection_price, limits=self.limits.build())
 
 
 class CaspianTerms(Section):

@@ -114,6 +114,25 @@ class Clusters:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Most of each quantity that a schedule may take (epsilon-constraints); None for no limit.
+
+    Parameters
+    ----------
+    carbon_kg, energy_cost, tardiness_slots
+        Of the metrics with these names.
+    """
+
+    carbon_kg: float | None = None
+    energy_cost: float | None = None
+    tardiness_slots: float | None = None
+
+    def told(self) -> dict[str, float]:
+        """Return the limits that are there, by quantity."""
+        return {name: limit for name, limit in vars(self).items() if limit is not None}
+
+
+@dataclass(frozen=True)
 class CarbonObjective:
     """Minimise carbon, tardiness, completion time and the cost of energy; every job runs or is paid for.
 
@@ -125,6 +144,8 @@ class CarbonObjective:
         Cost of a job that does not run; None: every job must run.
     energy_cost
         Weight of what the energy costs [1/currency]; above 0 the instance needs an `energy_price`.
+    limits
+        Most carbon, energy cost and tardiness.
     """
 
     carbon_kg: float = 1.0
@@ -132,6 +153,7 @@ class CarbonObjective:
     completion_slots: float = 0.005
     rejection_price: float | None = None
     energy_cost: float = 0.0
+    limits: Limits = Limits()
 
     kind: ClassVar[str] = "carbon"
     sense: ClassVar[str] = "min"
@@ -148,7 +170,8 @@ class CarbonObjective:
         weights = {name: getattr(self, name) for name in ("carbon_kg", "tardiness_slots", "completion_slots")}
         if self.energy_cost:  # absent, the hash is as ever
             weights["energy_cost"] = self.energy_cost
-        return {"kind": self.kind, "weights": weights, "rejection_price": self.rejection_price}
+        limits = {"limits": self.limits.told()} if self.limits.told() else {}
+        return {"kind": self.kind, "weights": weights, "rejection_price": self.rejection_price, **limits}
 
 
 @dataclass(frozen=True)
@@ -262,14 +285,20 @@ class MospInstance(Instance):
     def _require_sound_price(self) -> None:
         if self.energy_price is not None:
             _raise(self.energy_price.faults(self.clusters.zone, self.time.slots))
-        elif getattr(self.objective, "energy_cost", 0.0):
+        elif isinstance(self.objective, CarbonObjective):
+            needing = {
+                "weights": bool(self.objective.energy_cost),
+                "limits": "energy_cost" in self.objective.limits.told(),
+            }
             words = "needs the field energy_price, which is missing"
-            raise InputError(Fault("objective.weights.energy_cost", words))
+            _raise([Fault(f"objective.{part}.energy_cost", words) for part, needs in needing.items() if needs])
 
     def _require_sound_runs(self, runs: FixedRuns) -> None:
         if self.objective.kind != "carbon":
             words = "must not be there under the caspian objective, whose Z1 divides by the whole capacity"
             raise InputError(Fault("fixed", words))
+        if "limits" in self.constraints:
+            raise InputError(Fault("objective.limits", "must not be there beside fixed runs"))
         _raise(fixed_faults(runs, self.clusters, self.jobs, self.time.slots))
         _raise(list(overload_faults(self)))
         if not len(runs):
@@ -288,6 +317,8 @@ class MospInstance(Instance):
             names.append("max_starts_per_slot")
         if self.fixed is not None:
             names.append("fixed")
+        if isinstance(self.objective, CarbonObjective) and self.objective.limits.told():
+            names.append("limits")
         return tuple(names)
 
     @property

@@ -9,13 +9,14 @@ with prefix sums H of a price per used unit and slot, and a term f of the comple
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, Limits, MospInstance
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,25 @@ def cost_per_unit(instance: MospInstance, objective: CarbonObjective) -> FloatAr
     if not objective.energy_cost:
         return carbon
     return carbon + objective.energy_cost * energy_cost_per_unit(instance)
+
+
+def quantity_value(instance: MospInstance, quantity: str) -> PlacementValue:
+    """Return the coefficients of one quantity that may be limited, in its own unit."""
+    weight = {name: float(name == quantity) for name in ("carbon_kg", "tardiness_slots", "energy_cost")}
+    alone = CarbonObjective(weight["carbon_kg"], weight["tardiness_slots"], 0.0, energy_cost=weight["energy_cost"])
+    return placement_value(instance.with_objective(alone))
+
+
+def with_priced_limits(instance: MospInstance, prices: Mapping[str, float]) -> tuple[MospInstance, float]:
+    """Return the instance whose limits are priced instead, and what that takes off its objective.
+
+    A price of a limit, at least 0 and in objective units for one of the quantity, is more weight on the quantity.
+    """
+    objective = instance.objective
+    assert isinstance(objective, CarbonObjective)
+    weights = {name: getattr(objective, name) + price for name, price in prices.items()}
+    paid = sum(price * objective.limits.told()[name] for name, price in prices.items())
+    return instance.with_objective(replace(objective, limits=Limits(), **weights)), paid
 
 
 def refuse_energy_price(instance: MospInstance, what: str) -> None:

@@ -6,6 +6,8 @@
                  x_ijt in {0, 1}                                                                 (8)
     starts       sum_i x_ijt <= S_j                         each j, t, where the instance has S_j   (not of the paper)
 
+    limits       sum_ijt q_ijt x_ijt <= limit of q          each quantity q that is limited        (not of the paper)
+
 Where the instance fixes runs, x_ijt = 1 for each of them, and they are not counted in starts.
 
 x_ijt exists only where job i may start on cluster j in slot t: released, eligible (7), inside the
@@ -23,9 +25,9 @@ from carbonopt.core.options import Schedule
 from carbonopt.milp.block import Block
 from carbonopt.milp.program import Program, require_memory
 from carbonopt.problems.mosp.data.fixed import fixed_rows
-from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 from carbonopt.problems.mosp.data.schedule import as_schedule
-from carbonopt.problems.mosp.formulation.objective import PlacementValue
+from carbonopt.problems.mosp.formulation.objective import PlacementValue, quantity_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +199,10 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
         program.add_entries(settled.index, x.index[~free], 1.0)
     if instance.clusters.max_starts_per_slot is not None:
         _add_starts(program, instance, x, placements, free)  # (8)
+    limits = instance.objective.limits.told() if isinstance(instance.objective, CarbonObjective) else {}
+    for name, limit in limits.items():
+        row = program.add_rows(f"limit_{name}", 1, upper=limit)
+        program.add_entries(row.start, x.index, quantity_value(instance, name).of(job, cluster, start))
     return MospProgram(program, placements, x, placement, capacity)
 
 

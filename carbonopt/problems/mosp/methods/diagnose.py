@@ -59,6 +59,8 @@ def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
     findings = (*stuck, *found.findings)
     if not must_run(instance):
         return Diagnosis(True, "jobs may be left out, so the empty schedule is one", findings)
+    if "limits" in instance.constraints and found.feasible and not stuck:
+        return Diagnosis(None, "all jobs have room, but objective.limits are not looked at", findings)
     if stuck:
         return Diagnosis(False, "inspection: some jobs can run nowhere", findings)
     return replace(found, findings=findings)

@@ -44,6 +44,8 @@ START_SHARE = 0.4
 def choose(instance: MospInstance) -> str:
     """Return the method that `auto` stands for, by size."""
     columns, _ = estimate_size(instance)
+    if "limits" in instance.constraints:
+        return "milp"
     if columns <= MILP_COLUMNS:
         return "milp"
     objective = instance.objective
@@ -71,6 +73,9 @@ def milp(instance: MospInstance, options: Options) -> Outcome:
     """Solve the whole program with HiGHS, from the best schedule that insertion and rounding find."""
     value, info = value_of(instance, options)
     refuse_if_too_large(instance)
+    if "limits" in instance.constraints:  # insertion and rounding know none
+        known = Outcome(Status.TIME_LIMIT, bound=free_bound(instance, value), info=info)
+        return branch(instance, value, None, known, options)
     if options.start is None:
         partials = []
     else:

@@ -33,6 +33,7 @@ from carbonopt.problems.mosp.data.instance import (
     CAPACITY_ROUNDING,
     CarbonObjective,
     CaspianObjective,
+    Limits,
     MospInstance,
 )
 
@@ -53,8 +54,10 @@ def proven_bound(
     certificate
         ``{"kind": "lagrangian", "prices": [cluster][resource][slot], ...}`` in units of the objective
         per unit and slot, and where the instance limits starts, ``"start_prices": [cluster][slot]`` in units of the
-        objective a start; or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node
-        is either ``{"set": S, "most": k, "at_most": node, "more": node}`` or, with a charge for each set,
+        objective a start, and where it limits quantities, ``"limit_prices": {quantity: price}``, in units of the
+        objective for one of the quantity;
+        or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node is either
+        ``{"set": S, "most": k, "at_most": node, "more": node}`` or, with a charge for each set,
         ``{"prices": [cluster][resource][slot], "charges": [...]}``.
     info
         ``normalizers`` of the caspian objective where the instance does not fix them.
@@ -74,6 +77,8 @@ def proven_bound(
     """
     if instance.fixed is not None:
         return _with_fixed(instance, certificate, info)
+    if "limit_prices" in certificate:
+        return _with_limits(instance, certificate, info)
     kind = certificate.get("kind")
     objective = instance.objective
     if kind not in ("lagrangian", "rejections"):
@@ -90,6 +95,33 @@ def proven_bound(
         return None, ()
     claimed = isinstance(objective, CaspianObjective) and objective.normalizers is None
     return lower if instance.sense == "min" else -lower, ("normalizers",) if claimed else ()
+
+
+def _with_limits(
+    instance: MospInstance, certificate: dict[str, Any], info: dict[str, Any]
+) -> tuple[float | None, tuple[str, ...]]:
+    """Return the bound of the instance whose limits are priced: the price is weight, less price times limit."""
+    given = certificate["limit_prices"]
+    objective = instance.objective
+    limits = objective.limits.told() if isinstance(objective, CarbonObjective) else {}
+    if not isinstance(given, dict) or set(given) != set(limits):
+        words = f"must have a price for each limited quantity ({', '.join(limits) or 'none is limited'})"
+        raise InputError(Fault("certificate.limit_prices", words))
+    assert isinstance(objective, CarbonObjective)
+    weights = {}
+    paid = 0.0
+    for name, price in given.items():
+        if type(price) not in (int, float) or not 0 <= price <= LARGEST_PRICE:
+            words = f"must be a number from 0 to {LARGEST_PRICE:g}"
+            raise InputError(Fault(f"certificate.limit_prices.{name}", words, shown(price)))
+        own = getattr(objective, name)
+        weights[name] = own + price  # rounded: what is added, exactly, lies between the next two
+        added = up(weights[name] - own) if limits[name] > 0 else max(0.0, float(down(weights[name] - own)))
+        paid = float(up(paid + up(added * limits[name])))
+    free = instance.with_objective(replace(objective, limits=Limits(), **weights))
+    rest = {name: part for name, part in certificate.items() if name != "limit_prices"}
+    bound, assumes = proven_bound(free, rest, info)
+    return None if bound is None else float(down(bound - paid)), assumes
 
 
 def _with_fixed(

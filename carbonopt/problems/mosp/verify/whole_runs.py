@@ -19,6 +19,8 @@ from carbonopt.core.report import Report, Violation
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 from carbonopt.problems.mosp.verify.objective import normalizer_faults, normalizers_of, objective_of
 
+LIMIT_ROUNDING = 1e-6
+"""Excess over a limit that counts as rounding, relative to the limit: a limit is a sum over all jobs."""
 COLUMNS = ("job", "cluster", "start")
 
 
@@ -60,6 +62,7 @@ def check_runs(instance: MospInstance, schedule: dict[str, Any], info: dict[str,
     violations += _capacity(instance, runs, load)
     violations += _starts(instance, runs)
     metrics = _metrics(instance, runs, load)
+    violations += _limits(instance, metrics)
     normalizers, faults = normalizers_of(instance, info or {})
     violations += faults
     if normalizers is not None and instance.objective.to_dict()["normalizers"] is None:
@@ -193,6 +196,15 @@ def _starts(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
             name = instance.clusters.name[j]
             text = f"{started} jobs start in slot {t} on cluster {name!r}, {limit[j]} may"
             yield Violation("max_starts_per_slot", text, amount=float(started - limit[j]), cluster=name, slot=t)
+
+
+def _limits(instance: MospInstance, metrics: dict[str, Any]) -> Iterator[Violation]:
+    """Yield the limits (epsilon-constraints) that are exceeded by more than rounding."""
+    limits = instance.objective.limits.told() if isinstance(instance.objective, CarbonObjective) else {}
+    for name, limit in limits.items():
+        if metrics[name] > limit + LIMIT_ROUNDING * max(abs(limit), LIMIT_ROUNDING):
+            text = f"{name} = {metrics[name]:.9g} is above its limit {limit:.9g}"
+            yield Violation("limit", text, amount=float(metrics[name] - limit))
 
 
 def _metrics(instance: MospInstance, runs: _Runs, load: FloatArray) -> dict[str, Any]:

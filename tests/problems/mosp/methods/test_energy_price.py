@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -10,7 +11,10 @@ import pytest
 from conftest import ROOT, load_module
 
 import carbonopt as co
+from carbonopt.core.errors import RefusedError
+from carbonopt.pareto import pareto
 from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.methods.limited import limited
 from carbonopt.problems.mosp.online.bound import pieces_bound
 
 reference = load_module(ROOT / "tests/reference/brute_force.py")
@@ -136,3 +140,74 @@ def test_what_knows_carbon_alone_refuses():
         co.simulate(instance, "caspian")
     with pytest.raises(co.UnsupportedError, match="schedules in pieces knows carbon alone"):
         pieces_bound(instance)
+
+
+@pytest.mark.parametrize(("limit", "slot", "kg"), [(0.6, 0, 0.1), (0.49, 1, 0.2), (0.0, 2, 0.6), (-0.2, 2, 0.6)])
+def test_least_carbon_under_a_limit_on_cost_by_hand(limit, slot, kg):
+    target = limited(from_dict(day(1, 0)), "carbon_kg", {"energy_cost": limit})
+    solution = co.solve(target, mip_rel_gap=0)
+    assert (solution.method, solution.columns["start"]) == ("milp", [slot])
+    assert solution.objective == pytest.approx(kg)
+    assert from_dict(target.to_dict()).sha256 == target.sha256
+    bound = co.solve(target, "lp")
+    assert co.check(target, bound).proven_bound <= kg + 1e-12
+    assert bound.bound == pytest.approx(co.check(target, bound).proven_bound, rel=1e-9, abs=1e-9)
+    with pytest.raises(co.InputError, match=r"energy_cost = 0\.5 is above its limit"):
+        co.evaluate(limited(target, "carbon_kg", {"energy_cost": 0.4}), {"job": ["a"], "cluster": ["d"], "start": [0]})
+
+
+def test_a_limit_that_nothing_keeps_and_methods_that_know_none():
+    target = limited(from_dict(day(1, 0)), "carbon_kg", {"energy_cost": -0.3})
+    assert co.solve(target).status == "infeasible"
+    with pytest.raises(RefusedError, match="limits"):
+        co.solve(target, "price")
+    raw = target.to_dict() | {"fixed": {"job": ["a"], "cluster": ["d"], "start": [0]}}
+    with pytest.raises(co.InputError, match="beside fixed runs"):
+        from_dict(raw)
+    with pytest.raises(co.UnsupportedError, match="must be 'carbon_kg', 'energy_cost' or 'tardiness_slots'"):
+        limited(target, "kwh", {})
+    with pytest.raises(co.UnsupportedError, match="no energy_price"):
+        limited(from_dict(reference.random_instance(1, "carbon")), "carbon_kg", {"energy_cost": 1})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_front_is_that_of_all_schedules(seed):
+    """Every point is the least carbon that any schedule has under its limits, by enumeration."""
+    raw = priced(seed)
+    raw["objective"]["rejection_price"] = None
+    every = list(schedules(raw))
+    if not every:
+        pytest.skip("no schedule")
+    front = pareto(from_dict(raw), levels=3, mip_rel_gap=0, time_limit=None)
+    assert len(front.table)
+    for row in front.table.fillna(float("inf")).to_dict("records"):
+        most = [row.get(f"limit_{name}", float("inf")) for name in ("energy_cost", "tardiness_slots")]
+        least = min(kg for kg, *others in every if all(a <= b + 1e-9 for a, b in zip(others, most, strict=True)))
+        assert row["carbon_kg"] == pytest.approx(least, rel=1e-6)
+        assert row["bound"] <= least + 1e-9
+
+
+def schedules(raw: dict[str, Any]) -> Iterator[tuple[float, float, float]]:
+    """Yield carbon, energy cost and tardiness of every schedule in which all jobs run."""
+    units = [{**raw, "objective": {**raw["objective"], "weights": weights}} for weights in UNIT_WEIGHTS]
+    places = [[(j, t) for _, j, t in reference._placements(raw, i, None)] for i in range(len(raw["jobs"]["name"]))]
+
+    def descend(i: int, free: Any, sums: tuple[float, ...]) -> Iterator[tuple[float, ...]]:
+        if i == len(places):
+            yield sums
+            return
+        for j, t in places[i]:
+            if reference._fits(raw, free, i, j, t):
+                reference._take(raw, free, i, j, t, +1)
+                more = [reference._cost(unit, i, j, t) for unit in units]
+                yield from descend(i + 1, free, tuple(a + b for a, b in zip(sums, more, strict=True)))
+                reference._take(raw, free, i, j, t, -1)
+
+    yield from descend(0, reference._capacity(raw), (0.0, 0.0, 0.0))  # type: ignore[misc]
+
+
+UNIT_WEIGHTS = [
+    {"carbon_kg": 1, "tardiness_slots": 0, "completion_slots": 0},
+    {"carbon_kg": 0, "tardiness_slots": 0, "completion_slots": 0, "energy_cost": 1},
+    {"carbon_kg": 0, "tardiness_slots": 1, "completion_slots": 0},
+]
