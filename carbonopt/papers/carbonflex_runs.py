@@ -17,6 +17,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.solution import Solution
 from carbonopt.papers.figure import Run
 from carbonopt.problems.elastic import PROBLEM
+from carbonopt.problems.elastic.data.catalogue import kind_of
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.methods.extend import extend
 from carbonopt.problems.elastic.online.hourly import HourlyPolicy
@@ -42,8 +43,8 @@ REFERENCES = ("oracle", "optimum")
 """Algorithm 1, and the certified bound of the fluid model: both know everything."""
 SPARE_SLOTS = 96
 """Slots after the last window in which Algorithm 1 may complete jobs that it leaves unfinished."""
-START_MINUTES = 5.0
-"""Time that a server takes to start [min]: that of the paper's GPU instances, the longer one (section 6.8)."""
+START_MINUTES = {"cpu": 3.0, "gpu": 5.0}
+"""Time that a server takes to start [min], by kind of cluster (section 6.8)."""
 CHECKPOINT_SECONDS = 2.3
 """Checkpoint and restore of the paper's largest workload [s] (section 6.8)."""
 COLUMNS = ("carbon_kg", "mean_wait_slots", "late_jobs", "suspensions", "rescalings")
@@ -137,14 +138,16 @@ def compared(
 def overhead(week: ElasticInstance, found: Solution) -> float:
     """Return the carbon of server starts and checkpoints over that of the schedule, which leaves both out.
 
-    A server that starts draws the mean power of the profiles for `START_MINUTES`, a job that is suspended or scaled
+    A server that starts draws the mean power of the profiles for `START_MINUTES` (profiles of one's own: those of a CPU
+    cluster), a job that is suspended or scaled
     that of its mean servers for `CHECKPOINT_SECONDS`.
     """
     rows = found.schedule
     share = rows["share"].to_numpy() if "share" in rows else 1.0
     used = np.bincount(rows["slot"].to_numpy(), rows["servers"].to_numpy() * share, week.time.slots)
     grams_per_kwh = week.intensity[np.minimum(np.arange(len(used)), week.time.slots - 1)]
-    started = np.maximum(0.0, np.diff(used, prepend=0.0)) * START_MINUTES / 60
+    kind = "gpu" if any(kind_of(profile.name) == "gpu" for profile in week.profiles) else "cpu"
+    started = np.maximum(0.0, np.diff(used, prepend=0.0)) * START_MINUTES[kind] / 60
     changes = found.metrics["suspensions"] + found.metrics["rescalings"]
     busy = max(1, int((used > 0).sum()))
     checkpointed = changes * found.metrics["mean_servers"] * CHECKPOINT_SECONDS / 3600 / busy

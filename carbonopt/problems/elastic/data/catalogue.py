@@ -91,6 +91,14 @@ MIXES = {name: CLASSES[first : first + 4] for name, first in (("mix", 0), ("gpu-
 }
 """Several classes or workloads in equal shares."""
 
+
+def kind_of(name: str) -> str:
+    """Return the kind of cluster that a profile is of: ``gpu`` for the GPU classes and workloads, else ``cpu``."""
+    if name in WORKLOADS:
+        return WORKLOADS[name].kind
+    return "gpu" if name in CLASSES and name.startswith("gpu-") else "cpu"
+
+
 Key = str | os.PathLike[str] | Profile
 Mix = str | Mapping[Key, float]
 """``"cpu-high:3,low.csv:1"``, or what stands in it as keys and shares; keys may be profiles."""

@@ -14,6 +14,7 @@ from carbonopt.papers import carbonflex_signals
 from carbonopt.papers import carbonflex_sweeps as sweeps
 from carbonopt.papers.carbonflex_runs import EVERY, START_MINUTES, overhead, pairs, with_gains
 from carbonopt.papers.figure import Figure, Run
+from carbonopt.problems.elastic.data.catalogue import kind_of
 
 FIGURES = {
     "carbonflex_week": ("POLICIES", "GPU_POLICIES", "VCC"),
@@ -80,8 +81,10 @@ def test_the_overhead_is_that_of_the_servers_that_start_and_of_the_checkpoints()
     week = co.generate("elastic", jobs=1, capacity=1, profiles="no-scaling", model="integer", seed=1)
     found = co.simulate(week, "carbon-agnostic")  # one server, started once, 100 W
     first = int(found.schedule["slot"].min())
-    kg = 0.1 * START_MINUTES / 60 * week.intensity[first] / 1000
+    kg = 0.1 * START_MINUTES["cpu"] / 60 * week.intensity[first] / 1000
     assert overhead(week, found) == pytest.approx(kg / found.metrics["carbon_kg"])
+    kinds = {"cpu-high": "cpu", "gpu-high": "gpu", "resnet50": "gpu", "jacobi-1k": "cpu", "my own": "cpu"}
+    assert {name: kind_of(name) for name in kinds} == kinds
 
 
 def test_instances_come_in_pairs(run: Run) -> None:
