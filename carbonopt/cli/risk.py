@@ -89,7 +89,8 @@ def _one(
     import pandas as pd
 
     import carbonopt as co
-    from carbonopt.uncertainty.solve import require_mosp, solve_under_risk
+    from carbonopt.uncertainty.costs import require_mosp
+    from carbonopt.uncertainty.solve import solve_under_risk
     from carbonopt.uncertainty.value import plan_row
 
     instance = require_mosp(co.read(path))

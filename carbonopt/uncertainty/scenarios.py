@@ -140,10 +140,19 @@ class Scenarios:
         InputError
             If the scenarios have other zones or slots.
         """
+        return self.under(instance, self.mean if scenario is None else self.g_per_kwh[scenario])
+
+    def under(self, instance: AnyInstance, g_per_kwh: FloatArray) -> AnyInstance:
+        """Return the instance with a signal [g/kWh], shape (Z, T).
+
+        Raises
+        ------
+        InputError
+            If the scenarios have other zones or slots.
+        """
         carbon = instance.carbon
         if self.zones != carbon.zones or self.g_per_kwh.shape[2] != instance.time.slots:
             words = f"must be of the zones {', '.join(carbon.zones)} and {instance.time.slots} slots"
             told = f"{', '.join(self.zones)} and {self.g_per_kwh.shape[2]} slots"
             raise InputError(Fault("scenarios", words, told))
-        values = self.mean if scenario is None else self.g_per_kwh[scenario]
-        return replace(instance, carbon=CarbonSignal(carbon.zones, values, carbon.time))
+        return replace(instance, carbon=CarbonSignal(carbon.zones, g_per_kwh, carbon.time))

@@ -10,24 +10,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
-from carbonopt.core.errors import UnsupportedError
-from carbonopt.core.instance import Instance
+from carbonopt.core.errors import UnsupportedError, one_of, shown
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.evaluate import evaluate
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation import risk as rows
 from carbonopt.problems.mosp.formulation.objective import placement_value, refuse_energy_price
-from carbonopt.problems.mosp.formulation.program import MospProgram, build
+from carbonopt.problems.mosp.formulation.program import MospProgram, build, estimate_size
 from carbonopt.solve import solve
-from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk, largest_sum, tail_mean
+from carbonopt.uncertainty import signals
+from carbonopt.uncertainty.costs import measured, objectives_of, require_mosp
+from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk
 from carbonopt.uncertainty.scenarios import Scenarios
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+METHODS = ("auto", "whole", "signals")
+WHOLE_COLUMNS = 5_000
+"""`auto` gives programs of at most so many placements to HiGHS as they are."""
 ENTRY_ROUNDINGS = 16
 """Of an entry of the budget's rows, and of adding it to the others of a plan."""
 REFUTED = 1e-6
@@ -54,6 +58,9 @@ class RiskSolution:
         Of the plan in each scenario, by the checker, shape (S,).
     seconds
         Wall time [s].
+    signal
+        With method ``signals``: the bound is that of the ordinary instance under this signal [g/kWh], shape (Z, T).
+        Else None.
     """
 
     risk: Risk
@@ -63,6 +70,7 @@ class RiskSolution:
     solution: Solution | None
     objectives: FloatArray
     seconds: float
+    signal: FloatArray | None = None
 
     @property
     def gap(self) -> float | None:
@@ -83,39 +91,12 @@ class RiskSolution:
         return self.solution.schedule
 
 
-def objectives_of(instance: MospInstance, scenarios: Scenarios, schedule: Any) -> FloatArray:
-    """Return the checker's objective of a schedule in each scenario, shape (S,).
-
-    Raises
-    ------
-    InputError
-        If the schedule violates a constraint.
-    """
-    found = [evaluate(scenarios.instance(instance, s), schedule).objective for s in range(len(scenarios))]
-    return np.array(found, dtype=np.float64)
-
-
-def measured(instance: MospInstance, scenarios: Scenarios, schedule: Any, risk: Risk) -> float:
-    """Return the measure of risk of a schedule, from the checker's objectives.
-
-    A budget needs the energy by zone and slot besides, which is added up job by job.
-    """
-    if isinstance(risk, CVaR):
-        return tail_mean(objectives_of(instance, scenarios, schedule), scenarios.weights, risk.level)
-    expected = evaluate(scenarios.instance(instance), schedule).objective
-    assert expected is not None
-    if isinstance(risk, Expectation):
-        return expected
-    weight = _objective(instance).carbon_kg
-    rises = _energy(instance, schedule) * scenarios.rise / 1000
-    return expected + weight * largest_sum(rises, risk.pairs)
-
-
 def solve_under_risk(
     instance: MospInstance,
     scenarios: Scenarios,
     risk: Risk,
     *,
+    method: str = "auto",
     time_limit: float | None = 60.0,
     mip_rel_gap: float = 1e-4,
     seed: int = 0,
@@ -134,31 +115,39 @@ def solve_under_risk(
     risk
         `Expectation`, `CVaR` or `Budget`. The objective is linear in the signal, so the expectation is that of the
         expected signal, and `carbonopt.solve` finds it.
+    method
+        ``whole`` gives the whole program to HiGHS. ``signals`` solves ordinary instances, each under one signal, whose
+        bounds hold for the risk (see `carbonopt.uncertainty.signals`). ``auto`` chooses by size. The expectation is one
+        ordinary instance with each of them.
     time_limit, mip_rel_gap, seed, threads, verbose, solver_options
         As in `carbonopt.solve`.
 
     Returns
     -------
     RiskSolution
-        Its value is that of the checker's objectives, its bound that of the whole program.
+        Its value is that of the checker's objectives. Its bound holds for all plans.
 
     Raises
     ------
     UnsupportedError
-        For another problem or objective.
+        For another problem or objective, and for an unknown method.
     InputError
         If the scenarios have other zones or slots.
     TooLargeError
         If the program would not fit into memory.
     """
-    _objective(instance)
+    require_mosp(instance)
     refuse_energy_price(instance, "planning under risk")
+    if method not in METHODS:
+        raise UnsupportedError(f"method {shown(method)}: must be {one_of(METHODS)}")
     options = Options(time_limit, mip_rel_gap, 0.0, seed, threads, verbose, solver_options=dict(solver_options or {}))
     expected = scenarios.instance(instance)
     if isinstance(risk, Expectation):
         found = solve(expected, time_limit=time_limit, mip_rel_gap=mip_rel_gap, seed=seed, threads=threads)
         known = found if found.has_solution else None
         return _told(instance, scenarios, risk, found.status, found.bound, known, options)
+    if method == "signals" or (method == "auto" and estimate_size(instance)[0] > WHOLE_COLUMNS):
+        return _by_signals(instance, scenarios, risk, options)
     from carbonopt.milp import highs
     from carbonopt.problems.mosp.methods.bounds import typical_cost
 
@@ -176,20 +165,55 @@ def solve_under_risk(
     return _told(instance, scenarios, risk, result.status, result.bound, solution, options)
 
 
-def _program(expected: MospInstance, scenarios: Scenarios, risk: CVaR | Budget) -> tuple[MospProgram, float, float]:
+def _by_signals(instance: MospInstance, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> RiskSolution:
+    """Begin with the signal of the relaxation's duals, and search from there."""
+    found = signals.search(instance, scenarios, risk, _dual_weights(instance, scenarios, risk, options), options)
+    plan = None
+    if found.plan is not None:
+        plan = replace(evaluate(scenarios.instance(instance), found.plan.schedule), method=str(risk))
+    status = found.status
+    if plan is not None and status is not Status.INTERRUPTED:
+        status = Status.OPTIMAL if found.closed(options.mip_rel_gap) else Status.FEASIBLE
+    told = _told(instance, scenarios, risk, status, found.bound, plan, options)
+    return replace(told, signal=found.signal)
+
+
+def _dual_weights(
+    instance: MospInstance, scenarios: Scenarios, risk: CVaR | Budget, options: Options
+) -> FloatArray | None:
+    """Return the duals of the rows of the risk in the relaxation; None if it was not solved in time.
+
+    They are the best weights for parts of jobs, and nearly the best for whole ones.
+    """
+    from carbonopt.milp import highs
+
+    form = _program(scenarios.instance(instance), scenarios, risk, integer=False)[0]
+    share = options.part(signals.LP_SHARE)
+    result = highs.solve(form.program, share, lp_solver="ipm", interior_tolerance=signals.LP_TOLERANCE)
+    if result.row_dual is None:
+        return None
+    rows_of_risk = form.program.block("tail" if isinstance(risk, CVaR) else "surplus")
+    unit = form.program.arrays().cost[form.program.block("eta" if isinstance(risk, CVaR) else "protection").start]
+    dual = np.abs(result.row_dual[rows_of_risk.slice]) / unit
+    return np.asarray(dual if isinstance(risk, CVaR) else dual[scenarios.rise.ravel() > 0])
+
+
+def _program(
+    expected: MospInstance, scenarios: Scenarios, risk: CVaR | Budget, integer: bool = True
+) -> tuple[MospProgram, float, float]:
     """Return the program, what its added columns add up to at most, and by how much rounding may falsify a plan's cost.
 
     A tail mean is as wrong as its worst scenario at most. Of a budget, the entries of the rows have a few roundings
     each, and the expected carbon those of `PlacementValue`.
     """
     if isinstance(risk, CVaR):
-        form = rows.build_certain(expected)
+        form = rows.build_certain(expected, integer)
         cases = [scenarios.instance(expected, s) for s in range(len(scenarios))]
         costs = np.array([rows.carbon_cost(form, case) for case in cases])
         largest = rows.add_tail(form, costs, scenarios.weights, risk.level)
         return form, largest, max(float(placement_value(case).rounding().sum()) for case in cases)
     value = placement_value(expected)
-    form = build(expected, value)
+    form = build(expected, value, integer)
     largest = rows.add_budget(form, expected, scenarios.rise, risk.pairs)
     rises = float(rows.kg_per_g(expected).max(initial=0.0) * scenarios.rise.max(initial=0.0))
     steps = ENTRY_ROUNDINGS * np.finfo(np.float64).eps * float(expected.jobs.duration.sum())
@@ -221,35 +245,3 @@ def _told(
         status = Status.FEASIBLE
     objectives = objectives_of(instance, scenarios, solution.schedule)
     return RiskSolution(risk, status, value, least, solution, objectives, options.seconds)
-
-
-def require_mosp(instance: Instance) -> MospInstance:
-    """Return the instance if it is one of `mosp` under the carbon objective.
-
-    Raises
-    ------
-    UnsupportedError
-        If it is not.
-    """
-    if not isinstance(instance, MospInstance) or not isinstance(instance.objective, CarbonObjective):
-        raise UnsupportedError(f"{instance.name}: must be of problem mosp, under the carbon objective")
-    return instance
-
-
-def _objective(instance: MospInstance) -> CarbonObjective:
-    objective = require_mosp(instance).objective
-    assert isinstance(objective, CarbonObjective)
-    return objective
-
-
-def _energy(instance: MospInstance, schedule: Any) -> FloatArray:
-    """Return the energy of a schedule by zone and slot [kWh], shape (Z, T), added up job by job."""
-    kwh = np.zeros(instance.carbon.g_per_kwh.shape)
-    job_of = {name: number for number, name in enumerate(instance.jobs.name)}
-    cluster_of = {name: number for number, name in enumerate(instance.clusters.name)}
-    for name, cluster, start in zip(schedule["job"], schedule["cluster"], schedule["start"], strict=True):
-        job, place = job_of[name], cluster_of[cluster]
-        watts = float(instance.jobs.demand[job] @ instance.clusters.watts_per_unit[place])
-        end = int(start) + int(instance.jobs.duration[job])
-        kwh[instance.zone_of_cluster[place], int(start) : end] += watts / 1000 * instance.time.slot_hours
-    return kwh

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from carbonopt.core.interval import Interval
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.solve import solve
+from carbonopt.uncertainty.costs import measured, objectives_of
 from carbonopt.uncertainty.measures import Expectation, Risk, tail_mean
 from carbonopt.uncertainty.scenarios import Scenarios
-from carbonopt.uncertainty.solve import RiskSolution, measured, objectives_of, solve_under_risk
+from carbonopt.uncertainty.solve import RiskSolution, solve_under_risk
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ROOT, load_module
+from risk_support import random_case
 
 import carbonopt as co
 from carbonopt.core.errors import InputError, UnsupportedError
 from carbonopt.forecasts.archive import ForecastArchive
 from carbonopt.lessons.instances import small
 from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.uncertainty.costs import measured, objectives_of
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, largest_sum, risk_of, tail_mean
 from carbonopt.uncertainty.scenarios import Scenarios
-from carbonopt.uncertainty.solve import measured, objectives_of, solve_under_risk
+from carbonopt.uncertainty.solve import solve_under_risk
 from carbonopt.uncertainty.value import compared_plans, perfect_information, stochastic_solution
 
 EXACT: dict[str, Any] = {"time_limit": None, "mip_rel_gap": 0.0}
@@ -45,14 +47,6 @@ def test_the_mean_takes_the_gamble_and_the_tail_does_not() -> None:
     assert (known.least, known.most) == (pytest.approx(0.075), pytest.approx(0.075))  # .275 - (.1 + .3) / 2
     saved = stochastic_solution(instance, scenarios, tail, **EXACT)
     assert (saved.least, saved.most) == (pytest.approx(0.15), pytest.approx(0.15))  # .45 - .3
-
-
-def random_case(seed: int) -> tuple[dict[str, Any], list[list[list[float]]]]:
-    single = load_module(ROOT / "tests" / "reference" / "brute_force.py")
-    raw = single.random_instance(seed, "carbon", jobs=3, clusters=2, slots=5)
-    rng = np.random.default_rng(seed)
-    base = np.array(raw["carbon"]["g_per_kwh"])
-    return raw, np.round(base * rng.uniform(0.3, 1.7, (3, *base.shape)), 1).tolist()
 
 
 def agree(seed: int, reference: Any) -> None:

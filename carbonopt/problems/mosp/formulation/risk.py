@@ -32,10 +32,10 @@ from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.formulation.program import MospProgram, build
 
 
-def build_certain(instance: MospInstance) -> MospProgram:
-    """Return the program whose cost is that of time and rejections alone."""
+def build_certain(instance: MospInstance, integer: bool = True) -> MospProgram:
+    """Return the program whose cost is that of time and rejections alone; with `integer` False its relaxation."""
     value = placement_value(instance)
-    return build(instance, replace(value, unit_prefix=np.zeros_like(value.unit_prefix)))
+    return build(instance, replace(value, unit_prefix=np.zeros_like(value.unit_prefix)), integer)
 
 
 def carbon_cost(form: MospProgram, instance: MospInstance) -> FloatArray:

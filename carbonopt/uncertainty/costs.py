@@ -1,0 +1,78 @@
+"""What a plan costs in each scenario, and by a measure of risk: by the checker, without a solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.instance import Instance
+from carbonopt.evaluate import evaluate
+from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.uncertainty.measures import CVaR, Expectation, Risk, largest_sum, tail_mean
+from carbonopt.uncertainty.scenarios import Scenarios
+
+
+def objectives_of(instance: MospInstance, scenarios: Scenarios, schedule: Any) -> FloatArray:
+    """Return the checker's objective of a schedule in each scenario, shape (S,).
+
+    Raises
+    ------
+    InputError
+        If the schedule violates a constraint.
+    """
+    found = [evaluate(scenarios.instance(instance, s), schedule).objective for s in range(len(scenarios))]
+    return np.array(found, dtype=np.float64)
+
+
+def measured(instance: MospInstance, scenarios: Scenarios, schedule: Any, risk: Risk) -> float:
+    """Return the measure of risk of a schedule, from the checker's objectives.
+
+    A budget needs the energy by zone and slot besides, which is added up job by job.
+    """
+    if isinstance(risk, CVaR):
+        return tail_mean(objectives_of(instance, scenarios, schedule), scenarios.weights, risk.level)
+    expected = evaluate(scenarios.instance(instance), schedule).objective
+    assert expected is not None
+    if isinstance(risk, Expectation):
+        return expected
+    return expected + largest_sum(rises_of(instance, scenarios, schedule), risk.pairs)
+
+
+def require_mosp(instance: Instance) -> MospInstance:
+    """Return the instance if it is one of `mosp` under the carbon objective.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is not.
+    """
+    if not isinstance(instance, MospInstance) or not isinstance(instance.objective, CarbonObjective):
+        raise UnsupportedError(f"{instance.name}: must be of problem mosp, under the carbon objective")
+    return instance
+
+
+def rises_of(instance: MospInstance, scenarios: Scenarios, schedule: Any) -> FloatArray:
+    """Return what each pair of a zone and a slot adds to the objective where it rises, shape (Z, T)."""
+    return np.asarray(_objective(instance).carbon_kg * _energy(instance, schedule) * scenarios.rise / 1000)
+
+
+def _objective(instance: MospInstance) -> CarbonObjective:
+    objective = require_mosp(instance).objective
+    assert isinstance(objective, CarbonObjective)
+    return objective
+
+
+def _energy(instance: MospInstance, schedule: Any) -> FloatArray:
+    """Return the energy of a schedule by zone and slot [kWh], shape (Z, T), added up job by job."""
+    kwh = np.zeros(instance.carbon.g_per_kwh.shape)
+    job_of = {name: number for number, name in enumerate(instance.jobs.name)}
+    cluster_of = {name: number for number, name in enumerate(instance.clusters.name)}
+    for name, cluster, start in zip(schedule["job"], schedule["cluster"], schedule["start"], strict=True):
+        job, place = job_of[name], cluster_of[cluster]
+        watts = float(instance.jobs.demand[job] @ instance.clusters.watts_per_unit[place])
+        end = int(start) + int(instance.jobs.duration[job])
+        kwh[instance.zone_of_cluster[place], int(start) : end] += watts / 1000 * instance.time.slot_hours
+    return kwh
