@@ -82,7 +82,7 @@ def merits(data: dict, i: int, j: int, t: int) -> tuple[float, float, float]:
 
 
 def feasible(data: dict, relax: bool = False) -> pyo.ConcreteModel:
-    """Build the model without an objective: constraints (5), (6) and, unless relaxed, (7)."""
+    """Build the model without an objective: constraints (5) to (7) and, unless relaxed, (8)."""
     jobs, clusters, horizon = data["jobs"], data["clusters"]["name"], data["time"]["slots"]
     demand, length, eligible = jobs["demand"], jobs["duration"], jobs.get("eligible")
     must_run = data["objective"]["kind"] == "carbon" and data["objective"].get("rejection_price") is None
@@ -91,7 +91,7 @@ def feasible(data: dict, relax: bool = False) -> pyo.ConcreteModel:
     window = [range(jobs["arrival"][i], horizon - length[i] + 1) for i in m.I]
     allowed = [[j for j in m.J if eligible is None or clusters[j] in eligible[i]] for i in m.I]  # x_ijt <= a_ij
     m.X = pyo.Set(dimen=3, initialize=[(i, j, t) for i in m.I for j in allowed[i] for t in window[i]])
-    m.x = pyo.Var(m.X, bounds=(0, 1), domain=pyo.Reals if relax else pyo.Binary)  # (7)
+    m.x = pyo.Var(m.X, bounds=(0, 1), domain=pyo.Reals if relax else pyo.Binary)  # (8)
     m.y = pyo.Var(m.I, bounds=(0, 0 if must_run else 1))
 
     @m.Constraint(m.J, m.R, m.T)
@@ -109,13 +109,13 @@ def feasible(data: dict, relax: bool = False) -> pyo.ConcreteModel:
     kept = {(jobs["name"].index(i), clusters.index(j), t) for i, j, t in zip(*columns, strict=True)}
 
     @m.Constraint(kept)
-    def runs_already(m, i, j, t):  # x_ijt = 1 for jobs that run already; they are no starts in (8)
+    def runs_already(m, i, j, t):  # x_ijt = 1 for jobs that run already; they are no starts in (S)
         return m.x[i, j, t] == 1
 
     if (most := data["clusters"].get("max_starts_per_slot")) is not None:
 
         @m.Constraint(m.J, m.T)
-        def few_starts(m, j, t):  # (8)  sum_i x_ijt <= S_j, one number or one for each cluster
+        def few_starts(m, j, t):  # (S)  sum_i x_ijt <= S_j, one number or one for each cluster
             started = [m.x[i, j, t] for i in m.I if (i, j, t) in m.X and (i, j, t) not in kept]
             return sum(started) <= (most[j] if isinstance(most, list) else most) if started else pyo.Constraint.Skip
 
@@ -179,7 +179,7 @@ if __name__ == "__main__":
     logging.getLogger("pyomo").setLevel(logging.ERROR)  # Pyomo warns on stdout, which is for the JSON
     parser = argparse.ArgumentParser(description="Solve a mosp instance exactly with Pyomo and HiGHS.")
     parser.add_argument("instance", type=Path, help="a mosp .json or .json.gz file")
-    parser.add_argument("--lp", action="store_true", help="solve the LP relaxation: drop (7)")
+    parser.add_argument("--lp", action="store_true", help="solve the LP relaxation: drop (8)")
     parser.add_argument("--time-limit", type=float, metavar="S", help="stop HiGHS after S seconds")
     args = parser.parse_args()
     print(json.dumps(solve(load(args.instance), relax=args.lp, time_limit=args.time_limit), indent=2))

@@ -198,7 +198,7 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
         settled = program.add_rows("fixed", int((~free).sum()), lower=1, axes=axes, at=at)
         program.add_entries(settled.index, x.index[~free], 1.0)
     if instance.clusters.max_starts_per_slot is not None:
-        _add_starts(program, instance, x, placements, free)  # (8)
+        _add_starts(program, instance, x, placements, free)  # (S): not of the paper
     limits = instance.objective.limits.told() if isinstance(instance.objective, CarbonObjective) else {}
     for name, limit in limits.items():
         row = program.add_rows(f"limit_{name}", 1, upper=limit)

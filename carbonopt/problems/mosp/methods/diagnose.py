@@ -122,7 +122,7 @@ def _shortage(instance: MospInstance, options: Options) -> Diagnosis:
         if missing is not None and missing > PROVEN_SHORTAGE * len(instance.jobs):
             findings = tuple(_explain(instance, prices * unit)) or (_total(missing),)
             return Diagnosis(False, "duals of the elastic LP: less capacity than any schedule needs", findings)
-    if result.status is Status.INFEASIBLE:  # whatever the capacity: only (8) can be short
+    if result.status is Status.INFEASIBLE:  # whatever the capacity: only (S) can be short
         words = "fewer jobs may start, by clusters.max_starts_per_slot, than must"
         return Diagnosis(False, "the elastic LP has no solution", (Finding(words),))
     if result.status is not Status.OPTIMAL:

@@ -27,7 +27,7 @@ def earliest_start(
     options
         Its seed draws among clusters that are free equally early, its time limit ends the work.
     clean_ties
-        True: take the one on which the run emits least; False: at random (the paper's baseline).
+        True: take the one on which the run emits least; False: at random.
 
     Returns
     -------

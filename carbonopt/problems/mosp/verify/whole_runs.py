@@ -184,7 +184,7 @@ def _capacity(instance: MospInstance, runs: _Runs, load: FloatArray) -> Iterator
 
 
 def _starts(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
-    """(8): at most S_j jobs start on cluster j in one slot."""
+    """(S): at most S_j jobs start on cluster j in one slot."""
     limit = instance.clusters.max_starts_per_slot
     if limit is None:
         return
