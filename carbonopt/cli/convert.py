@@ -47,6 +47,8 @@ def mosp(
     long_wait_hours: Annotated[float, make.hours("--long-wait-hours", "Wait of long jobs.")] = 24.0,
     objective: make.Objective = "carbon",
     weights: names.Weights = None,
+    price: make.Price = None,
+    energy_weight: make.EnergyWeight = 0.0,
     **options: Any,
 ) -> None:
     """One cluster in each zone.
@@ -171,7 +173,7 @@ def ecas(
 def _convert(problem: str, arguments: dict[str, Any]) -> None:
     output = arguments.pop("output")
     json_output = arguments.pop("json_output")
-    inputs = [arguments["jobs"], *(arguments["carbon"] or ())]
+    inputs = [arguments["jobs"], *(arguments["carbon"] or ()), *(arguments.get("price") or ())]
     if output is not None:
         console.require_new(output, inputs)
     instance = problem_of(problem).role("convert")(reading=groups.reading_of(arguments), **arguments)

@@ -87,6 +87,13 @@ SignalTz = Annotated[
 Mixed = Annotated[
     list[str] | None, typer.Option("--mixed", help="Labels that may differ between zones and times: kind, scope.")
 ]
+Price = Annotated[
+    list[Path] | None,
+    typer.Option("--price", help="File of electricity prices by zone, which may be negative; repeatable."),
+]
+EnergyWeight = Annotated[
+    float, typer.Option("--energy-weight", min=0.0, help="Weight of energy cost in the objective, per unit of money.")
+]
 TimeUnit = Annotated[
     str | None, typer.Option("--time-unit", help="Of a trace in CSV, which does not say: seconds, minutes or hours.")
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, groups, names, tables
+from carbonopt.cli import console, groups, make, names, tables
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError, one_line
 from carbonopt.core.interrupt import INTERRUPTED
@@ -59,6 +59,9 @@ def plan(
     wait_hours: Annotated[float, typer.Option("--wait-hours", help="Latest start of a job, from now.")] = 24.0,
     watts_per_cpu: Annotated[float, typer.Option("--watts-per-cpu", help="Power of a CPU that a job holds.")] = 10.0,
     watts_per_gpu: Annotated[float, typer.Option("--watts-per-gpu", help="Power of a GPU that a job holds.")] = 300.0,
+    energy_weight: Annotated[
+        float, typer.Option("--energy-weight", min=0.0, help="kg of carbon that a unit of money of energy counts.")
+    ] = 0.0,
     default_hours: DefaultHours = None,
     leave_out: LeaveOut = None,
     method: console.Method = "auto",
@@ -68,13 +71,14 @@ def plan(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file, for replan and apply.")] = None,
     csv: Csv = False,
     json_output: console.Json = False,
+    price: make.Price = None,
     **options: Any,
 ) -> None:
     """Plan tonight's jobs: when and on which cluster each one starts."""
     from carbonopt.planning.plan import plan as make_plan
     from carbonopt.planning.site import Terms
 
-    console.require_target(output, [queue, *(carbon or ())], console.JSON)
+    console.require_target(output, [queue, *(carbon or ()), *(price or ())], console.JSON)
     _require_one_format(csv, json_output)
     made = make_plan(
         queue,
@@ -82,7 +86,7 @@ def plan(
         now=now,
         tz=tz,
         clusters=clusters or (),
-        terms=Terms(slot_minutes, wait_hours, watts_per_cpu, watts_per_gpu),
+        terms=Terms(slot_minutes, wait_hours, watts_per_cpu, watts_per_gpu, energy_weight),
         default_hours=default_hours,
         leave_out=names.listed(leave_out or ()),
         method=method,
@@ -90,6 +94,7 @@ def plan(
         mip_rel_gap=mip_rel_gap,
         seed=seed,
         reading=groups.reading_of(options),
+        price=price or (),
     )
     _finish(made, output, csv, json_output)
 
@@ -114,13 +119,14 @@ def replan(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file to write.")] = None,
     csv: Csv = False,
     json_output: console.Json = False,
+    price: make.Price = None,
     **options: Any,
 ) -> None:
     """Plan again with a newer forecast; starts that were announced move only where it pays."""
     from carbonopt.planning.plan import read_plan
     from carbonopt.planning.replan import replan as make_plan
 
-    console.require_target(output, [plan_file, queue, *(carbon or ())], console.JSON)
+    console.require_target(output, [plan_file, queue, *(carbon or ()), *(price or ())], console.JSON)
     _require_one_format(csv, json_output)
     made = make_plan(
         read_plan(plan_file),
@@ -134,6 +140,7 @@ def replan(
         mip_rel_gap=mip_rel_gap,
         seed=seed,
         reading=groups.reading_of(options),
+        price=price or (),
     )
     _finish(made, output, csv, json_output)
 
@@ -202,6 +209,8 @@ def _print(made: Plan) -> None:
         share = f" ({100 * saved / (made.kg + saved):.1f} %)" if made.kg + saved > 0 else ""
         told = f"{saved:.4g} kg{share} saved over starting at once"
     print(f"{made.kg:.4g} kg from now on; {told}; proven gap {gap}")
+    if made.energy_cost is not None:
+        print(f"{made.energy_cost:.4g} {made.currency} for the energy")
     if made.replanned:
         print(one_line(_told(made.replanned)))
 

@@ -16,7 +16,7 @@ from carbonopt.core.jsonfile import read_text
 from carbonopt.core.time import TimeGrid, format_utc, parse_utc
 from carbonopt.forecasts.archive import ForecastArchive
 from carbonopt.io.forecast import COLUMNS, read_forecast
-from carbonopt.io.series import CarbonSeries, read_issues, slot_means
+from carbonopt.io.series import SignalSeries, read_issues, slot_means
 from carbonopt.io.times import HOUR_NS, nanoseconds
 
 
@@ -109,7 +109,7 @@ def _from_source(
     return {slot: values[None, :] for slot, (_, values) in latest.items()}
 
 
-def _in_slots(series: CarbonSeries, moment: int, time: TimeGrid) -> tuple[int, FloatArray]:
+def _in_slots(series: SignalSeries, moment: int, time: TimeGrid) -> tuple[int, FloatArray]:
     """Return the first whole slot after the issue at `moment` [ns], and the slots' means from there on."""
     length = round(time.slot_hours * HOUR_NS)
     zero = nanoseconds(time.start)

@@ -19,7 +19,7 @@ is its time-weighted mean over the slot. Times are ISO 8601; one without a time 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 
@@ -30,7 +30,7 @@ from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.time import TimeGrid, parse_utc
 from carbonopt.io.carbon_formats.labels import joined, mixing_faults
 from carbonopt.io.reading import Reading
-from carbonopt.io.series import CarbonSeries, read_series, slot_means
+from carbonopt.io.series import SignalSeries, read_series, slot_means
 from carbonopt.io.times import HOUR_NS, TIME_RULE, moment, nanoseconds, utc_text
 
 
@@ -92,7 +92,7 @@ def read_carbon(
     (('DE',), [[400.0, 400.0, 300.0, 300.0]])
     """
     reading = Reading(intensity, kind, fill, tz, tuple(mixed))
-    found = _read_all(paths, reading)
+    found = read_zones(paths, lambda path: read_series(path, reading))
     chosen = _chosen(found, zones, zone_names or {})
     mixing = mixing_faults((series.file, series.labels) for series in chosen)
     mixing = [fault for fault in mixing if fault.field.removeprefix("labels.") not in mixed]
@@ -100,19 +100,27 @@ def read_carbon(
         raise InputError(mixing)
     time = _window(chosen, start, slots, slot_hours)
     if not wrap or slots is None:
-        _require_cover(chosen, time, "" if slots is None else ", unless wrap (--wrap) repeats them")
+        require_cover(chosen, time, "" if slots is None else ", unless wrap (--wrap) repeats them")
     names = [(zone_names or {}).get(series.zone, series.zone) for series in chosen]
     labels = {name: series.labels.told() for name, series in zip(names, chosen, strict=True) if series.labels.told()}
     return CarbonSignal(tuple(names), np.array([slot_means(series, time) for series in chosen]), time, labels)
 
 
-def _read_all(paths: Sequence[str | os.PathLike[str]], reading: Reading) -> dict[str, CarbonSeries]:
-    """Return the zones of all files by name, every file's faults at once."""
-    parts: dict[str, list[CarbonSeries]] = {}
+def read_zones(
+    paths: Sequence[str | os.PathLike[str]], read: Callable[[str | os.PathLike[str]], list[SignalSeries]]
+) -> dict[str, SignalSeries]:
+    """Return the zones of all files by name, each file by `read`.
+
+    Raises
+    ------
+    InputError
+        With every file's faults at once.
+    """
+    parts: dict[str, list[SignalSeries]] = {}
     faults: list[Fault] = [] if paths else [Fault("paths", "must name at least one file")]
     for path in paths:
         try:
-            for series in read_series(path, reading):
+            for series in read(path):
                 parts.setdefault(series.zone, []).append(series)
         except InputError as error:
             faults += error.faults
@@ -124,7 +132,7 @@ def _read_all(paths: Sequence[str | os.PathLike[str]], reading: Reading) -> dict
     return {zone: _join(several) for zone, several in parts.items()}
 
 
-def _seam_faults(before: CarbonSeries, after: CarbonSeries) -> list[Fault]:
+def _seam_faults(before: SignalSeries, after: SignalSeries) -> list[Fault]:
     if (after.begin_ns, after.step_ns) == (before.end_ns, before.step_ns):
         return []
     step = f"{before.step_ns / HOUR_NS:g} h"
@@ -132,16 +140,16 @@ def _seam_faults(before: CarbonSeries, after: CarbonSeries) -> list[Fault]:
     return [Fault("datetime", problem, utc_text(after.begin_ns), file=after.file)]
 
 
-def _join(parts: Sequence[CarbonSeries]) -> CarbonSeries:
+def _join(parts: Sequence[SignalSeries]) -> SignalSeries:
     times = np.concatenate([part.times for part in parts])
-    values = np.concatenate([part.g_per_kwh for part in parts])
+    values = np.concatenate([part.values for part in parts])
     files = ", ".join(part.file for part in parts)
-    return CarbonSeries(parts[0].zone, times, values, files, joined(part.labels for part in parts))
+    return SignalSeries(parts[0].zone, times, values, files, joined(part.labels for part in parts))
 
 
 def _chosen(
-    found: Mapping[str, CarbonSeries], zones: Sequence[str] | None, zone_names: Mapping[str, str]
-) -> list[CarbonSeries]:
+    found: Mapping[str, SignalSeries], zones: Sequence[str] | None, zone_names: Mapping[str, str]
+) -> list[SignalSeries]:
     files = ", ".join(dict.fromkeys(series.file for series in found.values()))
     asked = {"zones": list(found) if zones is None else zones, "zone_names": list(zone_names)}
     faults = [
@@ -158,7 +166,7 @@ def _chosen(
 
 
 def _window(
-    chosen: Sequence[CarbonSeries], start: datetime | str | None, slots: int | None, slot_hours: float
+    chosen: Sequence[SignalSeries], start: datetime | str | None, slots: int | None, slot_hours: float
 ) -> TimeGrid:
     try:
         given = parse_utc(start) if isinstance(start, str) else start
@@ -174,7 +182,8 @@ def _window(
     return TimeGrid(max(1, (end - begin) // slot) if slots is None else slots, slot_hours, moment(begin))
 
 
-def _require_cover(chosen: Sequence[CarbonSeries], time: TimeGrid, way_out: str) -> None:
+def require_cover(chosen: Sequence[SignalSeries], time: TimeGrid, way_out: str) -> None:
+    """Refuse slots outside the data of a zone; `way_out` ends the message."""
     begin = nanoseconds(time.start)
     end = begin + time.slots * round(time.slot_hours * HOUR_NS)
     faults = [

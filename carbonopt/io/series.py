@@ -1,4 +1,4 @@
-"""Carbon intensity as files hold it: one series a zone, before it is cut into slots."""
+"""A signal as files hold it: one series a zone, before it is cut into slots."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ NO_NEIGHBOUR = "must be there: what is first or last cannot be filled"
 
 
 @dataclass(frozen=True, eq=False)
-class CarbonSeries:
-    """Carbon intensity of one zone as a file holds it.
+class SignalSeries:
+    """Carbon intensity, or price, of one zone as a file holds it.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class CarbonSeries:
         Name of the zone in the file.
     times
         UTC times from which the values hold, shape (N,), ``datetime64[ns]``, N >= 2, evenly spaced.
-    g_per_kwh
-        Intensity from each time to the next [gCO2eq/kWh], shape (N,).
+    values
+        Intensity [gCO2eq/kWh] or price [currency/kWh] from each time to the next, shape (N,).
     file
         Where it was read from; empty for a series made in a program.
     labels
@@ -50,7 +50,7 @@ class CarbonSeries:
 
     zone: str
     times: TimeArray
-    g_per_kwh: FloatArray
+    values: FloatArray
     file: str = ""
     labels: Labels = UNLABELLED
 
@@ -59,7 +59,7 @@ class CarbonSeries:
         times = np.array(self.times, dtype="datetime64[ns]")
         times.setflags(write=False)
         object.__setattr__(self, "times", times)
-        object.__setattr__(self, "g_per_kwh", frozen_float(self.g_per_kwh))
+        object.__setattr__(self, "values", frozen_float(self.values))
 
     @property
     def step_ns(self) -> int:
@@ -77,13 +77,13 @@ class CarbonSeries:
         return self.begin_ns + len(self.times) * self.step_ns
 
 
-def slot_means(series: CarbonSeries, time: TimeGrid) -> FloatArray:
+def slot_means(series: SignalSeries, time: TimeGrid) -> FloatArray:
     """Return the time-weighted mean of `series`, repeated periodically, over each slot.
 
     Returns
     -------
     FloatArray
-        [gCO2eq/kWh], shape (T,). A slot inside one value is that value, to the last bit.
+        In the unit of the series, shape (T,). A slot inside one value is that value, to the last bit.
     """
     step = series.step_ns
     count = len(series.times)
@@ -93,10 +93,10 @@ def slot_means(series: CarbonSeries, time: TimeGrid) -> FloatArray:
     rows = edges[:-1, None] // step + np.arange(-(-slot // step) + 1)
     overlap = np.minimum(edges[1:, None], (rows + 1) * step) - np.maximum(edges[:-1, None], rows * step)
     share = np.clip(overlap, 0, None) / slot
-    return np.asarray((share * series.g_per_kwh[rows % count]).sum(axis=1))
+    return np.asarray((share * series.values[rows % count]).sum(axis=1))
 
 
-def read_series(path: str | os.PathLike[str], reading: Reading = AS_THEY_ARE) -> list[CarbonSeries]:
+def read_series(path: str | os.PathLike[str], reading: Reading = AS_THEY_ARE) -> list[SignalSeries]:
     """Read every zone of one file, sorted by time, without resampling.
 
     Parameters
@@ -122,24 +122,24 @@ def read_series(path: str | os.PathLike[str], reading: Reading = AS_THEY_ARE) ->
     if len(set(kind.value.values())) > 1:
         labels = replace(labels, scope=reading.intensity)
     at = (time, zones_at[0] if zones_at else None, value)
-    return _series(table, at, [labels] * len(table.lines), reading, kind)
+    return series_of(table, at, [labels] * len(table.lines), reading, kind)
 
 
-def read_issues(path: str | os.PathLike[str]) -> list[CarbonSeries]:
+def read_issues(path: str | os.PathLike[str]) -> list[SignalSeries]:
     """Read every zone of every forecast in one file, as `read_series` does; a file of CSV is one forecast."""
     if read_text(path).lstrip()[:1] not in ("{", "["):
         return read_series(path)
     return [series for issue in read_json_issues(path) for series in _json_series(*issue, AS_THEY_ARE)]
 
 
-def _json_series(table: Table, rows: Sequence[Row], reading: Reading) -> list[CarbonSeries]:
+def _json_series(table: Table, rows: Sequence[Row], reading: Reading) -> list[SignalSeries]:
     zone = 0 if any(table.cells[0]) else None
-    return _series(table, (1, zone, 2), [row.labels for row in rows], reading, PLAIN)
+    return series_of(table, (1, zone, 2), [row.labels for row in rows], reading, PLAIN)
 
 
-def _series(
+def series_of(
     table: Table, at: tuple[int, int | None, int], labels: Sequence[Labels], reading: Reading, kind: CarbonFormat
-) -> list[CarbonSeries]:
+) -> list[SignalSeries]:
     """Return the zones of a table whose columns of times, zones and values are `at`; `labels` of each row."""
     time, zone, value = at
     zones = _zones(table, zone)
@@ -157,13 +157,15 @@ def _series(
         found = {name: spacing(table, time, times, order, reading.fill, local) for name, order in orders.items()}
         faults += [fault for zone_spacing in found.values() for fault in zone_spacing.faults]
         steps = {name: zone_spacing.step_ns for name, zone_spacing in found.items()}
-    bad = ~((values >= 0) & (values < np.inf))
+    bad = ~(np.isfinite(values) & (kind.signed | (values >= 0)))
     if reading.fill is not None:
         missing = np.array([cell.strip().lower() in MISSING for cell in table.cells[value]])
         ends = np.unique([row for order in orders.values() for row in (order[0], order[-1])])
         faults += table.faults(value, missing & np.isin(np.arange(len(bad)), ends), NO_NEIGHBOUR)
         bad &= ~missing
-    faults += table.faults(value, bad, "must be a number of g/kWh, at least 0")
+    faults += table.faults(
+        value, bad, "must be a finite number" if kind.signed else "must be a number of g/kWh, at least 0"
+    )
     if faults:
         raise InputError(faults)
     return [
@@ -180,11 +182,11 @@ def _one_series(
     labels: Labels,
     steps: Mapping[str, int],
     reading: Reading,
-) -> CarbonSeries:
+) -> SignalSeries:
     if reading.fill is not None:
         times, values, told = filled(times, values, steps[name], reading.fill)
         labels = replace(labels, filled=told)
-    return CarbonSeries(name, times, values, file, labels)
+    return SignalSeries(name, times, values, file, labels)
 
 
 def _zones(table: Table, column: int | None) -> list[str]:

@@ -36,7 +36,7 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.time import TimeGrid
-from carbonopt.io.series import CarbonSeries, slot_means
+from carbonopt.io.series import SignalSeries, slot_means
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def synthetic_carbon(zones: Sequence[str], time: TimeGrid, seed: int) -> CarbonS
     rows = []
     for zone in zones:
         values = np.concatenate([_year(zone, year, seed) for year in years])
-        rows.append(slot_means(CarbonSeries(zone, begin + np.arange(len(values)), values), time))
+        rows.append(slot_means(SignalSeries(zone, begin + np.arange(len(values)), values), time))
     return CarbonSignal(tuple(zones), np.array(rows), time)
 
 

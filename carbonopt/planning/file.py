@@ -79,6 +79,7 @@ class TermsSection(Section):
     wait_hours: float
     watts_per_cpu: float
     watts_per_gpu: float
+    energy_weight: float = 0.0
 
 
 class PlanFile(Section):

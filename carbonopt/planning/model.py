@@ -10,6 +10,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.energy_price import EnergyPrice
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.core.time import format_utc
 from carbonopt.io.queues.job import RUNNING, QueuedJob
@@ -29,6 +30,7 @@ def instance_of(
     signal: CarbonSignal,
     sites: Sequence[Site],
     terms: Terms,
+    price: EnergyPrice | None = None,
 ) -> MospInstance:
     """Return the instance of the jobs from the first slot of a signal on.
 
@@ -42,6 +44,8 @@ def instance_of(
         Forecast; its slot 0 is the first in which a job may start.
     sites, terms
         Clusters, power and waiting times.
+    price
+        Of electricity over the slots of `signal`; None where it is not known.
 
     Raises
     ------
@@ -79,8 +83,9 @@ def instance_of(
             np.maximum(0, start + duration).astype(float),
             demand,
         ),
-        objective=_objective(signal, clusters, demand, duration),
+        objective=_objective(signal, clusters, demand, duration, price, terms.energy_weight),
         fixed=fixed,
+        energy_price=price,
     )
 
 
@@ -145,13 +150,22 @@ def _units(
     return units
 
 
-def _objective(signal: CarbonSignal, clusters: Clusters, demand: FloatArray, duration: IntArray) -> CarbonObjective:
-    """Return carbon, with a late slot as dear as the most that any job can emit, and ties to the earlier start."""
+def _objective(
+    signal: CarbonSignal,
+    clusters: Clusters,
+    demand: FloatArray,
+    duration: IntArray,
+    price: EnergyPrice | None,
+    weight: float,
+) -> CarbonObjective:
+    """Return carbon and energy cost, with a late slot as dear as all that any job can save, and ties to the earlier."""
     most = float(signal.g_per_kwh.max(initial=0.0))
     kwh = (demand @ clusters.watts_per_unit.max(axis=0)) / 1000 * duration * signal.time.slot_hours
     dearest = float(kwh.max(initial=0.0)) * most / 1000
     mean = float(kwh.mean()) * float(signal.g_per_kwh.mean()) / 1000 if len(kwh) else 0.0
-    return CarbonObjective(1.0, dearest or 1.0, TIE_SHARE * mean / signal.time.slots)
+    if price is not None and weight:
+        dearest += weight * float(kwh.max(initial=0.0)) * float(np.ptp(price.per_kwh))
+    return CarbonObjective(1.0, dearest or 1.0, TIE_SHARE * mean / signal.time.slots, energy_cost=weight)
 
 
 def job_kg(instance: MospInstance, job: str, cluster: str, start: int) -> float:

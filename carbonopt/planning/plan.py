@@ -8,12 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.energy_price import EnergyPrice
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.options import Schedule
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.core.time import format_utc, to_utc, zone_of_time
 from carbonopt.io.carbon import read_carbon
+from carbonopt.io.prices import read_prices
 from carbonopt.io.queues.job import RUNNING, Queue
 from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.planning.model import instance_of
@@ -42,6 +44,7 @@ def plan(
     mip_rel_gap: float = 1e-4,
     seed: int = 0,
     reading: Reading = AS_THEY_ARE,
+    price: Paths = (),
 ) -> Plan:
     """Plan the starts of the jobs that wait, around those that run.
 
@@ -65,6 +68,8 @@ def plan(
         Of `carbonopt.solve`.
     reading
         What to take where the files of the forecast leave a choice, and whether to fill their gaps.
+    price
+        Files of electricity prices (see `carbonopt.io.prices`), as far as the forecast goes.
 
     Raises
     ------
@@ -84,7 +89,8 @@ def plan(
     signal = read_forecast(carbon, moment, terms, reading)
     sites = sites_of([Site.of(site) if isinstance(site, str) else site for site in clusters], signal.zones)
     latest = tuple(moment + timedelta(hours=terms.wait_hours) for _ in queue.jobs)
-    instance = instance_of(queue.jobs, latest, signal, sites, terms)
+    tariff = read_tariff(price, signal, sites, terms, reading)
+    instance = instance_of(queue.jobs, latest, signal, sites, terms, tariff)
     solution = solve(instance, method, time_limit=time_limit, mip_rel_gap=mip_rel_gap, seed=seed)
     require_schedule(instance, solution)
     made = Plan(queue.source, moment, tz, queue.jobs, latest, sites, terms, instance, solution, at_once_of(instance))
@@ -122,6 +128,23 @@ def read_forecast(
         words = f"must begin at {format_utc(start)} in slots of {terms.slot_minutes} min"
         raise InputError(Fault("carbon", words, begins))
     return carbon
+
+
+def read_tariff(
+    price: Paths, signal: CarbonSignal, sites: Sequence[Site], terms: Terms, reading: Reading
+) -> EnergyPrice | None:
+    """Return the prices where the clusters are; None without files.
+
+    Raises
+    ------
+    UnsupportedError
+        If energy cost has a weight and there is no file.
+    """
+    if price:
+        return read_prices(price, signal.time, tuple(dict.fromkeys(site.zone for site in sites)), reading)
+    if terms.energy_weight:
+        raise UnsupportedError(f"energy_weight = {terms.energy_weight:g}: needs prices (--price FILE)")
+    return None
 
 
 def at_once_of(instance: MospInstance) -> Schedule | None:

@@ -19,7 +19,7 @@ from carbonopt.io.queues.job import RUNNING, Queue, QueuedJob
 from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.judge import Run, judged
 from carbonopt.planning.model import ROUNDING_SLOTS, instance_of, job_kg
-from carbonopt.planning.plan import Paths, at_once_of, moment_of, read_forecast, require_schedule
+from carbonopt.planning.plan import Paths, at_once_of, moment_of, read_forecast, read_tariff, require_schedule
 from carbonopt.planning.result import Plan, Row, places
 from carbonopt.problems.mosp.data.instance import MospInstance
 
@@ -37,6 +37,7 @@ def replan(
     mip_rel_gap: float = 1e-4,
     seed: int = 0,
     reading: Reading = AS_THEY_ARE,
+    price: Paths = (),
 ) -> Plan:
     """Plan again what has not begun.
 
@@ -56,7 +57,7 @@ def replan(
         Of reading `queue`, as in `carbonopt.planning.plan.plan`.
     time_limit, mip_rel_gap, seed
         Of the search.
-    reading
+    reading, price
         As in `carbonopt.planning.plan.plan`.
 
     Returns
@@ -81,7 +82,8 @@ def replan(
     edge = _edge(plan, moment_of(now, plan.tz))
     jobs, latest = _jobs_now(plan, edge, queue, default_hours, leave_out)
     signal = read_forecast(carbon, edge, plan.terms, reading)
-    instance = instance_of(jobs, latest, signal, plan.sites, plan.terms)
+    tariff = read_tariff(price, signal, plan.sites, plan.terms, reading)
+    instance = instance_of(jobs, latest, signal, plan.sites, plan.terms, tariff)
     announced = _announced(plan, instance, edge)
     began = time.perf_counter()
     outcome = solve_near(instance, options, announced=announced, price=move_price)

@@ -126,6 +126,16 @@ class Plan:
         return sum(row.kg for row in self.rows)
 
     @property
+    def energy_cost(self) -> float | None:
+        """Cost of the energy of all jobs from now on [`currency`]; None without prices."""
+        return self.solution.metrics.get("energy_cost")
+
+    @property
+    def currency(self) -> str | None:
+        """Unit of money of the prices; None without prices."""
+        return None if self.instance.energy_price is None else self.instance.energy_price.currency
+
+    @property
     def saving_kg(self) -> float | None:
         """Saved over starting at once [kgCO2eq]."""
         savings = [row.saving_kg for row in self.rows]
@@ -159,6 +169,7 @@ class Plan:
             "running": sum(job.state == RUNNING for job in self.jobs),
             "kg": self.kg,
             "saving_kg": self.saving_kg,
+            **({} if self.energy_cost is None else {"energy_cost": self.energy_cost, "currency": self.currency}),
             "objective": self.solution.objective,
             "bound": self.solution.bound,
             "gap": self.solution.gap,

@@ -78,18 +78,21 @@ class Terms:
         How long after the first plan a job may start.
     watts_per_cpu, watts_per_gpu
         Power of a CPU and of a GPU that a job holds [W].
+    energy_weight
+        What a unit of money of energy counts in kg of carbon; above 0 the plan needs prices.
     """
 
     slot_minutes: int = 30
     wait_hours: float = 24.0
     watts_per_cpu: float = 10.0
     watts_per_gpu: float = 300.0
+    energy_weight: float = 0.0
 
     def __post_init__(self) -> None:
         if self.slot_minutes not in SLOT_MINUTES:
             listed = ", ".join(map(str, SLOT_MINUTES[:-1]))
             raise UnsupportedError(f"slot_minutes = {self.slot_minutes}: must be {listed} or {SLOT_MINUTES[-1]}")
-        for name in ("wait_hours", "watts_per_cpu", "watts_per_gpu"):
+        for name in ("wait_hours", "watts_per_cpu", "watts_per_gpu", "energy_weight"):
             number = getattr(self, name)
             if not 0 <= number < 1e6:
                 raise UnsupportedError(f"{name} = {shown(number)}: must be a number, at least 0 and below 1e6")

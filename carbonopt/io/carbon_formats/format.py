@@ -34,6 +34,8 @@ class CarbonFormat:
         What the source says about its values; life cycle or direct is added where the file holds both.
     shift_hours
         From a time as read, to the beginning of its value in UTC: -1 where an hour is named by its end.
+    signed
+        Whether values may be negative, as those of prices.
     """
 
     title: str
@@ -44,6 +46,7 @@ class CarbonFormat:
     has_header: bool = True
     labels: Labels = UNLABELLED
     shift_hours: float = 0.0
+    signed: bool = False
 
     def layout(self, intensity: str) -> Layout:
         """Return the columns, the zone's left out where there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,17 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import Fault, InputError
+from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.memory import require_bytes
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.convert import ROUNDING_SLOTS, arrival_slots, content_hashes, require_sources, slot_zero, source_of
 from carbonopt.io.jobs import JobTrace
+from carbonopt.io.prices import price_provenance, read_prices
 from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.trace import read_trace
 from carbonopt.problems.mosp.data.generate import BYTES_PER_SLOT
 from carbonopt.problems.mosp.data.instance import (
+    CarbonObjective,
     Clusters,
     MospInstance,
     MospJobs,
@@ -48,6 +51,8 @@ def convert(
     name: str | None = None,
     trace_format: str | None = None,
     reading: Reading = AS_THEY_ARE,
+    price: Sequence[Path] | None = None,
+    energy_weight: float = 0.0,
 ) -> MospInstance:
     """Make an instance with one cluster in each zone.
 
@@ -74,6 +79,8 @@ def convert(
         tardiness as much as 0.1 kg, and completion time not at all: the waiting limit bounds it.
     reading
         What to take where the carbon files leave a choice.
+    price, energy_weight
+        Files of electricity prices (see `carbonopt.io.prices`), and the weight of energy cost in the carbon objective.
     name
         Of the instance; None to make one of the sources.
 
@@ -88,6 +95,8 @@ def convert(
     """
     require_sources(carbon, slot_hours=slot_hours, load=load, capacity=capacity)
     assert carbon is not None
+    if energy_weight and (not price or objective != "carbon"):
+        raise UnsupportedError(f"energy_weight = {shown(energy_weight)}: needs --price FILE and objective carbon")
     trace = read_trace(jobs, time_unit, trace_format)
     arrival, duration, wait = _slotted(trace, slot_hours, short_hours, short_wait_hours, long_wait_hours)
     horizon = slots if slots is not None else int((arrival + duration + wait).max())
@@ -112,9 +121,17 @@ def convert(
         units = capacity
     else:
         units = _units(arrival, duration, cpus, load, len(signal.zones))
+    tariff = read_prices(price, signal.time, signal.zones, reading) if price else None
+    made = make_objective(objective, weights or (DEFAULT_WEIGHTS if objective == "carbon" else None))
+    if isinstance(made, CarbonObjective):
+        made = replace(made, energy_cost=energy_weight)
+    provenance = _provenance([*carbon, *(price or ()), jobs], int((~keep).sum()), trace, slot_hours, signal)
+    if tariff is not None:
+        provenance |= price_provenance(tariff, price or ())
     return MospInstance(
         name=name or _name(jobs, len(arrival), horizon, signal),
-        provenance=_provenance([*carbon, jobs], int((~keep).sum()), trace, slot_hours, signal),
+        provenance=provenance,
+        energy_price=tariff,
         carbon=signal,
         resources=("cpu",),
         clusters=Clusters(
@@ -130,7 +147,7 @@ def convert(
             (arrival + duration + wait).astype(float),
             cpus.astype(float)[:, None],
         ),
-        objective=make_objective(objective, weights or (DEFAULT_WEIGHTS if objective == "carbon" else None)),
+        objective=made,
     )
 
 
