@@ -1,7 +1,8 @@
 """Caspian's placement for uncertain carbon: tail mean and budget of uncertainty, in matrices on one page.
 
-Run `python models/mosp_risk_cvxpy.py INSTANCE SCENARIOS [--cvar 0.9 | --budget 6]`; INSTANCE is a mosp .json file under
-the carbon objective, SCENARIOS a .json list of signals, scenario x zone x slot [g/kWh], all equally likely.
+Run `python models/mosp_risk_cvxpy.py INSTANCE SCENARIOS [--cvar 0.9 [--review 6] | --budget 6]`;
+INSTANCE is a mosp .json file under the carbon objective, SCENARIOS a .json list of signals,
+scenario x zone x slot [g/kWh], all equally likely.
 
 A column is a placement (i, j, t) of job i on cluster j from slot t; y_i = 1 if job i is left out.
 
@@ -12,6 +13,10 @@ A column is a placement (i, j, t) of job i on cluster j from slot t; y_i = 1 if 
     min  c x + price sum y + CVaR_alpha(G x)                              the mean of the worst 1 - alpha
     min  c x + price sum y + mean(G) x + sum of the Gamma largest of d E x   d: largest of all scenarios less the mean
     so that  P x + y = 1,   U x <= C,   x in {0, 1}
+
+With a review v, x has a row for each scenario: x_s = x_0 at placements from before v, and each x_s keeps all rows.
+
+    min  CVaR_alpha of (c + G_s) x_s + price sum y_s over s                alpha = 0: the expectation
 
 Rockafellar and Uryasev 2000; Bertsimas and Sim 2004. Both measures are atoms here; the package writes them as rows.
 """
@@ -75,9 +80,32 @@ def build(data: dict, scenarios: np.ndarray, level: float | None, pairs: float |
     return cp.Problem(cp.Minimize(certain + g.mean(axis=0) @ x + worst), rows)
 
 
-def solve(data: dict, scenarios: np.ndarray, level: float | None = None, pairs: float | None = None) -> float | None:
+def build_review(data: dict, scenarios: np.ndarray, level: float, review: int) -> cp.Problem:
+    """Build the two-stage program of CVaR at `level`: what starts before `review` does so in all scenarios."""
+    c, p, u, room, g, _ = matrices(data, scenarios)
+    many = len(scenarios)
+    x, y = cp.Variable((many, len(c)), boolean=True), cp.Variable((many, len(p)), nonneg=True)
+    now = np.array([t < review for _, _, t in columns(data)])
+    price = data["objective"].get("rejection_price")
+    rows = [x @ p.T + y == 1, x @ u.T <= np.tile(room * (1 + 1e-9), (many, 1))] + ([y == 0] if price is None else [])
+    rows += [x[s, now] == x[0, now] for s in range(1, many) if now.any()]
+    costs = cp.sum(cp.multiply(c + g, x), axis=1) + (price or 0) * cp.sum(y, axis=1)
+    return cp.Problem(cp.Minimize(cp.cvar(costs, level)), rows)
+
+
+def solve(
+    data: dict,
+    scenarios: np.ndarray,
+    level: float | None = None,
+    pairs: float | None = None,
+    review: int | None = None,
+) -> float | None:
     """Return the optimum, None where there is no schedule."""
-    problem = build(data, np.asarray(scenarios, dtype=float), level, pairs)
+    signals = np.asarray(scenarios, dtype=float)
+    if review is None:
+        problem = build(data, signals, level, pairs)
+    else:
+        problem = build_review(data, signals, level or 0.0, review)
     problem.solve(solver=cp.HIGHS, highs_options={"mip_rel_gap": 0.0})
     return float(problem.value) if problem.status == "optimal" else None
 
@@ -89,11 +117,14 @@ def main() -> None:
     parser.add_argument("scenarios", type=Path)
     parser.add_argument("--cvar", type=float)
     parser.add_argument("--budget", type=float)
+    parser.add_argument("--review", type=int)
     asked = parser.parse_args()
     if (asked.cvar is None) == (asked.budget is None):
         parser.error("name one of --cvar and --budget")
+    if asked.review is not None and asked.cvar is None:
+        parser.error("--review needs --cvar; 0 is the expectation")
     data, scenarios = json.loads(asked.instance.read_text()), json.loads(asked.scenarios.read_text())
-    print(solve(data, np.array(scenarios), asked.cvar, asked.budget))
+    print(solve(data, np.array(scenarios), asked.cvar, asked.budget, asked.review))
 
 
 if __name__ == "__main__":

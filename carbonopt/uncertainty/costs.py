@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,21 @@ def measured(instance: MospInstance, scenarios: Scenarios, schedule: Any, risk: 
     if isinstance(risk, Expectation):
         return expected
     return expected + largest_sum(rises_of(instance, scenarios, schedule), risk.pairs)
+
+
+REFUTED = 1e-6
+"""By how much a plan may be below a bound for rounding, relative."""
+
+
+def kept_bound(instance: Instance, value: float, bound: float | None) -> float | None:
+    """Return a bound on the risk, beside the value of a plan.
+
+    A bound that the plan beats by rounding is cut to its value. One that it beats by more is false, and is not stated.
+    """
+    if bound is not None and bound - value > REFUTED * abs(value):
+        warnings.warn(f"{instance.name}: the bound {bound:.9g} does not hold: a plan has {value:.9g}", stacklevel=4)
+        return None
+    return None if bound is None else min(bound, value)
 
 
 def require_mosp(instance: Instance) -> MospInstance:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from carbonopt.problems.mosp.formulation.objective import placement_value, refus
 from carbonopt.problems.mosp.formulation.program import MospProgram, build, estimate_size
 from carbonopt.solve import solve
 from carbonopt.uncertainty import signals
-from carbonopt.uncertainty.costs import measured, objectives_of, require_mosp
+from carbonopt.uncertainty.costs import kept_bound, measured, objectives_of, require_mosp
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk
 from carbonopt.uncertainty.scenarios import Scenarios
 
@@ -34,8 +33,6 @@ WHOLE_COLUMNS = 5_000
 """`auto` gives programs of at most so many placements to HiGHS as they are."""
 ENTRY_ROUNDINGS = 16
 """Of an entry of the budget's rows, and of adding it to the others of a plan."""
-REFUTED = 1e-6
-"""By how much a plan may be below a bound for rounding, relative."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,17 +226,11 @@ def _told(
     solution: Solution | None,
     options: Options,
 ) -> RiskSolution:
-    """Return the answer with the checker's values.
-
-    A bound that the plan beats by rounding is cut to its value. One that it beats by more is false, and is not stated.
-    """
+    """Return the answer with the checker's values."""
     if solution is None:
         return RiskSolution(risk, status, None, bound, None, np.zeros(0), options.seconds)
     value = measured(instance, scenarios, solution.schedule, risk)
-    least = None if bound is None else min(bound, value)
-    if bound is not None and bound - value > REFUTED * abs(value):
-        warnings.warn(f"{instance.name}: the bound {bound:.9g} does not hold: a plan has {value:.9g}", stacklevel=3)
-        least = None
+    least = kept_bound(instance, value, bound)
     gap = relative_gap(value, least)
     if status is Status.OPTIMAL and (gap is None or gap > options.mip_rel_gap):
         status = Status.FEASIBLE

@@ -80,5 +80,17 @@ def least_budget(data: dict[str, Any], signals: list[list[list[float]]], pairs: 
     return _least(data, worst)
 
 
+def least_with_review(
+    data: dict[str, Any], signals: list[list[list[float]]], review: int, level: float
+) -> float | None:
+    """Least CVaR where starts before slot `review` are the same in all scenarios, and later ones chosen in each."""
+    best: dict[Placed, list[float]] = {}
+    for chosen in schedules(data):
+        now = tuple(place for place in chosen if place is not None and place[2] < review)
+        costs = [cost(data, chosen, signal) for signal in signals]
+        best[now] = [min(pair) for pair in zip(costs, best.get(now, costs), strict=True)]
+    return min((tail(costs, level) for costs in best.values()), default=None)
+
+
 def _least(data: dict[str, Any], value: Callable[[Placed], float]) -> float | None:
     return min((value(chosen) for chosen in schedules(data)), default=None)

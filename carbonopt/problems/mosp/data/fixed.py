@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray, frozen_int
 from carbonopt.core.errors import Fault, shown
 from carbonopt.core.jobs import duplicate_faults
+from carbonopt.core.options import Schedule
 
 if TYPE_CHECKING:
     from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
@@ -52,6 +53,32 @@ def fixed_rows(instance: MospInstance) -> tuple[IntArray, IntArray, IntArray]:
         none = np.zeros(0, dtype=np.int64)
         return none, none, none
     return _rows(instance.jobs.name, runs.job), _rows(instance.clusters.name, runs.cluster), runs.start
+
+
+def after_review(instance: MospInstance, schedule: Schedule, review_slot: int) -> MospInstance:
+    """Return what is left to decide at a review: runs that began before it are fixed, no other job begins before it.
+
+    Parameters
+    ----------
+    instance
+        With the signal that is known at the review.
+    schedule
+        That was followed until then.
+    review_slot
+        Slot at whose beginning the review is.
+    """
+    begun = [row for row, start in enumerate(schedule["start"]) if start < review_slot]
+    names = [schedule["job"][row] for row in begun]
+    runs = {name: (schedule["cluster"][row], schedule["start"][row]) for name, row in zip(names, begun, strict=True)}
+    if instance.fixed is not None:
+        own = zip(instance.fixed.job, instance.fixed.cluster, instance.fixed.start.tolist(), strict=True)
+        runs |= {job: (cluster, start) for job, cluster, start in own}
+    jobs = instance.jobs
+    is_free = np.array([name not in runs for name in jobs.name], dtype=np.bool_)
+    arrival = np.where(is_free, np.maximum(jobs.arrival, review_slot), jobs.arrival)
+    clusters = tuple(cluster for cluster, _ in runs.values())
+    settled = FixedRuns(tuple(runs), clusters, np.array([start for _, start in runs.values()], dtype=np.int64))
+    return replace(instance, jobs=replace(jobs, arrival=arrival), fixed=settled)
 
 
 def _rows(names: Sequence[str], wanted: Sequence[str]) -> IntArray:
