@@ -24,6 +24,7 @@ from carbonopt.cli import (
     diagnose,
     export,
     extend,
+    fetch,
     learn,
     lesson,
     params,
@@ -98,8 +99,8 @@ def options(
 
 
 for module in (
-    plan, solve, check, compare, learn, simulate, regret, risk, pareto, reproduce, data, diagnose, extend, export,
-    bench, report, bks, plot, compile, params, lesson,
+    plan, fetch, solve, check, compare, learn, simulate, regret, risk, pareto, reproduce, data, diagnose, extend,
+    export, bench, report, bks, plot, compile, params, lesson,
 ):  # fmt: skip
     module.register(app)
 

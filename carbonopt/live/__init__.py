@@ -1,0 +1,1 @@
+"""Signals fetched from their sources, where the extra ``carbonopt[live]`` is installed."""
