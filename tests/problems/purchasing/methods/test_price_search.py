@@ -133,7 +133,7 @@ class TestEdges:
 class TestShare:
     def test_it_is_counted_from_the_first_question(self, monkeypatch: pytest.MonkeyPatch) -> None:
         share, elapsed = _Share(Options(time_limit=10.0), 0.5), iter((1.0, 1.0, 1.0, 3.0))
-        monkeypatch.setattr(Options, "elapsed", property(lambda options: next(elapsed)))
+        monkeypatch.setattr(Options, "seconds", property(lambda options: next(elapsed)))
         assert share() == pytest.approx(0.5 * 9)
         assert share() == pytest.approx(0.5 * 9 - 2)
 
