@@ -93,7 +93,8 @@ class Algorithm1:
                 continue
             load = sum(row[t] for row in self.scale) if recompute else self.load[t]
             servers = k - self.scale[j][t]
-            full = load + k >= self.capacity[t] if self.printed else load + servers > self.capacity[t]
+            others = load - self.scale[j][t]
+            full = others + k >= self.capacity[t] if self.printed else others + k > self.capacity[t]
             if full:
                 continue
             self.work[j] += self.gain[p][u]

@@ -253,8 +253,7 @@ def _take(
                 continue
             share = 1.0
             if variant == 0:
-                scale = servers[p, 0] + u
-                if scale >= free[t]:  # sum + k >= M, with the job's own servers in the sum
+                if need >= free[t]:  # sum + k >= M, with the servers of all other jobs in the sum
                     continue
             elif variant == 1:
                 if need > free[t]:

@@ -130,7 +130,7 @@ class TestAsPrinted:
 
     def test_a_higher_scale_overwrites_the_one_before(self) -> None:
         """Two servers for a slot do 1.6; the table's k = 2 replaces k = 1 and is charged as both."""
-        instance = by_hand(4, [1, 100], (0, 1.6, 0, [1, 0.6]))
+        instance = by_hand(3, [1, 100], (0, 1.6, 0, [1, 0.6]))  # the sum leaves out the job's own server: 0 + 2 < 3
         solution = co.solve(instance, "carbonflex-greedy-printed")
         assert solution.columns == {"job": ["a"], "slot": [0], "servers": [2]}
         assert solution.objective == pytest.approx(2)

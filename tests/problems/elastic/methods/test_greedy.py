@@ -50,8 +50,9 @@ def walked(instance: ElasticInstance, variant: str) -> dict[tuple[int, int], flo
         if left[j] <= 1e-12 or level.get((j, t), 0) != u or (j, t) in closed:
             continue
         part = min(1.0, free[t] / need, left[j] / gain) if variant == "fluid" else 1.0
+        others = instance.cluster.capacity[t] - free[t] - servers.get((j, t), 0.0)
         scale = instance.profiles[p].k_min + u
-        refused = {"printed": instance.cluster.capacity[t] - free[t] + scale >= instance.cluster.capacity[t]}
+        refused = {"printed": others + scale >= instance.cluster.capacity[t]}
         if refused.get(variant, need > free[t] if variant == "corrected" else part <= 1e-12):
             continue
         free[t] -= part * need
