@@ -192,6 +192,8 @@ def _require_plain(instance: MospInstance, rows: IntArray) -> None:
     capacity = clusters.capacity[rows]
     if instance.constraints:
         words = f"{', '.join(instance.constraints)} has no counterpart in ecas"
+    elif getattr(instance.objective, "energy_cost", 0.0):
+        words = "a weight of energy cost is not carried over to ecas"
     elif not instance.eligible[:, rows].all():
         words = "some job may not run on each of the clusters: in ecas it may run on every machine"
     elif (clusters.watts_per_unit[rows] != clusters.watts_per_unit[rows[0]]).any():

@@ -17,9 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def fetch_signal(
     source: Annotated[str, typer.Argument(help="electricity-maps, watttime or neso.")],
-    zone: Annotated[
-        str, typer.Argument(help="As the source calls it: DE; CAISO_NORTH; GB, or part of a postcode.")
-    ],
+    zone: Annotated[str, typer.Argument(help="As the source calls it: DE; CAISO_NORTH; GB, or part of a postcode.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File; it is the cache, and stays where the source is down.")
     ],

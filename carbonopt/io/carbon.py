@@ -94,6 +94,7 @@ def read_carbon(
     reading = Reading(intensity, kind, fill, tz, tuple(mixed))
     found = read_zones(paths, lambda path: read_series(path, reading))
     chosen = _chosen(found, zones, zone_names or {})
+    _require_as_asked(chosen, reading)
     mixing = mixing_faults((series.file, series.labels) for series in chosen)
     mixing = [fault for fault in mixing if fault.field.removeprefix("labels.") not in mixed]
     if mixing:
@@ -163,6 +164,23 @@ def _chosen(
     if faults:
         raise InputError(faults)
     return [found[zone] for zone in asked["zones"]]
+
+
+def _require_as_asked(chosen: Sequence[SignalSeries], reading: Reading) -> None:
+    """Refuse a series that its source says is of another kind or scope than what was asked for by name."""
+    faults = []
+    for series in chosen:
+        kind, scope = series.labels.kind, series.labels.scope
+        if reading.kind is not None and kind and reading.kind.split()[-1] not in kind:
+            faults.append(
+                Fault("kind", f"is not what zone {series.zone!r} holds: {kind}", reading.kind, file=series.file)
+            )
+        if reading.intensity == "direct" and scope == "lca":
+            faults.append(
+                Fault("intensity", f"is not what zone {series.zone!r} holds: lca", "direct", file=series.file)
+            )
+    if faults:
+        raise InputError(faults)
 
 
 def _window(

@@ -311,3 +311,20 @@ def test_gridstatus_says_where_an_hour_begins(tmp_path):
     signal = read_carbon(path)
     assert signal.zones == ("CISO",)
     assert signal.time.start.isoformat() == "2024-06-01T00:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("raw", "asked", "told"),
+    [
+        (watttime(), {"kind": "average"}, "kind = average: is not what zone 'CAISO' holds: marginal"),
+        (electricity_maps(), {"intensity": "direct"}, "intensity = direct: is not what zone 'DE' holds: lca"),
+    ],
+)
+def test_what_was_asked_for_by_name_is_not_given_otherwise(raw, asked, told, tmp_path):
+    with pytest.raises(co.InputError, match=told):
+        read_carbon(write(tmp_path, raw), **asked)
+
+
+def test_minus_one_of_the_sdk_is_filled_by_name(tmp_path):
+    path = write(tmp_path, broken(sdk_file(), ("Emissions", 1, "Rating"), "-1"))
+    assert read_carbon(path, fill="interpolate").g_per_kwh.tolist() == [[50, 51, 52]]
