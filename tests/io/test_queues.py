@@ -106,6 +106,8 @@ def test_columns_are_in_local_time(tmp_path):
     assert queue.left_out == {"completing": 1}
     accounts = "JobID|State|ReqCPUS|Timelimit|ReqTRES\n5|PENDING|2|30:00|cpu=2,mem=4G\n5.batch|PENDING|2|30:00|"
     assert [job.id for job in read_queue(text(tmp_path, accounts)).jobs] == ["5"]
+    held = f"{COLUMNS}\n{rows[0]}\n" + "8|held|ada|PENDING|4|2:00:00|2026-11-24T19:00:00|N/A|0|||night"
+    assert read_queue(text(tmp_path, held)).left_out == {"held": 1}
 
 
 def test_kubernetes_jobs():

@@ -74,16 +74,18 @@ def _entry(table: Table, row: int, cells: dict[str, str], zone: tzinfo) -> Entry
     array = _ARRAY.fullmatch(cells["id"])
     state = cells["state"].partition(" ")[0].upper()
     resources = tres(cells.get("tres", ""))
+    priority = _number(cells.get("priority", "")) if cells.get("priority") else None
+    held = state == PENDING and priority == 0  # Slurm holds a job by this priority: scontrol(1), hold
     job = QueuedJob(
         id=array[1] if array else cells["id"],
         name=cells.get("name", ""),
         user=cells.get("user", ""),
-        state=state,
+        state="HELD" if held else state,
         hours=limit_hours(cells["limit"]),
         cpus=_number(cells["cpus"] or resources.get("cpu", "")),
         gpus=gpus(cells.get("tres", "")),
         memory_gb=slurm_memory_gb(resources.get("mem", cells.get("memory", ""))),
-        priority=_number(cells.get("priority", "")) if cells.get("priority") else None,
+        priority=priority,
         submitted=_moment(cells.get("submitted", ""), zone),
         started=None if state == PENDING else _moment(cells.get("started", ""), zone),
         cluster=cells.get("cluster", ""),
