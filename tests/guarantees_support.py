@@ -26,7 +26,7 @@ def values_of(signal: np.ndarray, work: int, switch: float) -> np.ndarray:
 
 def value_of(signal: np.ndarray, runs: np.ndarray, switch: float) -> float:
     """What the chosen slots cost; with a negative `switch`, what they earn."""
-    changes = np.abs(np.diff(np.pad(runs.astype(int), 1))).sum()
+    changes = int(runs[0]) + np.count_nonzero(runs[1:] != runs[:-1]) + int(runs[-1])
     return float(signal[runs].sum() + switch * changes)
 
 

@@ -23,11 +23,10 @@ from scipy.special import lambertw
 
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.errors import Fault, InputError
+from carbonopt.guarantees.bisection import least_enough
 from carbonopt.guarantees.bounds import check_balance, check_bounds, check_signal, check_thresholds
 from carbonopt.guarantees.pausing import pause_and_resume
 
-HALVINGS = 100
-"""Of the interval that holds a ratio: more than a float can tell apart."""
 RAISES = 50
 """Times that thresholds are raised until they fall; a ratio for which this is not enough counts as too small."""
 
@@ -50,14 +49,8 @@ def balanced_ratio(low: float, high: float, k: int, switch: float = 0.0) -> floa
         Where not 0 < low <= high, k is below 1, or 2 switch is not below high - low.
     """
     check_balance(low, high, k, switch)
-    below, above = 1.0, (high + 2 * switch / k) / (low + 2 * switch / k)
-    for _ in range(HALVINGS):
-        middle = (below + above) / 2
-        if _balanced(middle, high, k, switch)[k] > low:
-            below = middle
-        else:
-            above = middle
-    return above
+    above = (high + 2 * switch / k) / (low + 2 * switch / k)
+    return least_enough(lambda ratio: bool(_balanced(ratio, high, k, switch)[k] <= low), 1.0, above)
 
 
 def balanced_thresholds(low: float, high: float, k: int, switch: float = 0.0) -> FloatArray:
@@ -122,14 +115,9 @@ def guarded_thresholds(low: float, high: float, k: int, switch: float = 0.0, sho
     check_bounds(low, high, k, switch)
     first = _first_length(shortest, k)
     terms = (low, high, switch)
-    below, above = 1.0, (k * (high + 2 * switch) + 2 * switch) / low
-    for _ in range(HALVINGS):
-        middle = (below + above) / 2
-        if _holds(_least_thresholds(middle, terms, first, k), middle, terms, first):
-            above = middle
-        else:
-            below = middle
-    return np.clip(_least_thresholds(above, terms, first, k), low, high)
+    ends = 1.0, (k * (high + 2 * switch) + 2 * switch) / low
+    ratio = least_enough(lambda tried: _holds(_least_thresholds(tried, terms, first, k), tried, terms, first), *ends)
+    return np.clip(_least_thresholds(ratio, terms, first, k), low, high)
 
 
 def run(

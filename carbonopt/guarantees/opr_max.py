@@ -18,11 +18,9 @@ from scipy.special import lambertw
 
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.errors import Fault, InputError
+from carbonopt.guarantees.bisection import least_enough
 from carbonopt.guarantees.bounds import check_balance, check_signal, check_thresholds
 from carbonopt.guarantees.pausing import pause_and_resume
-
-HALVINGS = 100
-"""Of the interval that holds a ratio: more than a float can tell apart."""
 
 
 def balanced_ratio(low: float, high: float, k: int, switch: float = 0.0) -> float:
@@ -43,14 +41,8 @@ def balanced_ratio(low: float, high: float, k: int, switch: float = 0.0) -> floa
         Where the bounds or k are wrong, or the switches cost all of the gain.
     """
     _check_gain(low, high, k, switch)
-    below, above = 1.0, (high - 2 * switch / k) / (low - 2 * switch / k)
-    for _ in range(HALVINGS):
-        middle = (below + above) / 2
-        if _balanced(middle, low, k, switch)[k] < high:
-            below = middle
-        else:
-            above = middle
-    return above
+    above = (high - 2 * switch / k) / (low - 2 * switch / k)
+    return least_enough(lambda ratio: bool(_balanced(ratio, low, k, switch)[k] >= high), 1.0, above)
 
 
 def balanced_thresholds(low: float, high: float, k: int, switch: float = 0.0) -> FloatArray:

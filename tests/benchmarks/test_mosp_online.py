@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
+import mosp_online
 import pandas as pd
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "peers" / "mosp_online.py"
+Run = Callable[..., str]
 SMALL = ["--jobs", "6", "--seeds", "1", "2", "--policies", "caspian"]
 
 
-def run(*options: str) -> str:
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), *SMALL, *options], capture_output=True, text=True, check=True, timeout=300
-    )
-    return done.stdout
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return what a call with options prints."""
+
+    def called(*options: str) -> str:
+        monkeypatch.setattr("sys.argv", ["mosp_online.py", *SMALL, *options])
+        with warnings.catch_warnings():
+            mosp_online.main()
+        return capsys.readouterr().out
+
+    return called
 
 
 @pytest.mark.slow
-def test_rows_are_appended_and_never_made_twice(tmp_path: Path) -> None:
+def test_rows_are_appended_and_never_made_twice(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "rows.csv"
     first = run("--omegas", "0.5", "-o", str(file))
     assert (
@@ -40,7 +47,7 @@ def test_rows_are_appended_and_never_made_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_experiments_with_other_options_share_a_file_and_no_rows(tmp_path: Path) -> None:
+def test_experiments_with_other_options_share_a_file_and_no_rows(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "rows.csv"
     few = ["--seeds", "1", "--policies", "--printed", "--omegas", "-o", str(file)]  # the baselines alone
     for other in ([], ["--draw", "1"], ["--slots", "40"], ["--jobs", "5"]):
@@ -52,10 +59,9 @@ def test_experiments_with_other_options_share_a_file_and_no_rows(tmp_path: Path)
     assert not table.duplicated(["carbon", "slots", "jobs", "draw", "policy"]).any()
 
 
-def test_a_file_that_does_not_say_of_which_experiment_it_is_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_does_not_say_of_which_experiment_it_is_is_refused(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("seed,policy,objective,omega_1\n1,caspian,caspian,0.5\n")
-    with pytest.raises(subprocess.CalledProcessError) as error:
+    with pytest.raises(SystemExit, match="do not say of which experiment"):
         run("-o", str(file))
-    assert "do not say of which experiment" in error.value.stderr
     assert len(file.read_text().splitlines()) == 2

@@ -136,6 +136,18 @@ def solved(problem: str, name: str) -> co.Solution:
     return co.solve(fitting(problem, name, instance), name, seed=4, time_limit=None)
 
 
+@cache
+def hard(problem: str) -> co.Instance:
+    """Return an instance that takes more than a second."""
+    return co.generate(problem, **HARD[problem])
+
+
+@cache
+def start_of(instance: co.Instance) -> co.Solution:
+    """Return a schedule to begin with."""
+    return co.solve(instance, "price", seed=4, time_limit=None, mip_rel_gap=0.05)
+
+
 @pytest.mark.parametrize("pair", ALL, ids=named)
 def test_contract(pair: tuple[str, str]) -> None:
     problem, name = pair
@@ -188,7 +200,7 @@ def test_same_seed_same_answer(pair: tuple[str, str]) -> None:
 def test_a_time_limit_is_kept_and_leaves_what_was_found(pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Measured by looks at a clock that only they move: the wall's tells what else the machine does."""
     problem, name = pair
-    instance = fitting(problem, name, co.generate(problem, **HARD[problem]))
+    instance = fitting(problem, name, hard(problem))
     clock = LookedAtClock(monkeypatch)
     try:
         solution = co.solve(instance, name, time_limit=1.0)
@@ -219,7 +231,7 @@ def test_a_start_is_used_or_refused(pair: tuple[str, str]) -> None:
     """Without any time, a method has nothing but what it starts from."""
     problem, name = pair
     instance = cases(problem)[0][0] if name == "milp" else fitting(problem, name)
-    start = co.solve(instance, "price", seed=4, time_limit=None, mip_rel_gap=0.05)
+    start = start_of(instance)
     if not problem_of(problem).methods[name].takes_start:
         with pytest.raises(co.UnsupportedError, match=f"{name} .* takes no initial solution: must be .*'price'"):
             co.solve(instance, name, initial_solution=start)

@@ -5,7 +5,7 @@ The clock stands still but for kernels: each call of one takes the same time, an
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -55,6 +55,7 @@ class Clock:
             self.compiling += self.compile_seconds
 
 
+@cache
 def solved(problem: str, limit: float | None, compile_seconds: float = 0.0) -> tuple[co.Solution, Clock]:
     """Solve a case under a clock of its own."""
     instance = co.generate(problem, **CASES[problem])

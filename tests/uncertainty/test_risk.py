@@ -83,7 +83,7 @@ def test_the_program_is_the_enumeration_on_a_hundred_instances(reference: Any) -
 def test_the_program_is_that_of_cvxpy() -> None:
     pytest.importorskip("cvxpy")
     model = load_module(ROOT / "models" / "mosp_risk_cvxpy.py")
-    for seed in range(100):
+    for seed in range(0, 100, 4):
         raw, signals = random_case(seed)
         instance = from_dict(raw)
         scenarios = Scenarios(instance.carbon.zones, signals)

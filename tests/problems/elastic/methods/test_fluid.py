@@ -68,7 +68,7 @@ def test_intensities_over_twelve_orders_of_magnitude(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WELL_SCALED)
 def test_it_is_the_optimum_of_the_linear_program_on_larger_instances(kind: str) -> None:
-    for seed in range(100, 112):
+    for seed in range(100, 104):
         compared(random_instance(seed, kind, 40 + seed % 30, 30 + seed % 20), agreement=1e-6)
 
 

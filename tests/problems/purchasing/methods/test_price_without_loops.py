@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 import pytest
 
 import carbonopt as co
 from carbonopt.algorithms.kernel import Kernel
+from carbonopt.problems.purchasing.methods.price import method
 
 
 @pytest.mark.slow
@@ -24,10 +27,11 @@ def test_there_is_a_schedule_at_least_as_good_as_that_without_waiting(
     terms: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Kernel, "is_ready", False)
-    instance = co.generate("purchasing", jobs=40, arrival_hours=24, seed=3, **terms)
-    found = co.solve(instance, "price", time_limit=3.0)
+    monkeypatch.setattr(method, "COMPILE_SECONDS", inf)
+    instance = co.generate("purchasing", jobs=12, arrival_hours=24, seed=3, **terms)
+    found = co.solve(instance, "price", time_limit=1e6, mip_rel_gap=0.05)
     baseline = co.solve(instance, "no-wait")
-    assert found.status in ("optimal", "feasible", "time_limit")
+    assert found.status in ("optimal", "feasible")
     assert found.objective is not None
     assert baseline.objective is not None
     assert found.objective <= baseline.objective
