@@ -79,7 +79,7 @@ def commands(plan: Plan, to: str) -> list[Command]:
     _require_names(rows, to, several)
     if to == "slurm":
         return [command for row in rows for command in _slurm(row, several)]
-    held = list(_held_back(rows, plan)) if to == "kubernetes" else []
+    held = list(_held_back(rows, plan, several)) if to == "kubernetes" else []
     return [*held, *(_opened(row, to, several) for row in rows)]
 
 
@@ -137,10 +137,10 @@ def _slurm(row: Row, several: bool) -> Iterator[Command]:
     yield Command(row.id, None, ("scancel", row.id))
 
 
-def _held_back(rows: list[Row], plan: Plan) -> Iterator[Command]:
-    """Yield what keeps jobs suspended that start later than now."""
+def _held_back(rows: list[Row], plan: Plan, several: bool) -> Iterator[Command]:
+    """Yield what suspends jobs that start later than now, and those whose node selector is to change."""
     for row in rows:
-        if row.begin > plan.now:
+        if several or row.begin > plan.now:
             yield Command(row.id, None, _patch("job", row, {"spec": {"suspend": True}}))
 
 
