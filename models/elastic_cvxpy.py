@@ -14,7 +14,9 @@ A row of the table is a unit u of a job j in a slot t of its window: u = 0 is it
 
     c = CI_t e_ju,   e_ju = (marginal_watts_u + eta_net marginal_gbps_u) / 1000 * slot_hours, the network by (2)-(3)
 
-The integer model, and with it the price of switching, is in elastic_pyomo.py.
+The integer model, and with it the price of switching, is in elastic_pyomo.py. `least_risk` states the integer model for
+uncertain carbon, with y in {0, 1} and c^s the carbon in scenario s: the tail mean of c^s y, or the mean of c^s y with
+the Gamma largest rises of a slot.
 """
 
 import argparse
@@ -72,6 +74,37 @@ def build(data: dict) -> tuple[cp.Problem, cp.Variable]:
         y[above] <= y[above - 1],
     ]
     return cp.Problem(cp.Minimize(carbon @ y), constraints), y
+
+
+def least_risk(
+    data: dict, scenarios: np.ndarray, level: float | None = None, pairs: float | None = None
+) -> float | None:
+    """Return the least CVaR at `level`, or the least worst case of `pairs` slots; None where there is no schedule.
+
+    The signals have shape (S, Z, T) and are equally likely.
+    """
+    job, slot, unit, servers, gain, kwh = table(data)
+    jobs, slots, rows = len(data["jobs"]["name"]), data["time"]["slots"], np.arange(len(job))
+    signal = np.asarray(scenarios, dtype=float)[:, data["carbon"]["zones"].index(data["cluster"]["zone"])]
+    energy = csr_array((kwh, (slot, rows)), shape=(slots, len(rows)))
+    above = np.flatnonzero(unit)
+    y = cp.Variable(len(rows), boolean=True)
+    constraints = [
+        csr_array((gain, (job, rows)), shape=(jobs, len(rows))) @ y
+        >= np.array(data["jobs"]["length"]) * (1 - ALLOWANCE),
+        csr_array((servers, (slot, rows)), shape=(slots, len(rows))) @ y
+        <= np.broadcast_to(data["cluster"]["capacity"], slots) * (1 + ALLOWANCE),
+        y[above] <= y[above - 1],
+    ]
+    if level is not None:
+        cost = cp.cvar(signal @ energy @ y, level)
+    else:
+        mean = signal.mean(axis=0)
+        risen = cp.multiply(signal.max(axis=0) - mean, energy @ y)
+        cost = mean @ energy @ y + (cp.sum_largest(risen, pairs) if pairs else 0)
+    problem = cp.Problem(cp.Minimize(cost), constraints)
+    problem.solve(solver=cp.HIGHS, highs_options={"mip_rel_gap": 0.0})
+    return float(problem.value) if problem.status == "optimal" else None
 
 
 def solve(data: dict, time_limit: float | None = None) -> dict:

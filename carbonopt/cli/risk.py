@@ -17,7 +17,7 @@ from carbonopt.core.status import Status
 from carbonopt.core.tablefile import write_table
 
 if TYPE_CHECKING:
-    from carbonopt.problems.mosp.data.instance import MospInstance
+    from carbonopt.core.instance import Instance
     from carbonopt.uncertainty.measures import Risk
     from carbonopt.uncertainty.scenarios import Scenarios
 
@@ -89,11 +89,11 @@ def _one(
     import pandas as pd
 
     import carbonopt as co
-    from carbonopt.uncertainty.costs import require_mosp
+    from carbonopt.uncertainty.costs import require_linear
     from carbonopt.uncertainty.solve import solve_under_risk
     from carbonopt.uncertainty.value import plan_row
 
-    instance = require_mosp(co.read(path))
+    instance = require_linear(co.read(path))
     scenarios = _scenarios(instance, forecast)
     say = progress.saying()
     rows: list[dict[str, Any]] = []
@@ -118,7 +118,7 @@ def _one(
     return worst
 
 
-def _scenarios(instance: MospInstance, forecast: list[str]) -> Scenarios:
+def _scenarios(instance: Instance, forecast: list[str]) -> Scenarios:
     """Return the scenarios that the files tell of: one file for all zones, or one for each."""
     from carbonopt.forecasts import read_archive
     from carbonopt.uncertainty.scenarios import Scenarios

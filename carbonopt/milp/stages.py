@@ -7,13 +7,7 @@ From a program  min c x,  A x <= b  and the cost c^s of its columns in each scen
     rows    A_r x <= b_r          once, where row r has entries of the first stage alone
     rows    A_r (x, x_s) <= b_r   in each scenario, where it has others; its name ends in ``_later``
 
-and one of two objectives, of which the second is CVaR_alpha (Rockafellar and Uryasev, Journal of Risk 2, 2000):
-
-    expectation  min   sum_s p_s c^s (x, x_s)
-    tail         min   eta + 1/(1 - alpha) sum_s p_s excess_s
-                 so that  c^s (x, x_s) - eta <= excess_s          each s
-
-eta and excess are counted in units of the largest cost. Costs are at least 0.
+and minimises the mean of c^s (x, x_s), or its CVaR_alpha by the rows of `carbonopt/milp/risk.py`.
 """
 
 from __future__ import annotations
@@ -25,6 +19,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.milp.block import Block
 from carbonopt.milp.program import Program
+from carbonopt.milp.risk import add_tail
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +63,7 @@ def staged(
     column = _add_columns(program, base, is_now, share * costs)
     _add_rows(program, base, is_now, column)
     if level is not None:
-        _add_tail(program, column, costs, probability, level)
+        add_tail(program, column, costs, probability, level)
     return StagedProgram(program, column)
 
 
@@ -139,13 +134,3 @@ def _named(block: Block, part: IntArray, times: int, is_first: bool) -> tuple[tu
         at.insert(0, np.repeat(np.arange(times), len(part)))
         axes = ("scenario", *axes)
     return tuple(at), axes
-
-
-def _add_tail(program: Program, column: IntArray, costs: FloatArray, probability: FloatArray, level: float) -> None:
-    unit = 2.0 ** float(np.ceil(np.log2(max(float(costs.max(initial=0.0)), np.finfo(np.float64).tiny))))
-    eta = program.add_variables("eta", 1, cost=unit)
-    excess = program.add_variables("excess", len(costs), cost=unit / (1 - level) * probability, axes=("scenario",))
-    tail = program.add_rows("tail", len(costs), upper=0.0, axes=("scenario",))
-    program.add_entries(tail.index[:, None], column, costs / unit)
-    program.add_entries(tail.index, eta.start, -1.0)
-    program.add_entries(tail.index, excess.index, -1.0)

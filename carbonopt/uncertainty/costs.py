@@ -11,12 +11,17 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.evaluate import evaluate
+from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.formulation.objective import refuse_energy_price
 from carbonopt.uncertainty.measures import CVaR, Expectation, Risk, largest_sum, tail_mean
 from carbonopt.uncertainty.scenarios import Scenarios
 
+Linear = MospInstance | ElasticInstance
+"""Whose objective is linear in the carbon signal, as far as plans under risk know."""
 
-def objectives_of(instance: MospInstance, scenarios: Scenarios, schedule: Any) -> FloatArray:
+
+def objectives_of(instance: Instance, scenarios: Scenarios, schedule: Any) -> FloatArray:
     """Return the checker's objective of a schedule in each scenario, shape (S,).
 
     Raises
@@ -28,7 +33,7 @@ def objectives_of(instance: MospInstance, scenarios: Scenarios, schedule: Any) -
     return np.array(found, dtype=np.float64)
 
 
-def measured(instance: MospInstance, scenarios: Scenarios, schedule: Any, risk: Risk) -> float:
+def measured(instance: Instance, scenarios: Scenarios, schedule: Any, risk: Risk) -> float:
     """Return the measure of risk of a schedule, from the checker's objectives.
 
     A budget needs the energy by zone and slot besides, which is added up job by job.
@@ -70,8 +75,30 @@ def require_mosp(instance: Instance) -> MospInstance:
     return instance
 
 
-def rises_of(instance: MospInstance, scenarios: Scenarios, schedule: Any) -> FloatArray:
+def require_linear(instance: Instance) -> Linear:
+    """Return the instance if it has programs of risk: mosp under the carbon objective, or elastic with whole servers.
+
+    Raises
+    ------
+    UnsupportedError
+        If it has none.
+    """
+    if isinstance(instance, ElasticInstance):
+        if instance.model != "integer":
+            raise UnsupportedError(f"{instance.name}: must be of model 'integer', not {instance.model!r}")
+        return instance
+    if not isinstance(instance, MospInstance) or not isinstance(instance.objective, CarbonObjective):
+        words = "must be of problem mosp, under the carbon objective, or of problem elastic"
+        raise UnsupportedError(f"{instance.name}: {words}")
+    refuse_energy_price(instance, "planning under risk")
+    return instance
+
+
+def rises_of(instance: Instance, scenarios: Scenarios, schedule: Any) -> FloatArray:
     """Return what each pair of a zone and a slot adds to the objective where it rises, shape (Z, T)."""
+    if isinstance(instance, ElasticInstance):
+        return _server_energy(instance, schedule) * scenarios.rise
+    instance = require_mosp(instance)
     return np.asarray(_objective(instance).carbon_kg * _energy(instance, schedule) * scenarios.rise / 1000)
 
 
@@ -79,6 +106,18 @@ def _objective(instance: MospInstance) -> CarbonObjective:
     objective = require_mosp(instance).objective
     assert isinstance(objective, CarbonObjective)
     return objective
+
+
+def _server_energy(instance: ElasticInstance, schedule: Any) -> FloatArray:
+    """Return the energy of a schedule by zone and slot [kWh], shape (Z, T), added up row by row."""
+    kwh = np.zeros(instance.carbon.g_per_kwh.shape)
+    profile_of = dict(zip(instance.jobs.name, instance.profile_of_job.tolist(), strict=True))
+    zone = instance.carbon.index(instance.cluster.zone)
+    for name, slot, servers in zip(schedule["job"], schedule["slot"], schedule["servers"], strict=True):
+        profile = profile_of[name]
+        units = int(servers) - instance.profiles[profile].k_min + 1
+        kwh[zone, int(slot)] += instance.units.kwh[profile, :units].sum()
+    return kwh
 
 
 def _energy(instance: MospInstance, schedule: Any) -> FloatArray:

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.instance import Instance
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.milp.program import Program
-from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.solve import solve
 from carbonopt.uncertainty.costs import measured, objectives_of, rises_of
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk
@@ -91,7 +91,7 @@ class SignalSet:
         lowered = 1 - SUM_ROUNDINGS * (len(self.most) + SUM_ROUNDINGS) * np.finfo(np.float64).eps
         return np.asarray(exact * lowered)
 
-    def cut(self, instance: MospInstance, scenarios: Scenarios, solution: Solution) -> tuple[float, FloatArray]:
+    def cut(self, instance: Instance, scenarios: Scenarios, solution: Solution) -> tuple[float, FloatArray]:
         """Return what a plan costs at the base, and what each direction adds, shape (K,)."""
         if self.base.any():
             rises = rises_of(instance, scenarios, solution.schedule)
@@ -130,9 +130,7 @@ class Search:
         return found is not None and found <= gap
 
 
-def search(
-    instance: MospInstance, scenarios: Scenarios, risk: Risk, first: FloatArray | None, options: Options
-) -> Search:
+def search(instance: Instance, scenarios: Scenarios, risk: Risk, first: FloatArray | None, options: Options) -> Search:
     """Search for the plan of least risk and for the signal that proves most.
 
     Parameters
@@ -175,7 +173,7 @@ def search(
     return found
 
 
-def _solved(instance: MospInstance, options: Options) -> Solution:
+def _solved(instance: Instance, options: Options) -> Solution:
     limit = None if options.time_limit is None else SHARE * options.remaining
     gap = GAP_SHARE * options.mip_rel_gap
     return solve(instance, time_limit=limit, mip_rel_gap=gap, seed=options.seed, threads=options.threads)

@@ -14,13 +14,10 @@ from carbonopt.core.options import Options
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.evaluate import evaluate
-from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.formulation import risk as rows
-from carbonopt.problems.mosp.formulation.objective import placement_value, refuse_energy_price
-from carbonopt.problems.mosp.formulation.program import MospProgram, build, estimate_size
 from carbonopt.solve import solve
 from carbonopt.uncertainty import signals
-from carbonopt.uncertainty.costs import kept_bound, measured, objectives_of, require_mosp
+from carbonopt.uncertainty.costs import Linear, kept_bound, measured, objectives_of, require_linear
+from carbonopt.uncertainty.forms import columns_of, risk_form
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk
 from carbonopt.uncertainty.scenarios import Scenarios
 
@@ -30,9 +27,7 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "whole", "signals")
 WHOLE_COLUMNS = 5_000
-"""`auto` gives programs of at most so many placements to HiGHS as they are."""
-ENTRY_ROUNDINGS = 16
-"""Of an entry of the budget's rows, and of adding it to the others of a plan."""
+"""`auto` gives programs of at most so many columns to HiGHS as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +84,7 @@ class RiskSolution:
 
 
 def solve_under_risk(
-    instance: MospInstance,
+    instance: Linear,
     scenarios: Scenarios,
     risk: Risk,
     *,
@@ -101,12 +96,12 @@ def solve_under_risk(
     verbose: bool = False,
     solver_options: Mapping[str, Any] | None = None,
 ) -> RiskSolution:
-    """Decide all starts now, for the least risk over the scenarios.
+    """Decide everything now, for the least risk over the scenarios.
 
     Parameters
     ----------
     instance
-        Of `mosp`, under the carbon objective.
+        Of `mosp`, under the carbon objective, or of `elastic`, model ``integer``.
     scenarios
         What the carbon signal may be. That of the instance is not used.
     risk
@@ -133,8 +128,7 @@ def solve_under_risk(
     TooLargeError
         If the program would not fit into memory.
     """
-    require_mosp(instance)
-    refuse_energy_price(instance, "planning under risk")
+    require_linear(instance)
     if method not in METHODS:
         raise UnsupportedError(f"method {shown(method)}: must be {one_of(METHODS)}")
     options = Options(time_limit, mip_rel_gap, 0.0, seed, threads, verbose, solver_options=dict(solver_options or {}))
@@ -143,26 +137,25 @@ def solve_under_risk(
         found = solve(expected, time_limit=time_limit, mip_rel_gap=mip_rel_gap, seed=seed, threads=threads)
         known = found if found.has_solution else None
         return _told(instance, scenarios, risk, found.status, found.bound, known, options)
-    if method == "signals" or (method == "auto" and estimate_size(instance)[0] > WHOLE_COLUMNS):
+    if method == "signals" or (method == "auto" and columns_of(instance) > WHOLE_COLUMNS):
         return _by_signals(instance, scenarios, risk, options)
     from carbonopt.milp import highs
-    from carbonopt.problems.mosp.methods.bounds import typical_cost
 
-    form, largest, rounding = _program(expected, scenarios, risk)
+    form = risk_form(expected, scenarios, risk)
     result = highs.solve(
         form.program,
         options,
-        schedule_of=lambda values: form.schedule(values, expected),
-        typical_cost=typical_cost(expected, placement_value(expected)),
-        bound_error=(int(np.ceil(len(instance.jobs) + largest)), rounding),
+        schedule_of=form.schedule,
+        typical_cost=form.typical_cost,
+        bound_error=form.bound_error,
     )
     solution = None
     if result.values is not None:
-        solution = replace(evaluate(expected, form.schedule(result.values, expected)), method=str(risk))
+        solution = replace(evaluate(expected, form.schedule(result.values)), method=str(risk))
     return _told(instance, scenarios, risk, result.status, result.bound, solution, options)
 
 
-def _by_signals(instance: MospInstance, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> RiskSolution:
+def _by_signals(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> RiskSolution:
     """Begin with the signal of the relaxation's duals, and search from there."""
     found = signals.search(instance, scenarios, risk, _dual_weights(instance, scenarios, risk, options), options)
     plan = None
@@ -175,16 +168,14 @@ def _by_signals(instance: MospInstance, scenarios: Scenarios, risk: CVaR | Budge
     return replace(told, signal=found.signal)
 
 
-def _dual_weights(
-    instance: MospInstance, scenarios: Scenarios, risk: CVaR | Budget, options: Options
-) -> FloatArray | None:
+def _dual_weights(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> FloatArray | None:
     """Return the duals of the rows of the risk in the relaxation; None if it was not solved in time.
 
     They are the best weights for parts of jobs, and nearly the best for whole ones.
     """
     from carbonopt.milp import highs
 
-    form = _program(scenarios.instance(instance), scenarios, risk, integer=False)[0]
+    form = risk_form(scenarios.instance(instance), scenarios, risk, integer=False)
     share = options.part(signals.LP_SHARE)
     result = highs.solve(form.program, share, lp_solver="ipm", interior_tolerance=signals.LP_TOLERANCE)
     if result.row_dual is None:
@@ -195,30 +186,8 @@ def _dual_weights(
     return np.asarray(dual if isinstance(risk, CVaR) else dual[scenarios.rise.ravel() > 0])
 
 
-def _program(
-    expected: MospInstance, scenarios: Scenarios, risk: CVaR | Budget, integer: bool = True
-) -> tuple[MospProgram, float, float]:
-    """Return the program, what its added columns add up to at most, and by how much rounding may falsify a plan's cost.
-
-    A tail mean is as wrong as its worst scenario at most. Of a budget, the entries of the rows have a few roundings
-    each, and the expected carbon those of `PlacementValue`.
-    """
-    if isinstance(risk, CVaR):
-        form = rows.build_certain(expected, integer)
-        cases = [scenarios.instance(expected, s) for s in range(len(scenarios))]
-        costs = np.array([rows.carbon_cost(form, case) for case in cases])
-        largest = rows.add_tail(form, costs, scenarios.weights, risk.level)
-        return form, largest, max(float(placement_value(case).rounding().sum()) for case in cases)
-    value = placement_value(expected)
-    form = build(expected, value, integer)
-    largest = rows.add_budget(form, expected, scenarios.rise, risk.pairs)
-    rises = float(rows.kg_per_g(expected).max(initial=0.0) * scenarios.rise.max(initial=0.0))
-    steps = ENTRY_ROUNDINGS * np.finfo(np.float64).eps * float(expected.jobs.duration.sum())
-    return form, largest, float(value.rounding().sum()) + steps * rises
-
-
 def _told(
-    instance: MospInstance,
+    instance: Linear,
     scenarios: Scenarios,
     risk: Risk,
     status: Status,

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.interval import Interval
-from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.solve import solve
-from carbonopt.uncertainty.costs import measured, objectives_of
+from carbonopt.uncertainty.costs import Linear, measured, objectives_of
 from carbonopt.uncertainty.measures import Expectation, Risk, tail_mean
 from carbonopt.uncertainty.scenarios import Scenarios
 from carbonopt.uncertainty.solve import RiskSolution, solve_under_risk
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def perfect_information(instance: MospInstance, scenarios: Scenarios, **options: Any) -> Interval:
+def perfect_information(instance: Linear, scenarios: Scenarios, **options: Any) -> Interval:
     """Return the expected value of perfect information: what knowing the scenario beforehand saves on average.
 
     Parameters
@@ -47,7 +46,7 @@ def _expected(values: Sequence[float | None], scenarios: Scenarios) -> float | N
     return float(scenarios.weights @ told) if len(told) == len(values) else None
 
 
-def stochastic_solution(instance: MospInstance, scenarios: Scenarios, found: RiskSolution, **options: Any) -> Interval:
+def stochastic_solution(instance: Linear, scenarios: Scenarios, found: RiskSolution, **options: Any) -> Interval:
     """Return what planning for the scenarios saves over planning for the expected signal, in the measure of `found`.
 
     Parameters
@@ -73,7 +72,7 @@ def stochastic_solution(instance: MospInstance, scenarios: Scenarios, found: Ris
 
 
 def compared_plans(
-    instance: MospInstance,
+    instance: Linear,
     scenarios: Scenarios,
     risks: Sequence[Risk],
     *,
@@ -109,7 +108,7 @@ def compared_plans(
     return pd.DataFrame([plan_row(instance, under, one, level) for one in found])
 
 
-def plan_row(instance: MospInstance, scenarios: Scenarios, found: RiskSolution, level: float) -> dict[str, Any]:
+def plan_row(instance: Linear, scenarios: Scenarios, found: RiskSolution, level: float) -> dict[str, Any]:
     """Return the row of `compared_plans` for one plan, measured under `scenarios`."""
     row: dict[str, Any] = {"plan": str(found.risk)}
     if found.solution is not None:

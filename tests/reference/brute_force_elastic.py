@@ -55,6 +55,22 @@ def brute_force(data: dict[str, Any]) -> tuple[float | None, Schedule]:
     return (None if best is None else best[0]), schedule
 
 
+def every_cost(data: dict[str, Any], signals: list[list[list[float]]]) -> list[list[float]]:
+    """Grams under each signal, zone x slot, of every schedule, or of those without a unit to spare if that is enough."""
+    minimal = _switching_price(data) == 0
+    tables = []  # by job: grams under each signal, by its servers
+    for i in range(len(data["jobs"]["name"])):
+        seen = [{**data, "carbon": {**data["carbon"], "g_per_kwh": signal}} for signal in signals]
+        by_signal = [{servers: grams for grams, servers in _plans(under, i, minimal=minimal)} for under in seen]
+        tables.append([(servers, [own[servers] for own in by_signal]) for servers in by_signal[0]])
+    found = []
+    for chosen in product(*tables):
+        load = [sum(servers) for servers in zip(*(servers for servers, _ in chosen), strict=True)]
+        if all(used <= units for used, units in zip(load, _capacity(data), strict=False)):
+            found.append([sum(part) for part in zip(*(costs for _, costs in chosen), strict=True)])
+    return found
+
+
 def _combine(
     data: dict[str, Any], plans: list[list[Plan]], best: tuple[float, list[tuple[int, ...]]] | None
 ) -> tuple[float, list[tuple[int, ...]]] | None:

@@ -16,8 +16,7 @@ may rise, times its weight, and E_zt(x) the energy of zone z in slot t:
 
 The last two sums are the dual of the largest rise, max {sum d_zt E_zt u_zt : sum u_zt <= Gamma, 0 <= u_zt <= 1}.
 
-eta, excess, theta and protection are counted in units of the largest entry of their rows, so that a solver's absolute
-tolerances mean as much for a gram as for a ton.
+The rows are those of `carbonopt/milp/risk.py`.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from dataclasses import replace
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.milp import risk
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.formulation.program import MospProgram, build
@@ -64,15 +64,7 @@ def add_tail(form: MospProgram, costs: FloatArray, probability: FloatArray, leve
     float
         A job has at most 1 unit in each scenario. So eta, a quantile, is at most N, and so is each excess.
     """
-    program = form.program
-    unit = _unit(costs)
-    eta = program.add_variables("eta", 1, cost=unit)
-    excess = program.add_variables("excess", len(costs), cost=unit / (1 - level) * probability, axes=("scenario",))
-    tail = program.add_rows("tail", len(costs), upper=0.0, axes=("scenario",))
-    scenario, column = np.nonzero(costs)
-    program.add_entries(tail.start + scenario, form.x.start + column, costs[scenario, column] / unit)
-    program.add_entries(tail.index, eta.start, -1.0)
-    program.add_entries(tail.index, excess.index, -1.0)
+    risk.add_tail(form.program, form.x.index, costs, probability, level)
     return float(form.placement.size * (1 + len(costs)))
 
 
@@ -96,20 +88,14 @@ def add_budget(form: MospProgram, instance: MospInstance, rise: FloatArray, pair
         A job has at most 1 unit in each slot that it runs in. So protection adds up to the hours of all jobs, and
         theta, the rise of one pair, is at most N.
     """
-    program = form.program
     places = form.placements
     duration = instance.jobs.duration[places.job]
     column = np.repeat(np.arange(len(places)), duration)
     slot = np.arange(len(column)) - np.repeat(np.cumsum(duration) - duration - places.start, duration)
     zone = instance.zone_of_cluster[places.cluster[column]]
     cost = kg_per_g(instance)[places.job[column], places.cluster[column]] * rise[zone, slot]
-    unit = _unit(cost)
-    theta = program.add_variables("theta", 1, cost=pairs * unit)
-    protection = program.add_variables("protection", rise.shape, cost=unit, axes=("zone", "slot"))
-    surplus = program.add_rows("surplus", rise.shape, upper=0.0, axes=("zone", "slot"))
-    program.add_entries(surplus.start + zone * rise.shape[1] + slot, form.x.start + column, cost / unit)
-    program.add_entries(surplus.index, theta.start, -1.0)
-    program.add_entries(surplus.index, protection.index, -1.0)
+    pair = zone * rise.shape[1] + slot
+    risk.add_budget(form.program, form.x.start + column, pair, cost, rise.shape, pairs)
     return float(instance.jobs.duration.sum() + len(instance.jobs))
 
 
@@ -118,9 +104,3 @@ def kg_per_g(instance: MospInstance) -> FloatArray:
     assert isinstance(instance.objective, CarbonObjective)
     kwh_per_unit = instance.clusters.watts_per_unit / 1000 * instance.time.slot_hours
     return np.asarray(instance.objective.carbon_kg / 1000 * (instance.jobs.demand @ kwh_per_unit.T))
-
-
-def _unit(costs: FloatArray) -> float:
-    """Return a power of 2 of at least the largest cost: a division by it loses no digit."""
-    largest = float(costs.max(initial=0.0))
-    return 2.0 ** float(np.ceil(np.log2(largest))) if largest > 0 else 1.0
