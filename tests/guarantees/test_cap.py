@@ -58,6 +58,7 @@ def test_thresholds_and_quotas_by_hand():
     limits = thresholds(14.0, 64.0, 4, 2)
     assert limits == pytest.approx([32.0, 24.0])
     assert quota(np.array([64.0, 33.0, 31.9, 24.1, 23.9, 14.0]), limits, 2).tolist() == [2, 2, 3, 3, 4, 4]
+    assert quota(np.array([32.0, 24.0]), np.array([32.0, 24.0]), 2).tolist() == [3, 4], "a threshold is not exceeded"
     assert thresholds(14.0, 64.0, 3, 3).tolist() == []
 
 
