@@ -56,7 +56,7 @@ def brute_force(data: dict[str, Any]) -> tuple[float | None, Schedule]:
 
 
 def every_cost(data: dict[str, Any], signals: list[list[list[float]]]) -> list[list[float]]:
-    """Grams under each signal, zone x slot, of every schedule, or of those without a unit to spare if that is enough."""
+    """Grams under each signal of every schedule, or of those without a unit to spare if that is enough."""
     minimal = _switching_price(data) == 0
     tables = []  # by job: grams under each signal, by its servers
     for i in range(len(data["jobs"]["name"])):
