@@ -34,6 +34,9 @@ Clusters = Annotated[
         show_default="one in each zone, with room for all jobs",
     ),
 ]
+Gantt = Annotated[
+    Path | None, typer.Option("--gantt", help="Picture of the plan (.png, .svg, .pdf): each job as a bar.")
+]
 LeaveOut = Annotated[
     list[str] | None, typer.Option("--leave-out", help="Jobs not to read, by id, separated by commas or one by one.")
 ]
@@ -69,6 +72,7 @@ def plan(
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file, for replan and apply.")] = None,
+    gantt: Gantt = None,
     csv: Csv = False,
     json_output: console.Json = False,
     price: make.Price = None,
@@ -96,7 +100,7 @@ def plan(
         reading=groups.reading_of(options),
         price=price or (),
     )
-    _finish(made, output, csv, json_output)
+    _finish(made, output, gantt, csv, json_output)
 
 
 @groups.takes(groups.reading)
@@ -117,6 +121,7 @@ def replan(
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file to write.")] = None,
+    gantt: Gantt = None,
     csv: Csv = False,
     json_output: console.Json = False,
     price: make.Price = None,
@@ -142,7 +147,7 @@ def replan(
         reading=groups.reading_of(options),
         price=price or (),
     )
-    _finish(made, output, csv, json_output)
+    _finish(made, output, gantt, csv, json_output)
 
 
 def apply(
@@ -176,10 +181,12 @@ def _require_one_format(csv: bool, json_output: bool) -> None:
         raise UnsupportedError("--csv and --json both print to stdout: choose one")
 
 
-def _finish(made: Plan, output: Path | None, csv: bool, json_output: bool) -> None:
-    """Write and print a plan."""
+def _finish(made: Plan, output: Path | None, gantt: Path | None, csv: bool, json_output: bool) -> None:
+    """Write, draw and print a plan."""
     if output is not None:
         made.write(output)
+    if gantt is not None:
+        _draw(made, gantt)
     frame = made.to_frame()
     if json_output:
         console.print_json({**made.summary(), "rows": console.records(frame)})
@@ -187,10 +194,20 @@ def _finish(made: Plan, output: Path | None, csv: bool, json_output: bool) -> No
         frame.to_csv(sys.stdout, index=False)
     else:
         _print(made)
-    if output is not None:
-        console.say(f"{output}: written")
+    for file in (output, gantt):
+        if file is not None:
+            console.say(f"{file}: written")
     if made.solution.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _draw(made: Plan, file: Path) -> None:
+    """Draw each job as a bar over the carbon of its cluster."""
+    from carbonopt.plotting.figure import save
+    from carbonopt.plotting.style import style
+
+    with style(tz=made.tz):
+        save(made.solution.plot(made.instance, "gantt"), file)
 
 
 def _print(made: Plan) -> None:

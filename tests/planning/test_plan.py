@@ -308,6 +308,9 @@ def test_csv_and_json_hold_the_same_rows(tmp_path):
     assert len(table) - 1 == len(content["rows"]) == content["jobs"] == 11
     assert content["rows"][0]["begin"] == "2026-11-24T19:00:00+01:00"
     assert content["gap"] is not None
+    assert run(*call, "--gantt", tmp_path / "night.svg").exit_code == 0
+    assert "<svg" in (tmp_path / "night.svg").read_text()
+    assert run(*call, "--gantt", tmp_path / "night.txt").exit_code == 2
     assert run(*call, "--csv", "--json").exit_code == 2
     assert run(*call[:2]).exit_code == 2
     early = run(*call[:-6], "--now", "2026-11-20T22:00")
