@@ -65,6 +65,7 @@ FIGURES: dict[str, str] = {
     "green-table-4": "carbonopt.papers.green_tables:ABLATION",
     "icon-regret": "carbonopt.papers.icon_regret:REGRET",
     "regret-table": "carbonopt.papers.regret_table:REGRET",
+    "robust-zones": "carbonopt.papers.robust_zones:ROBUST",
     "shift-or-consolidate": "carbonopt.papers.shift_or_consolidate:SAVINGS",
 }
 """Where each figure is defined: ``<paper>-<number>``, or a question of ours."""

@@ -46,8 +46,8 @@ ALL = "all zones"
 SHOWN = (*PARTS, "heuristic", "whole")
 
 
-def ensembles(instance: ElasticInstance, first_seed: int = 1) -> list[ForecastArchive]:
-    """Return five ensembles of one zone and week.
+def past_of(instance: ElasticInstance) -> FloatArray:
+    """Return the bundled signal of the hours before an instance [g/kWh], shape (hours,).
 
     Raises
     ------
@@ -64,7 +64,13 @@ def ensembles(instance: ElasticInstance, first_seed: int = 1) -> list[ForecastAr
         raise UnsupportedError(f"{instance.name}: {words}")
     hours = PAST + DAY
     before = TimeGrid(hours, 1.0, instance.time.start - timedelta(hours=hours))
-    past = synthetic_carbon([zone], before, seed).g_per_kwh[0]
+    return np.asarray(synthetic_carbon([zone], before, seed).g_per_kwh[0])
+
+
+def ensembles(instance: ElasticInstance, first_seed: int = 1) -> list[ForecastArchive]:
+    """Return five ensembles of one zone and week."""
+    zone = instance.cluster.zone
+    past = past_of(instance)
     points = make_archive(instance.carbon, zone, SeasonalNaive(DAY), past=past, horizon=HORIZON, first=-PAST)
     return [
         bootstrap(points, instance.carbon, past=past, members=MEMBERS, seed=first_seed + draw)
