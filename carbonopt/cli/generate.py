@@ -18,12 +18,28 @@ def register(app: typer.Typer) -> None:
 
 
 def mosp(
-    preset: Annotated[str, typer.Option("--preset", help="caspian (the paper's experiment) or bench.")] = "caspian",
+    preset: Annotated[
+        str, typer.Option("--preset", help="caspian (the paper's experiment), bench or supercomputer.")
+    ] = "caspian",
     jobs: Annotated[int, typer.Option("--jobs", help="Number of jobs.")] = 200,
-    clusters: Annotated[int | None, typer.Option("--clusters", help="Number of clusters (bench).")] = None,
+    clusters: Annotated[int | None, typer.Option("--clusters", help="Number of clusters; not with caspian.")] = None,
     slots: Annotated[int, typer.Option("--slots", help="Number of slots.")] = 48,
     seed: make.DrawSeed = 1,
-    load: Annotated[float, typer.Option("--load", help="Work over capacity (bench).")] = 0.7,
+    load: Annotated[float, typer.Option("--load", help="Work over capacity; not with caspian.")] = 0.7,
+    max_demand: Annotated[
+        int | None, typer.Option("--max-demand", help="Nodes of the largest job (supercomputer); by default 128.")
+    ] = None,
+    memory: Annotated[
+        bool | None, typer.Option("--memory", help="Memory is a second resource (supercomputer).")
+    ] = None,
+    restricted_share: Annotated[
+        float | None,
+        typer.Option("--restricted-share", help="Jobs that may not run on every cluster (supercomputer)."),
+    ] = None,
+    day_capacity: Annotated[
+        float | None,
+        typer.Option("--day-capacity", help="Share of the nodes that jobs have from 8 to 20 o'clock (supercomputer)."),
+    ] = None,
     objective: make.Objective = "carbon",
     weights: names.Weights = None,
     carbon: make.CarbonFiles = None,
@@ -50,6 +66,13 @@ def mosp(
         "objective": objective,
         "weights": make.numbers("--weights", names.joined(weights)),
     }
+    shape = {
+        "max_demand": max_demand,
+        "memory": memory,
+        "restricted_share": restricted_share,
+        "day_capacity": day_capacity,
+    }
+    parameters |= {key: value for key, value in shape.items() if value is not None}
     if carbon:
         from carbonopt.io.carbon import read_carbon
 
@@ -87,6 +110,7 @@ def elastic(
     k_max: make.KMax = None,
     watts: make.ServerWatts = None,
     model: make.Model = "integer",
+    workload: make.Workload = "paper",
     seed: make.DrawSeed = 1,
     trace: Annotated[
         Path | None, typer.Option("--trace", help="Draw lengths from this job trace, of any format that convert takes.")
@@ -122,6 +146,7 @@ def purchasing(
     ] = 0.0,
     daily_peak_hour: Annotated[float, typer.Option("--daily-peak-hour", help="Its highest hour, in UTC.")] = 14.0,
     max_cpus: Annotated[int, typer.Option("--max-cpus", help="Most CPUs of a job; not with --trace.")] = 4,
+    workload: make.Workload = "paper",
     seed: make.DrawSeed = 1,
     trace: Annotated[
         Path | None,
@@ -151,6 +176,7 @@ def mlcluster(
     load: Annotated[
         float | None, typer.Option("--load", help="Work over GPU time while jobs arrive; by default that of the sizes.")
     ] = None,
+    workload: make.Workload = "paper",
     drain_hours: Annotated[
         float | None, typer.Option("--drain-hours", help="From the last arrival to the end; by default enough.")
     ] = None,

@@ -101,6 +101,13 @@ TraceFormat = Annotated[
     str | None,
     typer.Option("--trace-format", help="gaia, swf or sacct; by default by the suffix or the first line."),
 ]
+Workload = Annotated[
+    str,
+    typer.Option(
+        "--workload",
+        help="paper, or supercomputer: heavy tails and bursts, by the model of Lublin and Feitelson (2003).",
+    ),
+]
 DrawSeed = Annotated[int, typer.Option("--seed", help="Of every draw.")]
 Horizon = Annotated[int | None, typer.Option("--slots", min=1, help="Horizon; by default as long as the jobs need.")]
 Name = Annotated[str | None, typer.Option("--name", help="Of the instance.")]

@@ -6,10 +6,19 @@ from math import fsum
 
 import numpy as np
 
+from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import UnsupportedError, shown
-from carbonopt.core.time import format_utc
+from carbonopt.core.time import format_utc, parse_utc
 from carbonopt.io.convert import ROUNDING_SLOTS
 from carbonopt.io.jobs import JobTrace
+from carbonopt.io.supercomputer import (
+    SUPERCOMPUTER,
+    SUPERCOMPUTER_MEAN_HOURS,
+    label_of,
+    require_workload,
+    supercomputer_arrivals,
+    supercomputer_lengths,
+)
 from carbonopt.io.workload import (
     Signal,
     job_names,
@@ -50,6 +59,7 @@ def generate(
     k_max: int | None = None,
     watts: float | None = None,
     model: str = "integer",
+    workload: str = "paper",
     seed: int = 1,
     trace: JobTrace | None = None,
     min_length_hours: float = 1.0,
@@ -68,7 +78,7 @@ def generate(
 ) -> ElasticInstance:
     """Generate an instance; the same arguments always give the same one.
 
-    Arrivals are uniform over the first `arrival_hours`; the horizon ends with the last window.
+    Arrivals are within the first `arrival_hours`, by default uniform; the horizon ends with the last window.
 
     Parameters
     ----------
@@ -82,6 +92,9 @@ def generate(
         See `carbonopt.problems.elastic.data.catalogue.profile_mix`; each job draws its profile by the shares.
     model
         ``integer`` or ``fluid``.
+    workload
+        ``paper`` or ``supercomputer``: heavy-tailed lengths, and arrivals in bursts and by the hour (see
+        `carbonopt.io.supercomputer`). Not used with `trace`.
     seed
         Of every draw, the synthetic carbon signal included.
     trace, min_length_hours, source
@@ -113,13 +126,14 @@ def generate(
     """
     queues = Queues(short_hours, medium_hours, short_slack_hours, medium_slack_hours, long_slack_hours, slack_hours)
     slot = slot_hours_of(carbon, slot_hours)
+    require_workload(workload, trace)
     _require(jobs, capacity, utilisation, model, seed, arrival_hours=arrival_hours, slot_hours=slot)
     arrival_slots = max(1, require_horizon(arrival_hours / slot + ROUNDING_SLOTS, slot))
     parts, shares = profile_mix(profiles, k_max, watts)
     k_min = np.array([part.k_min for part in parts], dtype=np.int64)
     share = UTILISATION if utilisation is None else utilisation
     target = share * arrival_hours * (CAPACITY if capacity is None else capacity)
-    hours, profile = draw_jobs(*_lengths(trace, min_length_hours), k_min, shares, seed, jobs, target)
+    hours, profile = draw_jobs(*_lengths(workload, trace, min_length_hours), k_min, shares, seed, jobs, target)
     count, work = len(hours), fsum(hours * k_min[profile])  # the same on every processor
     if capacity is None:
         if jobs is None:
@@ -127,16 +141,22 @@ def generate(
         else:
             capacity = float(max(np.ceil(work / (share * arrival_hours)), k_min.max()))
     arrival = np.sort(stream(seed, ARRIVALS).integers(0, arrival_slots, count))
+    if workload == "supercomputer":
+        begin = carbon.time.start if isinstance(carbon, CarbonSignal) else parse_utc(start)
+        moments = supercomputer_arrivals(count, arrival_hours, seed, begin.hour + begin.minute / 60)
+        arrival = np.minimum(np.ceil(moments / slot), arrival_slots - 1).astype(np.int64)
     length = hours / slot
     slack = queues.slack_slots(hours, slot)
     slots = require_horizon(float(window_ends(arrival.astype(float), length, slack).max()), slot)
     signal = signal_over(carbon, zone, slots, slot, start, seed)
-    label = "synthetic" if trace is None else source or "trace"
+    label = label_of(workload, trace, source)
     return ElasticInstance(
         name=name or f"elastic-{label}-j{count:04d}-t{slots:03d}-{signal.zones[0]}-s{seed:02d}",
         provenance={
             "generator": "carbonopt generate elastic",
-            "workload": _lengths_in_words(trace, label, min_length_hours),
+            "workload": (
+                SUPERCOMPUTER if workload == "supercomputer" else _lengths_in_words(trace, label, min_length_hours)
+            ),
             "seed": seed,
             "arrival_hours": arrival_hours,
             "utilisation": work / (arrival_hours * capacity),
@@ -176,8 +196,10 @@ def _require(
     require_above_zero(capacity=capacity, utilisation=utilisation, **positive)
 
 
-def _lengths(trace: JobTrace | None, min_length_hours: float) -> tuple[Lengths, float]:
+def _lengths(workload: str, trace: JobTrace | None, min_length_hours: float) -> tuple[Lengths, float]:
     """Return what draws the lengths [h], and about what mean they have."""
+    if workload == "supercomputer":
+        return (supercomputer_lengths, SUPERCOMPUTER_MEAN_HOURS)
     if trace is None:
         return (synthetic_lengths, MEAN_HOURS)
     return resampled_lengths(trace, min_length_hours)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from carbonopt.core.time import format_utc
+from carbonopt.core.carbon import CarbonSignal
+from carbonopt.core.time import format_utc, parse_utc
+from carbonopt.io.supercomputer import SUPERCOMPUTER, label_of, require_workload, supercomputer_jobs
 from carbonopt.io.workload import (
     Signal,
     job_names,
@@ -39,6 +41,7 @@ def generate(
     profiles: Mix = "mix",
     sizes: Mapping[str, SizeClass] = SIZES_MIX,
     load: float | None = None,
+    workload: str = "paper",
     min_gpus: int = 1,
     max_gpus: int = 8,
     restart_minutes: float = 2.0,
@@ -66,9 +69,12 @@ def generate(
     profiles
         See `carbonopt.problems.mlcluster.data.catalogue.profile_mix`; each job draws its profile by the shares.
     sizes
-        Classes of job sizes.
+        Classes of job sizes, for the workload ``paper``.
     load
         Scale all work such that it is this share of the GPU time while jobs arrive; None leaves it as drawn.
+    workload
+        ``paper``, or ``supercomputer``: heavy-tailed work, that of jobs of up to `gpus` processors, and arrivals in
+        bursts and by the hour (see `carbonopt.io.supercomputer`).
     min_gpus, max_gpus
         Of every job, as far as its profile goes.
     restart_minutes
@@ -103,8 +109,15 @@ def generate(
     slot = slot_hours_of(carbon, slot_hours)
     model = {"max_gpus": max_gpus, "gpus_per_host": gpus_per_host, "idle_watts": idle_watts}
     parts, shares = profile_mix(profiles, restart_minutes=restart_minutes, **model)
-    arrival = np.sort(np.round(stream(seed, ARRIVALS).random(jobs) * arrival_hours * 60, 3))
-    work = draw_work(jobs, sizes, seed)
+    require_workload(workload)
+    if workload == "supercomputer":
+        begin = carbon.time.start if isinstance(carbon, CarbonSignal) else parse_utc(start)
+        drawn = supercomputer_jobs(jobs, arrival_hours, max(2, gpus), seed, begin.hour + begin.minute / 60)
+        arrival = np.round(drawn.arrival_hours * 60, 3)
+        work = np.round(drawn.length_hours * drawn.cpus * 60, 2)
+    else:
+        arrival = np.sort(np.round(stream(seed, ARRIVALS).random(jobs) * arrival_hours * 60, 3))
+        work = draw_work(jobs, sizes, seed)
     if load is not None:
         work = np.maximum(0.01, np.round(work * (load * gpus * arrival_hours * 60 / work.sum()), 2))
     profile = draw_profiles(jobs, shares, seed)
@@ -113,11 +126,10 @@ def generate(
     most = np.array([min(len(part), max_gpus) for part in parts])[profile]
     zone_name = signal.zones[0]
     return MlClusterInstance(
-        name=name or f"mlcluster-synthetic-j{jobs:04d}-t{slots:03d}-{zone_name}-s{seed:02d}",
+        name=name or f"mlcluster-{label_of(workload, None, None)}-j{jobs:04d}-t{slots:03d}-{zone_name}-s{seed:02d}",
         provenance={
             "generator": "carbonopt generate mlcluster",
-            "workload": "made up: uniform arrivals, log-uniform work in classes, by default of GREEN's Table 2",
-            "sizes": {key: vars(size) for key, size in sizes.items()},
+            **_told(workload, sizes),
             "seed": seed,
             "arrival_hours": arrival_hours,
             "load": float(work.sum()) / (gpus * arrival_hours * 60),
@@ -151,3 +163,11 @@ def mix_provenance(parts: tuple[Profile, ...], shares: list[float]) -> dict[str,
         "profile_shares": dict(zip((part.name for part in parts), shares, strict=True)),
         "profile_assumptions": dict(ASSUMED),
     }
+
+
+def _told(workload: str, sizes: Mapping[str, SizeClass]) -> dict[str, object]:
+    """Return where the jobs came from."""
+    if workload == "supercomputer":
+        return {"workload": SUPERCOMPUTER}
+    made = "made up: uniform arrivals, log-uniform work in classes, by default of GREEN's Table 2"
+    return {"workload": made, "sizes": {key: vars(size) for key, size in sizes.items()}}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,18 @@ from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_of, shown
 from carbonopt.core.memory import require_bytes
 from carbonopt.core.time import TimeGrid, format_utc, parse_utc
+from carbonopt.io.supercomputer import SUPERCOMPUTER
 from carbonopt.io.synthetic import published_zones, synthetic_carbon
+from carbonopt.io.workload import job_names
 from carbonopt.problems.mosp.data.instance import (
     Clusters,
     MospInstance,
     MospJobs,
     make_objective,
 )
+from carbonopt.problems.mosp.data.shapes import Shape, supercomputer_workload
 
-PRESETS = ("caspian", "bench")
+PRESETS = ("caspian", "bench", "supercomputer")
 CASPIAN_ZONES = ("CA-ON", "JP-KN", "DE")
 CASPIAN_WATTS = (200.0, 100.0, 200.0)
 CASPIAN_GPUS = 32.0
@@ -46,6 +50,7 @@ def generate(
     weights: Sequence[float] | None = None,
     carbon: CarbonSignal | None = None,
     start: str = "2023-11-14T00:00:00Z",
+    **shape: Any,
 ) -> MospInstance:
     """Generate an instance; the same arguments always give the same one.
 
@@ -56,12 +61,14 @@ def generate(
         200/100/200 W, Poisson arrivals over 24 h, r ~ U{1..5}, l ~ U{1..5} h, d = a + l U(2, 4).
         ``bench``: any number of clusters, arrivals over the first three quarters of the horizon,
         capacity set by `load`.
+        ``supercomputer``: the shape of real traces, heavy-tailed and in bursts, by the model of Lublin and Feitelson
+        (see `carbonopt.io.supercomputer`).
     jobs, clusters, slots
-        Sizes; `clusters` only for ``bench`` (3 if None).
+        Sizes; `clusters` not for ``caspian`` (3 if None).
     seed
         Of every draw, the synthetic carbon signal included.
     load
-        Work over capacity of the whole horizon, for ``bench``. Above about 0.95 not every job
+        Work over capacity of the whole horizon, not for ``caspian``. Above about 0.95 not every job
         fits, and the instance gets a rejection price.
     objective, weights
         ``carbon`` or ``caspian``, and its three weights (see `make_objective`).
@@ -69,6 +76,8 @@ def generate(
         A signal over `slots`; None: the bundled synthetic one (see `carbonopt.io.synthetic`).
     start
         Beginning of slot 0 where `carbon` is None.
+    **shape
+        For ``supercomputer``: see `carbonopt.problems.mosp.data.shapes.Shape`.
 
     Raises
     ------
@@ -77,7 +86,7 @@ def generate(
     TooLargeError
         If the jobs would not fit into memory.
     """
-    _require(preset, jobs, clusters, slots, seed, load, objective)
+    _require(preset, jobs, clusters, slots, seed, load, objective, shape)
     rng = np.random.default_rng([seed, jobs, slots])
     grid = TimeGrid(slots, 1.0, parse_utc(start)) if carbon is None else carbon.time
     zones = _zones(preset, clusters, carbon)
@@ -85,32 +94,54 @@ def generate(
         signal = carbon
     else:
         signal = synthetic_carbon(tuple(dict.fromkeys(zones)), grid, seed)
-    duration = rng.integers(1, LARGEST_JOB + 1, jobs)
-    demand = rng.integers(1, LARGEST_JOB + 1, jobs).astype(float)
-    last = CASPIAN_ARRIVAL_HOURS / grid.slot_hours if preset == "caspian" else 0.75 * slots
-    arrival = np.sort(rng.uniform(0, min(last, slots - LARGEST_JOB), jobs)).astype(np.int64)
-    deadline = arrival + duration * rng.uniform(2, 4, jobs)
+    if preset == "supercomputer":
+        table, places = supercomputer_workload(Shape(**shape), jobs, zones, grid, load, seed)
+    else:
+        table, places = _uniform_workload(preset, jobs, zones, grid, load, rng)
     kind = "caspian" if objective == "carbon" else "caspianz"
-    source = kind if preset == "caspian" else f"bench{round(load * 100):03d}"
+    source = kind if preset == "caspian" else f"{preset}{round(load * 100):03d}"
     return MospInstance(
         name=f"mosp-{source}-j{jobs:04d}-t{slots:03d}-z{len(zones)}-s{seed:02d}",
         provenance=_provenance(preset, seed, load, carbon, grid),
         carbon=signal,
-        resources=("gpu",),
-        clusters=_clusters(preset, zones, duration, demand, slots, load, rng),
-        jobs=MospJobs(
-            tuple(f"job{i:0{len(str(jobs))}d}" for i in range(jobs)), arrival, duration, deadline, demand[:, None]
-        ),
-        objective=make_objective(objective, weights, REJECTION_PRICE if preset == "bench" and load > FULL else None),
+        resources=("gpu",) if preset != "supercomputer" else ("node", "memory_gb")[: table.demand.shape[1]],
+        clusters=places,
+        jobs=table,
+        objective=make_objective(objective, weights, REJECTION_PRICE if preset != "caspian" and load > FULL else None),
     )
 
 
-def _require(preset: str, jobs: int, clusters: int | None, slots: int, seed: int, load: float, objective: str) -> None:
+def _uniform_workload(
+    preset: str, jobs: int, zones: tuple[str, ...], grid: TimeGrid, load: float, rng: np.random.Generator
+) -> tuple[MospJobs, Clusters]:
+    duration = rng.integers(1, LARGEST_JOB + 1, jobs)
+    demand = rng.integers(1, LARGEST_JOB + 1, jobs).astype(float)
+    last = CASPIAN_ARRIVAL_HOURS / grid.slot_hours if preset == "caspian" else 0.75 * grid.slots
+    arrival = np.sort(rng.uniform(0, min(last, grid.slots - LARGEST_JOB), jobs)).astype(np.int64)
+    deadline = arrival + duration * rng.uniform(2, 4, jobs)
+    table = MospJobs(job_names(jobs), arrival, duration, deadline, demand[:, None])
+    return table, _clusters(preset, zones, duration, demand, grid.slots, load, rng)
+
+
+def _require(
+    preset: str,
+    jobs: int,
+    clusters: int | None,
+    slots: int,
+    seed: int,
+    load: float,
+    objective: str,
+    shape: Mapping[str, Any],
+) -> None:
     for name, value, known in (("preset", preset, PRESETS), ("objective", objective, ("carbon", "caspian"))):
         if value not in known:
             raise UnsupportedError(f"unknown {name} {value!r}: must be {one_of(known)}")
     if preset == "caspian" and clusters not in (None, len(CASPIAN_ZONES)):
         raise UnsupportedError(f"clusters = {clusters}: the caspian preset has 3; use the bench preset")
+    known_shapes = [field.name for field in fields(Shape)] if preset == "supercomputer" else []
+    for name in shape:
+        if name not in known_shapes:
+            raise UnsupportedError(f"the {preset} preset does not take {name!r}")
     for name, size, least in (
         ("jobs", jobs, 1),
         ("slots", slots, 2 * LARGEST_JOB),
@@ -163,6 +194,8 @@ def _provenance(preset: str, seed: int, load: float, carbon: CarbonSignal | None
     source = "benchmark workload"
     if preset == "caspian":
         source = "Caspian, section V-A"
+    if preset == "supercomputer":
+        source = SUPERCOMPUTER
     signal = "read from files"
     if carbon is None:
         signal = "synthetic, calibrated to published statistics"
@@ -170,7 +203,7 @@ def _provenance(preset: str, seed: int, load: float, carbon: CarbonSignal | None
         "generator": f"carbonopt generate mosp --preset {preset}",
         "workload": source,
         "seed": seed,
-        **({"load": load} if preset == "bench" else {}),
+        **({} if preset == "caspian" else {"load": load}),
         "carbon_signal": signal,
         "carbon_start": format_utc(grid.start),
     }

@@ -14,6 +14,7 @@ from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.memory import require_bytes
 from carbonopt.core.time import parse_utc
 from carbonopt.io.jobs import JobTrace
+from carbonopt.io.supercomputer import SUPERCOMPUTER, label_of, require_workload, supercomputer_jobs
 from carbonopt.io.workload import (
     Signal,
     job_names,
@@ -52,6 +53,7 @@ def generate(
     daily_swing: float = 0.0,
     daily_peak_hour: float = 14.0,
     max_cpus: int = 4,
+    workload: str = "paper",
     seed: int = 1,
     trace: JobTrace | None = None,
     source: str | None = None,
@@ -76,6 +78,9 @@ def generate(
         hour h of the day in UTC; from 0 (uniform) to 1.
     max_cpus
         Jobs take 1, 2, 4, .. CPUs up to this, each a third as often as the one before. Not used with `trace`.
+    workload
+        ``paper`` or ``supercomputer``: heavy-tailed CPUs up to `max_cpus`, heavy-tailed lengths, and arrivals in
+        bursts and by the hour (see `carbonopt.io.supercomputer`). Not used with `trace`.
     seed
         Of every draw, the synthetic carbon signal included.
     trace, source
@@ -106,19 +111,25 @@ def generate(
     told = Terms(**terms)
     told = told if told.says_reserved else replace(told, reserved_share=RESERVED_SHARE)
     slot = slot_hours_of(carbon, slot_hours)
+    require_workload(workload, trace)
     _require(jobs, seed, daily_swing, max_cpus, arrival_hours=arrival_hours, slot_hours=slot)
     require_horizon(arrival_hours / slot, slot)
     begin = carbon.time.start if isinstance(carbon, CarbonSignal) else parse_utc(start)
-    length, cpus = _sizes(jobs, trace, max_cpus, seed)
-    arrival = _arrivals(jobs, arrival_hours, daily_swing, daily_peak_hour, seed, begin.hour + begin.minute / 60)
+    first_hour = begin.hour + begin.minute / 60
+    if workload == "supercomputer":
+        drawn = supercomputer_jobs(jobs, arrival_hours, max_cpus, seed, first_hour)
+        arrival, length, cpus = drawn.arrival_hours, drawn.length_hours, drawn.cpus
+    else:
+        length, cpus = _sizes(jobs, trace, max_cpus, seed)
+        arrival = _arrivals(jobs, arrival_hours, daily_swing, daily_peak_hour, seed, first_hour)
     slots = require_horizon(told.horizon_slots(arrival, length, slot), slot)
     signal = signal_over(carbon, zone, slots, slot, start, seed)
-    label = "synthetic" if trace is None else source or "trace"
+    label = label_of(workload, trace, source)
     return told.instance(
         name or f"purchasing-{label}-j{jobs:04d}-t{slots:03d}-{signal.zones[0]}-s{seed:02d}",
         {
             "generator": "carbonopt generate purchasing",
-            "workload": _in_words(trace, label),
+            "workload": SUPERCOMPUTER if workload == "supercomputer" else _in_words(trace, label),
             "seed": seed,
             "arrival_hours": arrival_hours,
             "daily_swing": daily_swing,

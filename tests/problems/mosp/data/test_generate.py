@@ -49,7 +49,7 @@ def test_a_carbon_signal_of_ones_own():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"preset": "other"}, "unknown preset 'other': must be 'caspian' or 'bench'"),
+        ({"preset": "other"}, "unknown preset 'other': must be 'caspian', 'bench' or 'supercomputer'"),
         ({"objective": "money"}, "unknown objective 'money'"),
         ({"jobs": 0}, "jobs = 0: must be at least 1"),
         ({"slots": 9}, "slots = 9: must be at least 10"),
