@@ -61,9 +61,11 @@ def test_mosp_takes_shapes():
     assert made.resources == ("node", "memory_gb")
     assert made.jobs.demand[:, 0].max() > 20 * np.median(made.jobs.demand[:, 0])
     eligible = made.jobs.eligible
-    assert eligible.any(axis=1).all() and 0.3 < np.mean(~eligible.all(axis=1)) < 0.5
+    assert eligible.any(axis=1).all()
+    assert 0.3 < np.mean(~eligible.all(axis=1)) < 0.5
     nodes = made.clusters.capacity[0, 0]
-    assert nodes[12] == np.ceil(nodes[0] / 2) and (nodes >= made.jobs.demand[:, 0].max()).all()
+    assert nodes[12] == np.ceil(nodes[0] / 2)
+    assert (nodes >= made.jobs.demand[:, 0].max()).all()
     assert (made.jobs.arrival + made.jobs.duration <= 48).all()
 
 

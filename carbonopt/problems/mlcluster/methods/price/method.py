@@ -14,7 +14,7 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options, Schedule
-from carbonopt.core.solution import Outcome
+from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
@@ -96,6 +96,7 @@ def follow(
     params = options.parameters(PriceParameters).follow
     for follower in _tightened(instance, options, priced, best):
         _follow_in_time(follower, options, best)
+    _explore(priced, options, best)
     if best.schedule is None:
         for haste in params.hastes:  # completion times may exceed the budget by less
             best.offer(rounded(priced, options, haste=haste) if options.remaining > 0 else None)
@@ -124,6 +125,31 @@ def _follow_in_time(priced: Priced, options: Options, best: Incumbent) -> None:
             ended = ended or schedule is not None
         if ended or options.remaining <= 0:
             return
+
+
+def _explore(priced: Priced, options: Options, best: Incumbent) -> None:
+    """Follow prices that are changed at random, each time from those of the best schedule so far.
+
+    At the prices of the bound many jobs want the same cells. Which of them get their way is chance: others are tried.
+    """
+    params = options.parameters(PriceParameters).follow
+    rng = np.random.default_rng(options.seed)
+    premium = params.premiums[0]
+    center = priced
+    for _ in range(params.tries):
+        if options.remaining <= 0 or best.is_within(priced.bound):
+            return
+        tried = replace(
+            center,
+            prices=center.prices * np.exp(params.noise * rng.normal(size=center.prices.shape)),
+            work_prices=center.work_prices * np.exp(params.noise * rng.normal(size=center.work_prices.shape)),
+        )
+        other_premium = premium * float(np.exp(params.premium_noise * rng.normal()))
+        before = best.objective
+        best.offer(rounded(tried, options, other_premium))
+        if best.objective < before:
+            center = tried
+            premium = other_premium
 
 
 def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, best: Incumbent) -> Iterator[Priced]:
@@ -174,6 +200,11 @@ class Incumbent:
         if not report.violations and report.objective < self.objective:
             self.schedule, self.objective = schedule, report.objective
             self.options.report(incumbent=self.objective, schedule=lambda: schedule)
+
+    def is_within(self, bound: float) -> bool:
+        """Whether the schedule is as close to the bound as the options ask."""
+        gap = relative_gap(self.objective, bound) if self.schedule is not None else None
+        return gap is not None and gap <= self.options.mip_rel_gap
 
     def follow_rules(self, rules: tuple[str, ...]) -> None:
         """Offer what simple policies do, as long as there is time and nothing to keep."""

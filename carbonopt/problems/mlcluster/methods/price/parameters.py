@@ -65,6 +65,10 @@ class FollowParameters(Parameters):
         Mean completion time, over its budget, that is close enough.
     most_passed
         Jobs that were left over and do not fit, which are passed over at most. More fill GPUs better, more slowly.
+    tries
+        Schedules that follow prices changed at random, at most.
+    noise, premium_noise
+        Standard deviation of the natural logarithm of these changes: of prices, and of the premium.
     """
 
     premiums: tuple[float, ...] = number((1.0, 2.0, 0.5), least=0)
@@ -72,6 +76,9 @@ class FollowParameters(Parameters):
     budget_rounds: int = number(6, least=0)
     budget_use: float = number(0.995, above=0, most=1)
     most_passed: int = number(64, least=0)
+    tries: int = number(60, least=0)
+    noise: float = number(5e-4, least=0)
+    premium_noise: float = number(0.1, least=0)
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,18 @@ class Dual:
         """Return the mean least priced cost of a job, in size, at flat `prices`."""
         return float(np.abs(self.relaxed(prices).member_cost[self.jobs.member]).mean())
 
+    def jobs_that_count(self, prices: FloatArray) -> tuple[float, float]:
+        """Return the cost of a job that counts, and how many there are, at flat `prices`.
+
+        So many jobs of that cost would have the same sum of costs and of squares: where few jobs make up most of the
+        costs, it is they that count.
+        """
+        cost = np.abs(self.relaxed(prices).member_cost[self.jobs.member])
+        squares = float(cost @ cost)
+        if squares == 0:
+            return 1.0, float(len(cost))
+        return squares / float(cost.sum()), float(cost.sum()) ** 2 / squares
+
     def rounding(self, prices: FloatArray) -> float:
         """Return how far the costs of all jobs at most are from those of real numbers, by rounding in prefix sums."""
         prefix = prefix_sums(np.abs(self.base) + prices.reshape(self.shape))

@@ -37,6 +37,7 @@ from carbonopt.problems.mosp.methods.price.solver import STEPS_A_MOVE, Solver
 from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
 from carbonopt.problems.mosp.methods.price.sweep.improve import is_small
 from carbonopt.problems.mosp.methods.price.sweep.part import whole_units
+from carbonopt.problems.mosp.methods.price.units import in_like_units
 from carbonopt.problems.mosp.methods.rounding import lp_rounding
 
 EVALUATIONS = 5_000
@@ -46,6 +47,7 @@ COMPILE_SECONDS = 30.0
 
 
 @keeps_fixed
+@in_like_units
 def price(instance: MospInstance, options: Options) -> Outcome:
     """Bound by slot prices and search with them."""
     value, info = value_of(instance, options)

@@ -168,7 +168,7 @@ def ruin(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules,
         while k >= 0 and steps > 0 and jobs[k].after >= 0:
             k = jobs[k].after
             steps -= 1
-        if k >= 0:
+        if k >= 0 and jobs[k].place % slots + jobs[k].length > start - spread:  # it runs around the place
             count = take_out(k, count, st)
         else:
             missed += 1

@@ -83,7 +83,7 @@ class MoveParameters(Parameters):
     list_steps
         Jobs of one place that are skipped to draw one of them, below this number.
     most_misses
-        Draws of a place where nothing starts, at most.
+        Draws of a place where nothing starts that runs around the target, at most.
     idle_slots
         Slots before and after the target whose idle room a move may hope to fill.
     skipped_share
@@ -105,7 +105,7 @@ class MoveParameters(Parameters):
     absent_share: float = number(0.5, least=0, most=1)
     most_absent: int = number(4, least=1)
     list_steps: int = number(6, least=1)
-    most_misses: int = number(8, least=1)
+    most_misses: int = number(32, least=1)
     idle_slots: int = number(8, least=0)
     skipped_share: float = number(0.05, least=0, below=1)
     random_order_share: float = number(0.4, least=0, most=1)
@@ -154,9 +154,9 @@ class SearchParameters(Parameters):
     growth
         How many times longer each next round is.
     initial_temperature
-        Temperature at the beginning of a round [mean priced costs of a job].
+        Temperature at the beginning of a round [priced costs of a job that counts, the mean weighted by the costs].
     initial_temperature_jobs
-        Number of jobs above which it is lower, in inverse proportion.
+        Number of jobs that count above which it is lower, in inverse proportion.
     cooling
         First temperature of a round over the last one.
     full_slot_bonus
@@ -174,8 +174,8 @@ class SearchParameters(Parameters):
     first_moves: int = number(5_000, least=1)
     first_moves_per_job: int = number(2, least=0)
     growth: int = number(4, least=1)
-    initial_temperature: float = number(0.1, above=0)
-    initial_temperature_jobs: int = number(200, least=1)
+    initial_temperature: float = number(0.065, above=0)
+    initial_temperature_jobs: int = number(130, least=1)
     cooling: float = number(50.0, least=1)
     full_slot_bonus: float = number(0.001, least=0)
     high_regret_excess: float = number(0.001, least=0)

@@ -140,7 +140,8 @@ class Solver:
         """
         jobs = len(self.instance.jobs)
         params = self.params.search
-        hot = params.initial_temperature * self.priced * min(1.0, params.initial_temperature_jobs / jobs)
+        cost, count = self.dual.jobs_that_count(self.proof.prices)
+        hot = params.initial_temperature * cost * min(1.0, params.initial_temperature_jobs / count)
         moves = max(params.first_moves, params.first_moves_per_job * jobs)
         left = self.budget if most is None else min(self.budget, most * jobs)
         rate = 0.0
