@@ -25,6 +25,7 @@ from carbonopt.cli import (
     export,
     extend,
     fetch,
+    instances,
     learn,
     lesson,
     params,
@@ -100,7 +101,7 @@ def options(
 
 for module in (
     plan, fetch, solve, check, compare, learn, simulate, regret, risk, pareto, reproduce, data, diagnose, extend,
-    export, bench, report, bks, plot, compile, params, lesson,
+    export, bench, report, instances, bks, plot, compile, params, lesson,
 ):  # fmt: skip
     module.register(app)
 
