@@ -120,5 +120,5 @@ def _told(recipe: Any) -> dict[str, Any]:
     paths: dict[str, str] = {}
     if isinstance(recipe, Public):
         told["file"] = [f"{part.url} (sha256 {part.sha256})" for part in recipe.files.values()]
-        paths = {name: name for name in recipe.files}
+        paths = {name: Path(part.member or part.url).name for name, part in recipe.files.items()}
     return told | {"command": command_of(recipe, paths), "sha256": recipe.sha256}
