@@ -32,7 +32,9 @@ class Isolated:
     def __call__(self, job: Job) -> Answer:
         """Make one run."""
         start = time.monotonic()
-        if self._server is None or self._server.poll() is not None:
+        if self._server is not None and self._server.poll() is not None:
+            self.close()  # it was killed; its pipes are still open
+        if self._server is None:
             self._server = _server()
         assert self._server.stdin is not None
         assert self._server.stdout is not None

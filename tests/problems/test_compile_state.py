@@ -21,7 +21,10 @@ CASES = {
     "elastic": {"jobs": 8, "capacity": 3, "seed": 2},
     "mlcluster": {"jobs": 12, "gpus": 4, "arrival_hours": 4, "max_gpus": 4, "drain_hours": 30, "seed": 5},
 }
-QUICK: dict[str, Any] = {"elastic": {"balance": {"sweeps": 100.0, "patience": 2}}, "mlcluster": None}
+QUICK: dict[str, Any] = {
+    "elastic": {"balance": {"sweeps": 100.0, "patience": 2}},
+    "mlcluster": {"follow": {"tries": 0}},
+}
 
 
 class Clock:
