@@ -15,8 +15,9 @@ from typing import Any
 
 import carbonopt as co
 from carbonopt.core.jsonfile import write_json
+from carbonopt.core.status import Status
 from carbonopt.library.build import converted
-from carbonopt.library.recipes import WORK, Generated, Public, PublicFile, difficulty_of
+from carbonopt.library.recipes import INFEASIBLE, WORK, Generated, Public, PublicFile, difficulty_of
 
 TARGET = Path(__file__).parents[1] / "carbonopt" / "library" / "recipes.json"
 MEASURED_JOBS = 1_000
@@ -101,7 +102,10 @@ def icon(folder: str, archive: tuple[str, str], root: str) -> Public:
 
 def difficulty(instance: co.Instance) -> str:
     """Return the class of an instance, by the gap of a run of deterministic work."""
-    return difficulty_of(co.solve(instance, "price", work_limit=WORK, seed=1).gap)
+    found = co.solve(instance, "price", work_limit=WORK, seed=1)
+    if found.status is Status.INFEASIBLE:
+        return INFEASIBLE
+    return difficulty_of(found.gap)
 
 
 def write(folder: Path, measure: bool) -> None:

@@ -30,15 +30,19 @@ def register(app: typer.Typer) -> None:
 def listed(
     problem: Annotated[str | None, typer.Option("--problem", help="Only of this problem.")] = None,
     difficulty: Annotated[
-        str | None, typer.Option("--difficulty", help="Only of this class: toy, easy, medium, hard or open.")
+        str | None,
+        typer.Option("--difficulty", help="Only of this class: toy, easy, medium, hard, open or infeasible."),
     ] = None,
     most_jobs: Annotated[int | None, typer.Option("--most-jobs", min=1, help="Only up to this number of jobs.")] = None,
     json_output: console.Json = False,
 ) -> None:
     """List the instances that recipes make, by problem, difficulty and size."""
-    from carbonopt.library.recipes import DIFFICULTIES, Library
+    from carbonopt.library.recipes import DIFFICULTIES, INFEASIBLE, Library
 
-    for option, value, known in (("problem", problem, problem_names()), ("difficulty", difficulty, DIFFICULTIES)):
+    for option, value, known in (
+        ("problem", problem, problem_names()),
+        ("difficulty", difficulty, (*DIFFICULTIES, INFEASIBLE)),
+    ):
         if value is not None and value not in known:
             raise UnsupportedError(f"--{option} {value}: must be {one_of(known)}")
     chosen = Library.shipped().chosen(problem, difficulty, most_jobs)

@@ -15,6 +15,8 @@ from typing import Any
 
 from carbonopt.core.errors import UnsupportedError, shown
 
+INFEASIBLE = "infeasible"
+"""In place of a difficulty: it is proven that no schedule exists."""
 DIFFICULTIES = ("toy", "easy", "medium", "hard", "open")
 """By the gap that method `price` proves in `WORK`: at most .01 %, .1 %, 1 %, 5 %, and more or none."""
 WORK = 10.0
@@ -37,7 +39,7 @@ class Generated:
     jobs
         Number of jobs.
     difficulty
-        One of `DIFFICULTIES`; empty where it was not measured.
+        One of `DIFFICULTIES` or `INFEASIBLE`; empty where it was not measured.
     """
 
     name: str
