@@ -31,7 +31,7 @@ from pathlib import Path
 
 from ecas_gap_cpsat import cp_sat_interval
 from machine import peak_bytes
-from mosp_gap import ONE_THREAD, memory_now
+from mosp_gap import ONE_THREAD, memory_now, parse_lists
 from mosp_gap_cpsat import Numbers, nothing
 from mosp_gap_tables import CASE, LINE, add_gaps, summary, table
 
@@ -110,15 +110,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--instance", type=Path, help="a file instead of generated instances")
     parser.add_argument("--smoke", action="store_true", help="one tiny instance, which every line closes")
     parser.add_argument("-o", "--output", type=Path, help="write the results as JSON, again after each instance")
-    parser.add_argument("--only", choices=CASES, help=argparse.SUPPRESS)
-    options = parser.parse_args(arguments)
-    options.cases = options.cases.split(",")
-    if unknown := [name for name in options.cases if name not in CASES]:
-        parser.error(f"unknown case {unknown[0]!r}: must be one of {', '.join(CASES)}")
-    try:
-        options.seeds = [int(seed) for seed in options.seeds.split(",")]
-    except ValueError:
-        parser.error(f"--seeds {options.seeds!r}: must be whole numbers, with commas between")
+    options = parse_lists(parser, arguments, CASES)
     if options.smoke:
         vars(options).update(SMOKE, time_limit=SMOKE_SECONDS)
     return options

@@ -39,7 +39,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -122,11 +122,18 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--instance", type=Path, help="a file instead of generated instances")
     parser.add_argument("--no-warm-up", action="store_true", help="count the loading of modules and loops too")
     parser.add_argument("-o", "--output", type=Path, help="write the results as JSON, again after each line")
-    parser.add_argument("--only", choices=CASES, help=argparse.SUPPRESS)
+    return parse_lists(parser, arguments, CASES)
+
+
+def parse_lists(
+    parser: argparse.ArgumentParser, arguments: Sequence[str] | None, cases: Collection[str]
+) -> argparse.Namespace:
+    """Return the options, with `cases` and `seeds` as lists, refusing those that there are not."""
+    parser.add_argument("--only", choices=cases, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     options.cases = options.cases.split(",")
-    if unknown := [name for name in options.cases if name not in CASES]:
-        parser.error(f"unknown case {unknown[0]!r}: must be one of {', '.join(CASES)}")
+    if unknown := [name for name in options.cases if name not in cases]:
+        parser.error(f"unknown case {unknown[0]!r}: must be one of {', '.join(cases)}")
     try:
         options.seeds = [int(seed) for seed in options.seeds.split(",")]
     except ValueError:

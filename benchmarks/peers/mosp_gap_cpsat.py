@@ -76,7 +76,7 @@ def in_millionths(instance: MospInstance, placements: Placements) -> Ints:
 
 def absence_cost(instance: MospInstance) -> int | None:
     """Return what a job that does not run costs, rounded down; None where every job must run."""
-    price = instance.objective.absence_price
+    price = instance.objective.rejection_cost
     return int(np.floor(price * MILLION)) if np.isfinite(price) else None
 
 

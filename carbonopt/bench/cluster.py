@@ -83,12 +83,12 @@ def _submitted(client: Any, jobs: Iterable[Job], say: Callable[[str], None]) -> 
     from distributed import wait
 
     numbered = enumerate(jobs)
-    running: dict[Any, int] = {}
+    running: dict[Any, tuple[int, float]] = {}  # by future: its number, and when it was submitted
     told = False
     while True:
         threads = sum(client.nthreads().values())
         for number, job in islice(numbered, max(0, max(1, AHEAD * threads) - len(running))):
-            running[client.submit(perform_there, _whole(job), pure=False)] = number
+            running[client.submit(perform_there, _whole(job), pure=False)] = (number, time.monotonic())
         if not running:
             return
         if threads == 0 and not told:
@@ -101,7 +101,8 @@ def _submitted(client: Any, jobs: Iterable[Job], say: Callable[[str], None]) -> 
         except CancelledError:
             raise CarbonoptError(GONE) from None
         for future in done:
-            yield running.pop(future), _answer(future)
+            number, submitted = running.pop(future)
+            yield number, _answer(future, submitted)
 
 
 def _whole(job: Job) -> Job:
@@ -109,14 +110,14 @@ def _whole(job: Job) -> Job:
     return Job(**job, raw=read_json(job["path"]))
 
 
-def _answer(future: Any) -> Answer:
+def _answer(future: Any, submitted: float) -> Answer:
     """Return what came of a run; one whose workers die again and again is a failed run, and not asked for again.
 
-    A run whose worker died is made anew by Dask, so a run alone is lost.
+    A run whose worker died is made anew by Dask, so a run alone is lost. How long its tries took no one can tell: its
+    seconds are those since it was submitted, at the time `submitted` of the monotonic clock.
     """
     from distributed import KilledWorker
 
-    start = time.monotonic()
     if future.status in ("cancelled", "lost"):
         raise CarbonoptError(GONE)
     error = future.exception()
@@ -124,6 +125,6 @@ def _answer(future: Any) -> Answer:
         answer: Answer = future.result()
         return answer
     if isinstance(error, KilledWorker):
-        seconds = time.monotonic() - start
+        seconds = time.monotonic() - submitted
         return Answer(failed="crashed", message="each worker that began it died", seconds=seconds)
     raise CarbonoptError(f"a worker cannot make runs: {type(error).__name__}: {error}")

@@ -47,7 +47,7 @@ def compare(
     reserved: Annotated[
         list[str] | None, typer.Option("--reserved", help="Numbers of reserved CPUs for the policies, e.g. 0,9,18.")
     ] = None,
-    lengths: Annotated[str, typer.Option("--lengths", help="What policies know of run times: mean or true.")] = "mean",
+    lengths: console.Lengths = "mean",
     forecast: console.Forecast = None,
     output: console.Output = None,
     json_output: console.Json = False,

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli.names import complete_methods
+from carbonopt.cli.names import complete_methods, complete_policies
 from carbonopt.cli.tables import print_table
 from carbonopt.core.display import number
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
@@ -83,6 +83,23 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Of the solver.")]
 Params = Annotated[
     Path | None, typer.Option("--params", help="TOML file with parameters of the method, in place of its defaults.")
+]
+Policies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        "-p",
+        help="Policies, separated by commas or one by one; a file's own: my_policy.py:MyPolicy; all.",
+        show_default="all",
+        autocompletion=complete_policies,
+    ),
+]
+Lengths = Annotated[str, typer.Option("--lengths", help="What policies know of run times: mean or true.")]
+Past = Annotated[
+    Path | None, typer.Option("--past", help="Instance that ended before: its statistics, and what it teaches.")
+]
+Knowledge = Annotated[
+    Path | None, typer.Option("--knowledge", help="File of `carbonopt learn`, for policy carbonflex.")
 ]
 Forecast = Annotated[
     str | None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carbonopt.cli import console, progress, tables
-from carbonopt.cli.names import complete_policies, policies_named
+from carbonopt.cli.names import policies_named
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
@@ -41,28 +41,15 @@ def register(app: typer.Typer) -> None:
 
 def regret(
     files: console.Files,
-    policies: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy",
-            "-p",
-            help="Policies, separated by commas or one by one; a file's own: my_policy.py:MyPolicy; all.",
-            show_default="all",
-            autocompletion=complete_policies,
-        ),
-    ] = None,
+    policies: console.Policies = None,
     forecast: console.Forecast = None,
     evaluate_under: Annotated[
         Path | None,
         typer.Option("--evaluate-under", help="Carbon file: instead, what plans for one signal emit under the other."),
     ] = None,
-    lengths: Annotated[str, typer.Option("--lengths", help="What policies know of run times: mean or true.")] = "mean",
-    past: Annotated[
-        Path | None, typer.Option("--past", help="Instance that ended before, which policies know.")
-    ] = None,
-    knowledge: Annotated[
-        Path | None, typer.Option("--knowledge", help="File of `carbonopt learn`, for policy carbonflex.")
-    ] = None,
+    lengths: console.Lengths = "mean",
+    past: console.Past = None,
+    knowledge: console.Knowledge = None,
     time_limit: console.TimeLimit = SECONDS,
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from carbonopt.cli import console, progress, tables
-from carbonopt.cli.names import complete_policies, policies_named
+from carbonopt.cli.names import policies_named
 from carbonopt.core import display
 from carbonopt.core.errors import PolicyError, one_line
 from carbonopt.core.interrupt import INTERRUPTED
@@ -25,20 +25,11 @@ def register(app: typer.Typer) -> None:
 
 def simulate(
     files: console.Files,
-    policies: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy",
-            "-p",
-            help="Policies, separated by commas or one by one; a file's own: my_policy.py:MyPolicy; all.",
-            show_default="all",
-            autocompletion=complete_policies,
-        ),
-    ] = None,
+    policies: console.Policies = None,
     mode: Annotated[
         str, typer.Option("--mode", help="paper: as its text says; artifact: as its authors' code does.")
     ] = "paper",
-    lengths: Annotated[str, typer.Option("--lengths", help="What policies know of run times: mean or true.")] = "mean",
+    lengths: console.Lengths = "mean",
     arrivals: Annotated[
         str, typer.Option("--arrivals", help="online, or known: policies that can use it know the jobs to come.")
     ] = "online",
@@ -46,12 +37,8 @@ def simulate(
     reserved: Annotated[
         int | None, typer.Option("--reserved", min=0, help="Reserved CPUs, instead of the file's.")
     ] = None,
-    past: Annotated[
-        Path | None, typer.Option("--past", help="Instance that ended before: its statistics, and what it teaches.")
-    ] = None,
-    knowledge: Annotated[
-        Path | None, typer.Option("--knowledge", help="File of `carbonopt learn`, for policy carbonflex.")
-    ] = None,
+    past: console.Past = None,
+    knowledge: console.Knowledge = None,
     seed: console.Seed = 0,
     output: console.Output = None,
     json_output: console.Json = False,

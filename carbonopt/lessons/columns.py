@@ -22,6 +22,7 @@ PRICES = (0.0, 0.3, 0.0, 0.0, 0.1, 0.2, 0.2, 0.0)
 VALUE_OF_B = 1.2
 """Dual value of the row of job b in the exercises [kg]."""
 MOST_COLUMNS = 9
+"""Columns that an answer may have."""
 
 
 @dataclass(frozen=True)

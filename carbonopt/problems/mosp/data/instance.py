@@ -159,8 +159,8 @@ class CarbonObjective:
     sense: ClassVar[str] = "min"
 
     @property
-    def absence_price(self) -> float:
-        """Cost of a job that does not run; infinite where every job must."""
+    def rejection_cost(self) -> float:
+        """Cost of a rejected job: `rejection_price`, or infinite where every job must run."""
         if self.rejection_price is None:
             return float("inf")
         return self.rejection_price
@@ -194,7 +194,7 @@ class CaspianObjective:
 
     kind: ClassVar[str] = "caspian"
     sense: ClassVar[str] = "max"
-    absence_price: ClassVar[float] = 0.0
+    rejection_cost: ClassVar[float] = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the objective as the file holds it."""
@@ -407,5 +407,5 @@ def _raise(faults: list[Any]) -> None:
 
 def without_objective(instance: MospInstance) -> MospInstance:
     """Return the instance in which nothing costs anything, and jobs stay out only where they may."""
-    price = None if instance.objective.absence_price == float("inf") else 0.0
+    price = None if instance.objective.rejection_cost == float("inf") else 0.0
     return replace(instance, objective=CarbonObjective(0.0, 0.0, 0.0, price))

@@ -183,7 +183,7 @@ def _assemble(instance: MospInstance, value: PlacementValue, placements: Placeme
     at = (job, cluster, start)
     axes = ("job", "cluster", "slot")
     x = program.add_variables("x", len(placements), upper=1, cost=cost, integer=integer, at=at, axes=axes)
-    price = instance.objective.absence_price
+    price = instance.objective.rejection_cost
     placement = program.add_rows(  # (6)
         "placement", len(instance.jobs), lower=1 if price > 0 else -np.inf, upper=1, axes=("job",)
     )

@@ -58,7 +58,7 @@ def lagrangian_bound(
     least = np.full(len(instance.jobs), np.inf)
     np.minimum.at(least, job, cost)
     least -= value.rounding() + instance.jobs.demand @ prefix_rounding(prefix)
-    least = np.minimum(least, instance.objective.absence_price)
+    least = np.minimum(least, instance.objective.rejection_cost)
     if not np.isfinite(least).all():
         return None
     paid = float((prices * instance.clusters.limit).sum())
@@ -75,7 +75,7 @@ def free_bound(instance: MospInstance, value: PlacementValue) -> float | None:
 
 
 def typical_cost(instance: MospInstance, value: PlacementValue) -> float | None:
-    """Return what a job costs in the free bound on average: the size of what the optimum is made of."""
+    """Return what a job costs on average where capacity is ignored, in size; None if there is no such bound."""
     bound = free_bound(instance, value)
     return None if not bound else abs(bound) / len(instance.jobs)
 

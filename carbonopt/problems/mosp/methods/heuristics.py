@@ -148,7 +148,7 @@ def insert_all(partial: PartialSchedule, jobs: list[int], rng: np.random.Generat
         job = queue.pop(0)
         options.spend(partial.steps_a_job)
         place = partial.cheapest(job)
-        if place is not None and place[2] < partial.instance.objective.absence_price:
+        if place is not None and place[2] < partial.instance.objective.rejection_cost:
             partial.place(job, place[0], place[1])
         elif must_run(partial.instance) and budget > 0:
             ejected = _force(partial, job, rng)
@@ -193,7 +193,7 @@ def _by_size(instance: MospInstance) -> IntArray:
 
 def must_run(instance: MospInstance) -> bool:
     """Return whether a schedule without one of the jobs is infeasible."""
-    return instance.objective.absence_price == np.inf
+    return instance.objective.rejection_cost == np.inf
 
 
 def total_cost(partial: PartialSchedule) -> float:
@@ -201,7 +201,7 @@ def total_cost(partial: PartialSchedule) -> float:
     placed = partial.placed
     run = float(partial.value.sign * partial.value.of(placed, partial.cluster[placed], partial.start[placed]).sum())
     absent = len(partial.instance.jobs) - len(placed)
-    price = partial.instance.objective.absence_price
+    price = partial.instance.objective.rejection_cost
     return run + (absent * price if np.isfinite(price) else 0.0)
 
 

@@ -92,7 +92,7 @@ class _Dual:
         self.barred: BoolArray = ~room  # (N, M, T)
         late = np.maximum(0.0, slots + 1 - jobs.deadline[:, None])
         self.time = objective.tardiness_slots * late + objective.completion_slots * (slots + 1)  # (N, T), by last slot
-        self.absence = objective.absence_price
+        self.rejection_cost = objective.rejection_cost
         self.longest = int(jobs.duration.max(initial=1))
 
     def _costs(self, prices: FloatArray) -> FloatArray:
@@ -133,18 +133,18 @@ class _Dual:
         rows = np.where(np.arange(slots) <= last[:, None], rows, np.inf)
         order = np.argsort(rows, axis=1, kind="stable")
         chosen = np.arange(slots) < jobs.duration[:, None]
-        job, at = np.nonzero(chosen & (least < self.absence)[:, None])
+        job, at = np.nonzero(chosen & (least < self.rejection_cost)[:, None])
         slot = order[job, at]
         place = cost[job, :, slot].argmin(axis=1) if self.migrate else cluster[job]
         load = np.zeros((len(self.limit), slots, jobs.demand.shape[1]))
         np.add.at(load, (place, slot), jobs.demand[job])
         paid = float((prices * self.limit.ravel()).sum())
-        value = float(np.minimum(least, self.absence).sum()) - paid
+        value = float(np.minimum(least, self.rejection_cost).sum()) - paid
         return value, (load.transpose(0, 2, 1) - self.limit).ravel()
 
     def safe(self, prices: FloatArray) -> float:
         """Return the value less what rounding may have added: all sums are of numbers that are not negative."""
-        least = np.minimum(self._parts(prices)[1], self.absence)
+        least = np.minimum(self._parts(prices)[1], self.rejection_cost)
         jobs = math.fsum(least)
         paid = math.fsum(prices * self.limit.ravel())
         steps = 8.0 * (self.limit.shape[2] + self.limit.shape[1] + 10)

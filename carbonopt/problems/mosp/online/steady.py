@@ -26,7 +26,7 @@ class Plan:
     window, value
         The period's instance, and what placements are worth in it.
     schedule
-        Of its jobs; those that are absent wait.
+        Of its jobs; those that it rejects wait.
     suspension, migration
         Price of stopping a running job, and of letting one go on on another cluster [units of the objective].
     """
@@ -71,8 +71,8 @@ class Plan:
         start = int(self.partial.start[job])
         if cluster >= 0:
             return float(self.costs(job)[cluster, start - int(self.window.instance.jobs.arrival[job])])
-        absence = self.window.instance.objective.absence_price
-        return absence + (self.suspension if self.window.running[job] else 0.0)
+        rejection_cost = self.window.instance.objective.rejection_cost
+        return rejection_cost + (self.suspension if self.window.running[job] else 0.0)
 
     def place(self, job: int) -> None:
         """Put a job where it is cheapest with all prices, or let it wait."""
@@ -81,7 +81,7 @@ class Plan:
             return
         costs = np.where(self.partial.fits(job), self.costs(job), np.inf)
         cluster, offset = np.unravel_index(int(costs.argmin()), costs.shape)
-        if costs[cluster, offset] < self.window.instance.objective.absence_price:
+        if costs[cluster, offset] < self.window.instance.objective.rejection_cost:
             self.partial.place(job, int(cluster), int(starts[offset]))
 
     def keep(self, job: int) -> bool:

@@ -86,11 +86,11 @@ def proven_bound(
     price: float | None = 0.0
     if isinstance(objective, CarbonObjective):
         price = objective.rejection_price
-    absence = np.full(len(instance.jobs), _INF if price is None else price)
+    rejection_cost = np.full(len(instance.jobs), _INF if price is None else price)
     if kind == "lagrangian":
-        lower = _lower(instance, _prices(instance, certificate), absence, info)
+        lower = _lower(instance, _prices(instance, certificate), rejection_cost, info)
     else:
-        lower = _least_of_tree(instance, certificate, absence, info)
+        lower = _least_of_tree(instance, certificate, rejection_cost, info)
     if lower is None:
         return None, ()
     claimed = isinstance(objective, CaspianObjective) and objective.normalizers is None
@@ -159,13 +159,13 @@ class _Prices(NamedTuple):
     starts: FloatArray
 
 
-def _lower(instance: MospInstance, prices: _Prices, absence: FloatArray, info: dict[str, Any]) -> float | None:
-    """Return the bound where each job that does not run counts `absence`, shape (N,)."""
+def _lower(instance: MospInstance, prices: _Prices, rejection_cost: FloatArray, info: dict[str, Any]) -> float | None:
+    """Return the bound where each job that does not run costs `rejection_cost`, shape (N,)."""
     unit_cost = down(prices.capacity + _unit_cost(instance, info))
-    least = _least_costs(instance, unit_cost, prices.starts, absence, info)
+    least = _least_costs(instance, unit_cost, prices.starts, rejection_cost, info)
     most_starts = instance.clusters.max_starts_per_slot
     if not np.isfinite(least).all():
-        return _INF if _must_run_nowhere(instance, absence) else None
+        return _INF if _must_run_nowhere(instance, rejection_cost) else None
     try:
         with np.errstate(over="ignore"):
             paid = up(math.fsum(up(prices.capacity * instance.clusters.limit).ravel()))
@@ -177,11 +177,11 @@ def _lower(instance: MospInstance, prices: _Prices, absence: FloatArray, info: d
     return lower if np.isfinite(lower) else None
 
 
-def _must_run_nowhere(instance: MospInstance, absence: FloatArray) -> bool:
+def _must_run_nowhere(instance: MospInstance, rejection_cost: FloatArray) -> bool:
     """Return whether there is a job that must run, and for which no cluster has room at any start."""
     shape = instance.clusters.capacity.shape
     free = _Prices(np.zeros(shape), np.zeros((shape[0], shape[2])))
-    must = np.flatnonzero(np.isposinf(absence))
+    must = np.flatnonzero(np.isposinf(rejection_cost))
     return any(np.isposinf(_by_start(instance, *free, i)[instance.jobs.arrival[i] :]).all() for i in must.tolist())
 
 
@@ -191,10 +191,10 @@ def _finite_down(values: FloatArray) -> FloatArray:
 
 
 def _least_of_tree(
-    instance: MospInstance, certificate: dict[str, Any], absence: FloatArray, info: dict[str, Any]
+    instance: MospInstance, certificate: dict[str, Any], rejection_cost: FloatArray, info: dict[str, Any]
 ) -> float | None:
     """Return the least bound of the leaves of a tree: infinite if none has a schedule, None if one says nothing."""
-    sets = _sets(certificate, len(absence))
+    sets = _sets(certificate, len(rejection_cost))
     bound: float = _INF
     waiting: list[tuple[Any, list[int], list[int]]] = [
         (certificate.get("tree"), [0] * len(sets), [len(s) for s in sets])
@@ -215,7 +215,7 @@ def _least_of_tree(
         if any(low > high for low, high in zip(least, most, strict=True)):
             continue  # no schedule is there
         charges = _charges(node, len(sets))
-        counted = absence.copy()
+        counted = rejection_cost.copy()
         for members, charge in zip(sets, charges, strict=True):
             counted[members] = _finite_down(counted[members] + charge)
         owed = up(charges * np.where(charges > 0, most, least))
@@ -298,7 +298,7 @@ def _least_costs(
     instance: MospInstance,
     unit_cost: FloatArray,
     start_prices: FloatArray,
-    absence: FloatArray,
+    rejection_cost: FloatArray,
     info: dict[str, Any],
 ) -> FloatArray:
     """Return a lower bound on what each job costs wherever it runs, or does not run, shape (N,).
@@ -306,7 +306,7 @@ def _least_costs(
     What depends on the place alone is computed once for all jobs of equal duration, demand and eligibility.
     """
     jobs = instance.jobs
-    best = absence.copy()
+    best = rejection_cost.copy()
     kind = np.column_stack([jobs.duration, jobs.demand] + ([] if jobs.eligible is None else [jobs.eligible]))
     _, first, kind_of = np.unique(kind, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(kind_of.ravel(), kind="stable")

@@ -42,9 +42,9 @@ def test_no_bound_of_cuts_is_past_the_optimum(load, seeds):
         for known in (None, (solver.state.best, solver.state.best_total), at_optimum):
             if known is not None and (known[0] < 0).any() and solver.must_run:
                 continue
-            bound = solver.proof.priced
+            bound = solver.proof.price_bound
             closed = close_gap(
-                solver.dual, solver.places, known, bound, solver.priced, rounding, solver.options, cuts_only=True
+                solver.dual, solver.places, known, bound, solver.mean_cost, rounding, solver.options, cuts_only=True
             )
             assert closed.bound <= best.objective * (1 + 1e-9)
             assert closed.bound > bound + 1e-4 * best.objective
@@ -52,7 +52,7 @@ def test_no_bound_of_cuts_is_past_the_optimum(load, seeds):
 
 def test_programs_of_many_columns_are_left_alone():
     solver = solver_of(co.generate("mosp", preset="bench", jobs=60, clusters=3, slots=24, seed=1))
-    arguments = solver.dual, solver.places, None, solver.proof.priced, solver.priced, 0.0, solver.options
+    arguments = solver.dual, solver.places, None, solver.proof.price_bound, solver.mean_cost, 0.0, solver.options
     assert close_gap(*arguments, cuts_only=True, most_columns=10) is None
 
 

@@ -17,7 +17,7 @@ from carbonopt.problems.mosp.methods.price.search_parameters import MoveParamete
 from carbonopt.problems.mosp.methods.price.state import (
     at_places,
     bits_of,
-    charge_absence,
+    charge_rejections,
     copy_of,
     levels_of,
     new_state,
@@ -110,9 +110,9 @@ def test_an_undone_move_leaves_no_trace(crowded):
         assert 1 <= count <= RULES.most_moved
         assert len(set(state.moved.job[:count])) == count
         moved += int((state.place != before.place).sum())
-        known = state.absent[: state.now.absent_count[0]]
+        known = state.rejected[: state.now.rejected_count[0]]
         assert sorted(known) == np.flatnonzero(state.place < 0).tolist()
-        assert (state.absent[state.jobs.absent_at[known]] == known).all()
+        assert (state.rejected[state.jobs.rejected_at[known]] == known).all()
         undo(count, state)
         for field in ("place", "cost", "excess"):
             assert (state.jobs[field] == before.jobs[field]).all()
@@ -147,13 +147,13 @@ def test_absent_jobs_count_what_they_are_charged():
     state = new_state(instance, dual, places, 1e-3, 1e-3, RULES.most_moved)
     insert_all(np.arange(40), np.random.default_rng(1), places, state)
     state.now.total = state.jobs.cost.sum()
-    absent, full = np.flatnonzero(state.place < 0), state.jobs.copy()
-    assert len(absent) > 2
+    rejected, full = np.flatnonzero(state.place < 0), state.jobs.copy()
+    assert len(rejected) > 2
     for most in (0.01, 0.5, np.inf):
-        charge_absence(most, state)
+        charge_rejections(most, state)
         away = np.minimum(full.rejection_regret, most * full.work)
-        assert state.jobs.excess[absent] == pytest.approx(away[absent])
-        assert state.jobs.cost[absent] == pytest.approx((full.lowest + away)[absent])
+        assert state.jobs.excess[rejected] == pytest.approx(away[rejected])
+        assert state.jobs.cost[rejected] == pytest.approx((full.lowest + away)[rejected])
         assert state.now.total[0] == pytest.approx(state.jobs.cost.sum())
         assert state.best_total == state.now.total[0]
         high_regret = state.high_regret[: state.now.high_regret_count[0]]
@@ -185,7 +185,7 @@ def test_a_schedule_placed_at_once_is_the_one_of_jobs_placed_one_by_one(random_i
         assert (at_once.head == again.head).all()
         for listed, count, at in (
             ("high_regret", "high_regret_count", "high_regret_at"),
-            ("absent", "absent_count", "absent_at"),
+            ("rejected", "rejected_count", "rejected_at"),
         ):
             number = at_once.now[count][0]
             members = getattr(at_once, listed)[:number]

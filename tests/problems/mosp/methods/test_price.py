@@ -104,7 +104,7 @@ def test_places_are_all_possible_ones_by_reduced_cost(random_instance, kind):
             assert (np.diff(places.excess[m, :size]) >= 0).all()
             paid = np.array([jobs.demand[i] @ prices[j, :, t : t + jobs.duration[i]].sum(axis=1) for j, t in runs])
             priced = true + paid.reshape(size)
-            assert places.lowest[m] == pytest.approx(min(priced.min(initial=np.inf), dual.table.absence))
+            assert places.lowest[m] == pytest.approx(min(priced.min(initial=np.inf), dual.table.rejection_cost))
             assert places.excess[m, :size] == pytest.approx(priced - places.lowest[m], rel=1e-6, abs=1e-6)
 
 

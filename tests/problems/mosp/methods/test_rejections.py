@@ -16,7 +16,7 @@ from carbonopt.io import schema
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.bounds import lagrangian_bound
-from carbonopt.problems.mosp.methods.price.bound import Bound
+from carbonopt.problems.mosp.methods.price.bound import Proof
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.verify.certificate import proven_bound
@@ -56,7 +56,7 @@ def one_slot(capacity, demand, price):
 def raised(instance, goal=np.inf, splits=10):
     """Return the bound of an instance, and what proves it; ended by a number of splits, so that machines agree."""
     value = placement_value(instance, None)
-    proof = Bound(instance, Dual(instance, value), PriceParameters())
+    proof = Proof(instance, Dual(instance, value), PriceParameters())
     options = Options(time_limit=None)
     for _ in proof.raise_prices(options):
         pass
@@ -68,14 +68,14 @@ def raised(instance, goal=np.inf, splits=10):
 def test_by_hand():
     """Two of three units each, room for five: 3 + 10 for every schedule; the relaxation rejects a third of a job."""
     proof = raised(one_slot(5, [3, 3], 10.0), goal=13.0)
-    assert proof.priced == pytest.approx(5 + 10 / 3, abs=1e-3)
+    assert proof.price_bound == pytest.approx(5 + 10 / 3, abs=1e-3)
     assert proof.certified == pytest.approx(13.0, abs=1e-3)
 
 
 def test_smaller_jobs_are_rejected_whole_as_well():
     """Jobs of 2, 2 and 1 units, room for 4: 3 + 10 at least; the relaxation rejects half a job of 2 units."""
     proof = raised(one_slot(4, [2, 2, 1], 10.0), goal=13.0)
-    assert proof.priced == pytest.approx(4 + 5, abs=1e-3)
+    assert proof.price_bound == pytest.approx(4 + 5, abs=1e-3)
     assert proof.certified == pytest.approx(13.0, abs=1e-3)
 
 
@@ -95,7 +95,7 @@ def test_no_bound_is_past_the_optimum_and_certificates_hold():
         proven, _ = proven_bound(instance, certificate, {})
         assert proven == pytest.approx(proof.certified, rel=1e-9)
         assert proven <= optimum * (1 + 1e-9)
-        better += certificate["kind"] == "rejections" and proof.certified > proof.priced + 1e-3 * optimum
+        better += certificate["kind"] == "rejections" and proof.certified > proof.price_bound + 1e-3 * optimum
     assert better >= 4
 
 

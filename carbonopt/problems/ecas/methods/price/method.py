@@ -84,10 +84,10 @@ def price(instance: EcasInstance, options: Options) -> Outcome:
     with compiled(steps, options) as ready:
         if ready:
             return _price(instance, options, params)
-    return _without_loops(instance, options)
+    return without_loops(instance, options)
 
 
-def _without_loops(instance: EcasInstance, options: Options) -> Outcome:
+def without_loops(instance: EcasInstance, options: Options) -> Outcome:
     """Return the user's start, or else the greedy schedule, whose loops are few enough to run as Python."""
     if options.start is not None:
         return Outcome(Status.TIME_LIMIT, options.start)

@@ -16,8 +16,8 @@ from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.rejections import Rejections
 
 
-class Bound:
-    """The best bound so far, in the sense of a minimisation.
+class Proof:
+    """What is proven so far, in the sense of a minimisation: the best bounds, and what certifies them.
 
     Parameters
     ----------
@@ -28,31 +28,31 @@ class Bound:
 
     Attributes
     ----------
-    prices, priced
+    prices, price_bound
         Prices of capacity, flat, and the bound that they prove; infinite if some job that must run can run nowhere.
     rejections
         The bound by branches on the number of rejected jobs; None before `count_rejections`, or where that is skipped.
     tree
         The bound of a search tree, by sweeps or HiGHS: it has no certificate.
-    typical, work
-        Cost of a typical job, in size, and its units x slots.
+    typical_cost, work
+        What a job costs on average where capacity is ignored, in size, and its mean units x slots.
     """
 
     def __init__(self, instance: MospInstance, dual: Dual, params: PriceParameters) -> None:
         self.dual = dual
         self.params = params
         self.prices: FloatArray = np.zeros(instance.clusters.limit.size)
-        priced = dual.safe(self.prices)
-        self.priced = np.inf if priced is None else priced
+        value = dual.safe(self.prices)
+        self.price_bound = np.inf if value is None else value
         self.tree = -np.inf
-        self.typical = dual.typical_cost(self.prices) or 1.0
+        self.typical_cost = dual.mean_least_cost(self.prices) or 1.0
         self.work = float((instance.jobs.demand.sum(axis=1) * instance.jobs.duration).mean()) or 1.0
         self.rejections: Rejections | None = None
 
     @property
     def certified(self) -> float:
         """The best bound with a certificate."""
-        return max(self.priced, -np.inf if self.rejections is None else self.rejections.bound)
+        return max(self.price_bound, -np.inf if self.rejections is None else self.rejections.bound)
 
     @property
     def best(self) -> float:
@@ -65,34 +65,36 @@ class Bound:
             self.dual.hard,
             self.dual.soft,
             self.prices,
-            scale=self.typical / self.work,
+            scale=self.typical_cost / self.work,
             remaining=lambda: options.remaining,
             spend=lambda: options.spend(self.dual.steps),
         )
         for temperature in self.params.bound.temperatures:
-            ascent.smooth([temperature * self.typical], self.params.bound.iterations)
+            ascent.smooth([temperature * self.typical_cost], self.params.bound.iterations)
             yield self._with(ascent.prices)
         ascent.step(self.params.bound.steps)
         yield self._with(ascent.prices)
 
     def _with(self, prices: FloatArray) -> float:
-        priced = self.dual.safe(prices)
-        if priced is not None and priced > self.priced:
+        value = self.dual.safe(prices)
+        if value is not None and value > self.price_bound:
             self.prices = prices
-            self.priced = priced
-        return self.priced
+            self.price_bound = value
+        return self.price_bound
 
     def count_rejections(self, goal: float, options: Options) -> Iterator[float]:
         """Raise the bound, to `goal` at most, by branches on the number of rejected jobs; yield it now and then."""
         if len(self.dual.table.group) > self.params.rejections.most_shapes:
             return
-        self.rejections = Rejections(self.dual, self.prices, self.priced, self.typical, self.work, self.params, goal)
+        self.rejections = Rejections(
+            self.dual, self.prices, self.price_bound, self.typical_cost, self.work, self.params, goal
+        )
         for _ in self.rejections.split(options):
             yield self.certified
 
     def certificate(self, sign: float) -> dict[str, Any]:
         """Return what proves `certified`, a bound times `sign` in the sense of the objective."""
         proof: dict[str, Any] = {"kind": "lagrangian", "prices": self.prices.reshape(self.dual.shape).tolist()}
-        if self.rejections is not None and self.rejections.bound > self.priced:
+        if self.rejections is not None and self.rejections.bound > self.price_bound:
             proof = self.rejections.certificate()
         return proof | {"bound": sign * self.certified}

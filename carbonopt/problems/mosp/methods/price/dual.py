@@ -2,7 +2,7 @@
 
 With prices mu >= 0 per unit and slot, the jobs fall apart (see `methods/bounds.py`):
 
-    bound(mu) = sum_i min( absence, min_jt cost_ijt + sum_r r_ir sum_run mu_jr ) - sum mu C
+    bound(mu) = sum_i min( rejection_cost, min_jt cost_ijt + sum_r r_ir sum_run mu_jr ) - sum mu C
 
 Jobs of one group share the minimum over clusters and those of one shape and class the minimum over starts, so an
 evaluation costs O(G M T + H T + classes x slack + members) for G groups instead of O(N M T).
@@ -32,7 +32,7 @@ class Relaxed(NamedTuple):
     ----------
     value, slope
         Its value, infinite if a job that must run can run nowhere, and a subgradient, shape (M R T,).
-    absent
+    rejected
         Jobs of each shape that do not run, shape (H,).
     member_cost
         Least priced cost of a job of each member, shape (members,).
@@ -40,7 +40,7 @@ class Relaxed(NamedTuple):
 
     value: float
     slope: FloatArray
-    absent: FloatArray
+    rejected: FloatArray
     member_cost: FloatArray
 
 
@@ -49,7 +49,7 @@ class Softened(NamedTuple):
 
     value: float
     slope: FloatArray
-    absent: FloatArray
+    rejected: FloatArray
 
 
 class Dual:
@@ -68,7 +68,7 @@ class Dual:
         The jobs in classes.
     base
         Cost of a used unit by slot, in the sense of a minimisation, shape (M, R, T).
-    absence
+    rejection_cost
         What a job of each shape costs that does not run, shape (H,).
     """
 
@@ -91,7 +91,7 @@ class Dual:
         self._least = np.zeros((groups, slots))
         self._soft = np.zeros((groups, slots))
         self._best = np.zeros((groups, slots), dtype=np.int64)
-        self.absence: FloatArray = np.full(len(self.table.group), self.table.absence)
+        self.rejection_cost: FloatArray = np.full(len(self.table.group), self.table.rejection_cost)
 
     def hard(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return value and a subgradient at flat `prices`."""
@@ -101,38 +101,38 @@ class Dual:
         """Return value and gradient at flat `prices` with soft minima."""
         return self.softened(prices, temperature)[:2]
 
-    def relaxed(self, prices: FloatArray, absence: FloatArray | None = None) -> Relaxed:
+    def relaxed(self, prices: FloatArray, rejection_cost: FloatArray | None = None) -> Relaxed:
         """Return the relaxation at flat `prices`.
 
-        `absence` is what a job of each shape that does not run counts, shape (H,), if not what it costs.
+        `rejection_cost` takes the place of what a rejected job of each shape costs, shape (H,).
         """
-        absence = self.absence if absence is None else absence
+        rejection_cost = self.rejection_cost if rejection_cost is None else rejection_cost
         mu = prices.reshape(self.shape)
         kernels.least_over_clusters(prefix_sums(self.base + mu), self.table, self._least, self._best)
         self._units[:] = 0.0
-        absent = np.zeros(len(self.table.group))
+        rejected = np.zeros(len(self.table.group))
         cost = np.zeros(len(self.table.jobs))
-        kernels.hard_classes(self._least, absence, self.table, self._units, absent, cost)
+        kernels.hard_classes(self._least, rejection_cost, self.table, self._units, rejected, cost)
         load = np.zeros((*self.shape[:2], self.shape[2] + 1))
         kernels.hard_loads(self._units, self._best, self.table, load)
         value = float(self.table.jobs @ cost) - float((mu * self.limit).sum())
-        return Relaxed(value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel(), absent, cost)
+        return Relaxed(value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel(), rejected, cost)
 
-    def softened(self, prices: FloatArray, temperature: float, absence: FloatArray | None = None) -> Softened:
+    def softened(self, prices: FloatArray, temperature: float, rejection_cost: FloatArray | None = None) -> Softened:
         """Return the relaxation with soft minima at flat `prices`; see `relaxed`."""
-        absence = self.absence if absence is None else absence
+        rejection_cost = self.rejection_cost if rejection_cost is None else rejection_cost
         mu = prices.reshape(self.shape)
         inner = temperature * self.cluster_temperature
         prefix = prefix_sums(self.base + mu)
         kernels.least_over_clusters(prefix, self.table, self._least, self._best)
         kernels.soft_over_clusters(prefix, inner, self.table, self._least, self._soft)
         self._units[:] = 0.0
-        absent = np.zeros(len(self.table.group))
-        total = kernels.soft_classes(self._soft, absence, temperature, self.table, self._units, absent)
+        rejected = np.zeros(len(self.table.group))
+        total = kernels.soft_classes(self._soft, rejection_cost, temperature, self.table, self._units, rejected)
         load = np.zeros((*self.shape[:2], self.shape[2] + 1))
         kernels.soft_loads(self._units, prefix, inner, self._soft, self.table, load)
         value = total - float((mu * self.limit).sum())
-        return Softened(value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel(), absent)
+        return Softened(value, (np.cumsum(load, axis=2)[:, :, :-1] - self.limit).ravel(), rejected)
 
     @property
     def steps(self) -> float:
@@ -141,9 +141,9 @@ class Dual:
         clusters = len(table.length) * self.limit.size
         return float(clusters + 20 * len(table.jobs) + len(table.group) * self.shape[2])
 
-    def safe(self, prices: FloatArray, absence: FloatArray | None = None) -> float | None:
+    def safe(self, prices: FloatArray, rejection_cost: FloatArray | None = None) -> float | None:
         """Return the hard value less an allowance for rounding; None if a job that must run can run nowhere."""
-        relaxed = self.relaxed(prices, absence)
+        relaxed = self.relaxed(prices, rejection_cost)
         if not np.isfinite(relaxed.value):
             return None
         size = float(self.table.jobs @ np.abs(relaxed.member_cost)) + float((prices * self.limit.ravel()).sum())
@@ -153,7 +153,7 @@ class Dual:
             size += times
         return relaxed.value - self.rounding(prices) - FLOAT_ERROR * size
 
-    def typical_cost(self, prices: FloatArray) -> float:
+    def mean_least_cost(self, prices: FloatArray) -> float:
         """Return the mean least priced cost of a job, in size, at flat `prices`."""
         return float(np.abs(self.relaxed(prices).member_cost[self.jobs.member]).mean())
 

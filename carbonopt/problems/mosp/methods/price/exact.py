@@ -60,13 +60,13 @@ class SmallProgram:
         for i in job:
             values[self.u.start + columns[int(dual.jobs.shape[i]), int(place[i])]] += 1
             values[self.n.start + numbers[int(dual.jobs.member[i]), int(place[i]) % slots]] += 1
-        if "absent" in self.program.variables:
+        if "rejected" in self.program.variables:
             away = np.bincount(dual.jobs.member[place < 0], minlength=len(dual.table.jobs))
-            values[self.program.variables["absent"].slice] = away
+            values[self.program.variables["rejected"].slice] = away
         return values
 
     def places(self, dual: Dual, values: FloatArray) -> IntArray:
-        """Return a place for each job, -1 for absent, from whole columns."""
+        """Return a place for each job, -1 for rejected, from whole columns."""
         slots = dual.shape[2]
         waiting: dict[tuple[int, int], list[int]] = {}
         for k in np.flatnonzero(values[self.u.slice] > 0.5):
@@ -96,7 +96,7 @@ class Closed:
     status, info
         Its own.
     place
-        Of each job, -1 for absent; None where it has no schedule.
+        Of each job, -1 for rejected; None where it has no schedule.
     bound
         On the cost of all schedules; None where it has none.
     """
@@ -198,9 +198,9 @@ def small_program(dual: Dual, places: Places, most_excess: float) -> SmallProgra
     n = program.add_variables("n", len(of), upper=table.jobs[of], cost=cost)
     every = program.add_rows("jobs", len(table.jobs), lower=table.jobs, upper=table.jobs)
     program.add_entries(every.start + of, n.index, 1.0)
-    if np.isfinite(table.absence):
-        absent = program.add_variables("absent", len(table.jobs), upper=table.jobs, cost=table.absence)
-        program.add_entries(every.index, absent.index, 1.0)
+    if np.isfinite(table.rejection_cost):
+        rejected = program.add_variables("rejected", len(table.jobs), upper=table.jobs, cost=table.rejection_cost)
+        program.add_entries(every.index, rejected.index, 1.0)
     both = np.concatenate([shape * slots + where % slots, shape_of[of] * slots + slot])
     key, row = np.unique(both, return_inverse=True)
     link = program.add_rows("link", len(key), lower=0.0, upper=0.0)

@@ -84,6 +84,6 @@ def insert_all(order: IntArray, rng: np.random.Generator, places: Places, st: St
     """Insert jobs one after the other; return how many find no room."""
     failed = 0
     for i in order:
-        if not insert(i, st.jobs[i].missing, np.inf, 0.0, rng, places, st):
+        if not insert(i, st.jobs[i].rejection_cost, np.inf, 0.0, rng, places, st):
             failed += 1
     return failed

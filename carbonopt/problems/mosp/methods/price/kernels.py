@@ -125,11 +125,16 @@ def soft_loads(
 
 @kernel
 def hard_classes(
-    unit_cost: FloatArray, absence: FloatArray, tab: Table, units: FloatArray, absent: FloatArray, least: FloatArray
+    unit_cost: FloatArray,
+    rejection_cost: FloatArray,
+    tab: Table,
+    units: FloatArray,
+    rejected: FloatArray,
+    least: FloatArray,
 ) -> None:
     """Fill the least cost of each member, shape (members,), and add the units it starts, shape (G, T).
 
-    Absence costs the jobs of a shape `absence`, shape (H,); fills how many of them it is best for, `absent`.
+    A rejected job of a shape costs `rejection_cost`, shape (H,); fills how many it is best to reject, `rejected`.
 
     Past its last start on time, a member's tardiness grows by one a slot, so one suffix minimum serves all members
     of a shape; not so for caspian's inverse, where each looks at all starts.
@@ -145,7 +150,7 @@ def hard_classes(
         end = slots - length + 1
         if end < 0:
             end = 0
-        absent[h] = 0.0
+        rejected[h] = 0.0
         after[end] = np.inf
         at[end] = -1
         for t in range(end - 1, -1, -1):
@@ -178,10 +183,10 @@ def hard_classes(
                         if here < best:
                             best = here
                             best_at = t
-                if best >= absence[h]:
-                    best = absence[h]
+                if best >= rejection_cost[h]:
+                    best = rejection_cost[h]
                     best_at = -1
-                    absent[h] += tab.jobs[m]
+                    rejected[h] += tab.jobs[m]
                 least[m] = best
                 if best_at >= 0:
                     units[g, best_at] += tab.jobs[m] * scale
@@ -189,7 +194,7 @@ def hard_classes(
 
 @kernel
 def soft_classes(
-    unit_cost: FloatArray, absence: FloatArray, tau: float, tab: Table, units: FloatArray, absent: FloatArray
+    unit_cost: FloatArray, rejection_cost: FloatArray, tau: float, tab: Table, units: FloatArray, rejected: FloatArray
 ) -> float:
     """Return the sum of soft minima over starts, and add the units that they start; see `hard_classes`."""
     slots = unit_cost.shape[1]
@@ -206,7 +211,7 @@ def soft_classes(
         end = slots - length + 1
         if end < 0:
             end = 0
-        absent[h] = 0.0
+        rejected[h] = 0.0
         after[end] = np.inf
         for t in range(end - 1, -1, -1):
             cost[t] = start_cost(g, t, scale, unit_cost, tab)
@@ -234,7 +239,7 @@ def soft_classes(
             on_time = 0.0
             late = 0.0
             for m in range(tab.member_first[c], tab.member_first[c + 1]):
-                least = min(head, absence[h])
+                least = min(head, rejection_cost[h])
                 if not tab.inverse:
                     tail = after[middle] - tab.late * tab.deadline[m]
                     least = min(least, tail)
@@ -252,10 +257,10 @@ def soft_classes(
                     continue
                 p = soft_term(least, head, tau)
                 q = soft_term(least, tail, tau)
-                z = soft_term(least, absence[h], tau)
+                z = soft_term(least, rejection_cost[h], tau)
                 norm = p + q + z
                 total += tab.jobs[m] * (least - tau * np.log(norm))
-                absent[h] += tab.jobs[m] * z / norm
+                rejected[h] += tab.jobs[m] * z / norm
                 on_time += tab.jobs[m] * p / norm
                 q *= tab.jobs[m] / norm
                 late += q

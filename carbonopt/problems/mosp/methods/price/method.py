@@ -58,11 +58,11 @@ def price(instance: MospInstance, options: Options) -> Outcome:
     steps = EVALUATIONS * dual.steps + STEPS_A_MOVE * params.search.moves(len(instance.jobs))
     with loops(steps, (anneal, expand), COMPILE_SECONDS, remaining=options.seconds_left, problem="mosp") as ready:
         if not ready:
-            return _without_loops(instance, value, options)
+            return without_loops(instance, value, options)
         return _search(Solver(instance, value, dual, options), info)
 
 
-def _without_loops(instance: MospInstance, value: PlacementValue, options: Options) -> Outcome:
+def without_loops(instance: MospInstance, value: PlacementValue, options: Options) -> Outcome:
     """Round the LP and give the rest of the time to HiGHS; where its program exceeds the memory, go by greed."""
     try:
         rounded = lp_rounding(instance, options)
@@ -83,7 +83,7 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     """Bound, then search, then close what gap is left."""
     instance = solver.instance
     options = solver.options
-    if solver.proof.priced == np.inf:  # some job can run nowhere
+    if solver.proof.price_bound == np.inf:  # some job can run nowhere
         return Outcome(Status.INFEASIBLE, info=info)
     solver.raise_prices()
     solver.start()

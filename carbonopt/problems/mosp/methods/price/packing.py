@@ -98,16 +98,16 @@ def settle(
 
 @kernel
 def unlist_rejected(i: int, st: State) -> None:
-    """Take job i from the list of absent jobs."""
+    """Take job i from the list of rejected jobs."""
     jobs = st.jobs
-    absent = st.absent
+    rejected = st.rejected
     one = st.now[0]
-    at = jobs[i].absent_at
-    one.absent_count -= 1
-    other = absent[one.absent_count]
-    absent[at] = other
-    jobs[other].absent_at = at
-    jobs[i].absent_at = -1
+    at = jobs[i].rejected_at
+    one.rejected_count -= 1
+    other = rejected[one.rejected_count]
+    rejected[at] = other
+    jobs[other].rejected_at = at
+    jobs[i].rejected_at = -1
 
 
 @kernel
@@ -140,7 +140,7 @@ def take(i: int, st: State) -> None:
         st.head[job.place] = job.after
     if job.after >= 0:
         jobs[job.after].before = job.before
-    settle(i, -1, job.missing, job.rejection_regret, jobs, st.high_regret, now)
-    job.absent_at = now[0].absent_count
-    st.absent[job.absent_at] = i
-    now[0].absent_count += 1
+    settle(i, -1, job.rejection_cost, job.rejection_regret, jobs, st.high_regret, now)
+    job.rejected_at = now[0].rejected_count
+    st.rejected[job.rejected_at] = i
+    now[0].rejected_count += 1

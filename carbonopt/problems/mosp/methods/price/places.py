@@ -13,7 +13,7 @@ from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParamet
 from carbonopt.problems.mosp.methods.price.table import Table
 
 ENTRY = np.dtype([("place", np.int32), ("excess", np.float32)])
-"""A place, cluster x T + start, and its reduced cost above the least one of the member, absence included."""
+"""A place, cluster x T + start, and its reduced cost above the least one of the member, rejection included."""
 
 
 class Places(NamedTuple):
@@ -26,7 +26,7 @@ class Places(NamedTuple):
     entry
         Records of type `ENTRY`, by increasing excess, shape (members, P).
     lowest, least
-        Least reduced cost of each member, absence included, and least cost of its places, shape (members,).
+        Least reduced cost of each member, rejection included, and least cost of its places, shape (members,).
     price
         Prefix sums of the prices, shape (M, R, T + 1).
     """
@@ -165,10 +165,10 @@ def fill_places(
                     excess[0], excess[last] = excess[last], excess[0]
                     place[0], place[last] = place[last], place[0]
                     sift_down(excess, place, 0, last)
-                lowest = tab.absence
+                lowest = tab.rejection_cost
                 cheapest = np.inf
                 if count > 0:
-                    lowest = min(excess[0], tab.absence)
+                    lowest = min(excess[0], tab.rejection_cost)
                 for k in range(count):
                     j = place[k] // slots
                     t = place[k] % slots

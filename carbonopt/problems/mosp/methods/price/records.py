@@ -19,7 +19,7 @@ JOB = np.dtype(
         ("rejection_regret", np.float64),
         ("lowest", np.float64),
         ("least", np.float64),
-        ("missing", np.float64),
+        ("rejection_cost", np.float64),
         ("is_level", np.bool_),
         ("is_changed", np.bool_),
         ("place", np.int64),
@@ -29,24 +29,24 @@ JOB = np.dtype(
         ("after", np.int64),
         ("before", np.int64),
         ("high_regret_at", np.int64),
-        ("absent_at", np.int64),
+        ("rejected_at", np.int64),
     ],
     align=True,
 )
 """What the search knows of a job, in one piece of memory.
 
 member, group, length, arrival, work, rejection_regret
-    Its row of the dual's table, group, slots, units x slots, and its excess where it is absent.
-lowest, least, missing
-    Its least reduced cost, absence included, the least cost of its places, and what it counts where it is absent.
+    Its row of the dual's table, group, slots, units x slots, and its excess where it is rejected.
+lowest, least, rejection_cost
+    Its least reduced cost, rejection included, the least cost of its places, and what it costs where it is rejected.
 level, is_level
     Its level of demand, and whether it demands no more than that.
 place, cost, excess, best
-    cluster x T + start, -1 where it is absent, what that costs, its excess; the place in the best schedule.
+    cluster x T + start, -1 where it is rejected, what that costs, its excess; the place in the best schedule.
 after, before
     Its neighbours in the list of jobs of one place; -1 ends it.
-high_regret_at, absent_at, is_changed
-    Its positions among the jobs of large regret and the absent ones, or -1; whether it may be elsewhere than in the
+high_regret_at, rejected_at, is_changed
+    Its positions among the jobs of large regret and the rejected ones, or -1; whether it may be elsewhere than in the
     best schedule.
 """
 MOVED = np.dtype(
@@ -57,24 +57,24 @@ NOW = np.dtype(
     [
         ("total", np.float64),
         ("best_total", np.float64),
-        ("missing", np.float64),
+        ("rejection_cost", np.float64),
         ("full_slot_bonus", np.float64),
         ("high_regret_excess", np.float64),
         ("high_regret_count", np.int64),
-        ("absent_count", np.int64),
+        ("rejected_count", np.int64),
         ("longest", np.int64),
     ]
 )
 """Of the whole schedule.
 
-total, best_total, missing
-    Cost of the schedule now, and of the best; what an absent job counts, unless it is charged less.
+total, best_total, rejection_cost
+    Cost of the schedule now, and of the best; what a rejected job costs, unless it is charged less.
 full_slot_bonus
     What counts less in an insertion for each slot in which it leaves no room to others.
 high_regret_excess, high_regret_count
     Excess above which a job is one of large regret, and how many there are.
-absent_count
-    How many jobs are absent.
+rejected_count
+    How many jobs are rejected.
 longest
     Duration of the longest job.
 """
@@ -97,7 +97,7 @@ class State(NamedTuple):
         Bits: whether the demand of a level is free in a slot of the M T, shape (V, words).
     head
         First job of each place, -1 for none, shape (M T,).
-    high_regret, absent, changed
+    high_regret, rejected, changed
         Jobs of large excess, those that do not run, and those that may not be where the best schedule has them: lists,
         shape (N,).
     moved, order
@@ -114,7 +114,7 @@ class State(NamedTuple):
     room: IntArray
     head: IntArray
     high_regret: IntArray
-    absent: IntArray
+    rejected: IntArray
     changed: IntArray
     moved: RecordArray
     order: IntArray
@@ -122,7 +122,7 @@ class State(NamedTuple):
 
     @property
     def place(self) -> IntArray:
-        """Place of each job, -1 where it is absent, shape (N,)."""
+        """Place of each job, -1 where it is rejected, shape (N,)."""
         return np.asarray(self.jobs["place"])
 
     @property

@@ -3,7 +3,7 @@
 The relaxation rejects fractions of jobs. With a charge lambda_S on each rejection of a job of a set S, of which between
 l_S and u_S are rejected, every schedule of a branch costs at least
 
-    sum_i min( absence + sum_{S with i} lambda_S, least priced cost_i ) - sum mu C - sum_S lambda_S (u_S or l_S)
+    sum_i min( rejection_cost + sum_{S with i} lambda_S, least priced cost_i ) - sum mu C - sum_S lambda_S (u_S or l_S)
 
 with u_S where the charge is positive and l_S where it is negative. Each branch has its own prices mu and charges. Sets
 are the jobs of equal work (units x slots), of at most some work, and of equal duration and demand.
@@ -40,7 +40,7 @@ class Branch:
         Of capacity, flat, and on rejections, shape (S,).
     bound
         On the cost of all schedules of the branch.
-    absent
+    rejected
         Rejected jobs of each set in the relaxation, shape (S,).
     split
         The set, and the number up to which the first of `parts` goes; the second has more.
@@ -55,7 +55,7 @@ class Branch:
     prices: FloatArray
     charges: FloatArray
     bound: float
-    absent: FloatArray
+    rejected: FloatArray
     split: tuple[int, int] = (-1, 0)
     depth: int = 0
     parts: tuple[Branch, ...] = ()
@@ -72,7 +72,7 @@ class Rejections:
         Of capacity, flat: those of the best bound without branches.
     bound
         That bound.
-    typical, work
+    typical_cost, work
         Cost and units x slots of a typical job.
     params
         Of the method.
@@ -95,13 +95,13 @@ class Rejections:
         dual: Dual,
         prices: FloatArray,
         bound: float,
-        typical: float,
+        typical_cost: float,
         work: float,
         params: PriceParameters,
         goal: float = np.inf,
     ) -> None:
         self.dual = dual
-        self.typical = typical
+        self.typical_cost = typical_cost
         self.work = work
         self.goal = goal
         self.params = params.rejections
@@ -140,15 +140,15 @@ class Rejections:
         The set whose number of rejections is farthest from a whole one: of equal work, else of a shape. Where all are
         about whole: no job smaller than those that are rejected, or at least one.
         """
-        whole = np.floor(branch.absent)
-        far = np.abs(branch.absent - np.rint(branch.absent))
+        whole = np.floor(branch.rejected)
+        far = np.abs(branch.rejected - np.rint(branch.rejected))
         far[(whole < branch.least) | (whole + 1 > branch.most)] = 0.0
         sizes = self.sizes
         for begin, end in ((0, sizes), (2 * sizes, len(far))):
             chosen = begin + int(np.argmax(far[begin:end]))
             if far[chosen] >= self.params.nearly_whole:
                 return chosen, int(whole[chosen])
-        is_rejected = np.append(branch.absent[:sizes] > 0.5, True)
+        is_rejected = np.append(branch.rejected[:sizes] > 0.5, True)
         smaller = sizes + int(np.argmax(is_rejected)) - 1
         if smaller >= sizes and branch.least[smaller] < 1 <= branch.most[smaller]:
             return smaller, 0
@@ -175,30 +175,30 @@ class Rejections:
         active = np.flatnonzero((branch.least > 0) | is_most)
         sets = self.sets[active].astype(np.float64)
         unit = self.work
-        largest = LARGEST_PENALTY * (abs(self.root.bound) + dual.table.absence)
+        largest = LARGEST_PENALTY * (abs(self.root.bound) + dual.table.rejection_cost)
         low = np.where(branch.least > 0, -largest, 0.0)[active]
         high = np.where(is_most, largest, 0.0)[active]
-        absent = np.zeros(self.sets.shape[1])  # in the last soft evaluation
+        rejected = np.zeros(self.sets.shape[1])  # in the last soft evaluation
 
         def split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
             return x[:capacity], x[capacity:] * unit
 
         def with_charges(charges: FloatArray, relaxed: Relaxed | Softened) -> tuple[float, FloatArray]:
-            rejected = sets @ relaxed.absent
-            limit = np.clip(rejected, branch.least[active], branch.most[active])
+            count = sets @ relaxed.rejected
+            limit = np.clip(count, branch.least[active], branch.most[active])
             limit = np.where(charges > 0, branch.most[active], np.where(charges < 0, branch.least[active], limit))
-            slope = np.concatenate([relaxed.slope, unit * (rejected - limit)])
+            slope = np.concatenate([relaxed.slope, unit * (count - limit)])
             return relaxed.value - float(charges @ limit), slope
 
         def hard(x: FloatArray) -> tuple[float, FloatArray]:
             prices, charges = split(x)
-            return with_charges(charges, dual.relaxed(prices, dual.absence + charges @ sets))
+            return with_charges(charges, dual.relaxed(prices, dual.rejection_cost + charges @ sets))
 
         def soft(x: FloatArray, temperature: float) -> tuple[float, FloatArray]:
-            nonlocal absent
+            nonlocal rejected
             prices, charges = split(x)
-            softened = dual.softened(prices, temperature, dual.absence + charges @ sets)
-            absent = softened.absent
+            softened = dual.softened(prices, temperature, dual.rejection_cost + charges @ sets)
+            rejected = softened.rejected
             return with_charges(charges, softened)
 
         ascent = Ascent(
@@ -207,14 +207,14 @@ class Rejections:
             np.concatenate([branch.prices, branch.charges[active] / unit]),
             lower=np.concatenate([np.zeros(capacity), low]),
             upper=np.concatenate([np.full(capacity, largest), high]),
-            scale=self.typical / self.work,
+            scale=self.typical_cost / self.work,
             remaining=lambda: options.remaining,
             spend=lambda: options.spend(dual.steps),
             goal=self.goal,
         )
-        temperatures = [temperature * self.typical for temperature in self.ascent.temperatures]
+        temperatures = [temperature * self.typical_cost for temperature in self.ascent.temperatures]
         ascent.smooth(temperatures, self.ascent.iterations)
-        estimate = self.sets @ absent
+        estimate = self.sets @ rejected
         ascent.step(self.params.steps)
         prices, charges = split(ascent.prices)
         all_charges = np.zeros(len(branch.charges))
@@ -224,11 +224,11 @@ class Rejections:
             prices = branch.prices
             all_charges = branch.charges
             value = branch.bound
-        return replace(branch, prices=prices, charges=all_charges, bound=value, absent=estimate)
+        return replace(branch, prices=prices, charges=all_charges, bound=value, rejected=estimate)
 
     def _safe(self, branch: Branch, prices: FloatArray, charges: FloatArray) -> float:
         """Return the bound of a branch less an allowance for rounding."""
-        value = self.dual.safe(prices, self.dual.absence + charges @ self.sets)
+        value = self.dual.safe(prices, self.dual.rejection_cost + charges @ self.sets)
         owed = charges * np.where(charges > 0, branch.most, branch.least)
         sums = float(np.abs(owed).sum()) + float(np.abs(charges) @ self.root.most)
         if value is None:

@@ -131,16 +131,16 @@ def _unique(row: IntArray, slot: IntArray, slots: int) -> tuple[IntArray, IntArr
 
 
 def _add_jobs(program: Program, dual: Dual, bins: Bins, at: tuple[IntArray, IntArray]) -> Block:
-    """Add n: what depends on the completion alone, and every job in some slot or absent."""
+    """Add n: what depends on the completion alone, and every job in some slot or rejected."""
     table = dual.table
     b, t = at
     end = t + table.length[table.group[bins.shape[b]]]
     n = program.add_variables("n", len(b), cost=time_costs(end, bins.deadline[b], table))
     rows = program.add_rows("jobs", len(bins.shape), lower=bins.jobs, upper=bins.jobs)
     program.add_entries(rows.start + b, n.index, 1.0)
-    if np.isfinite(table.absence):
-        absent = program.add_variables("absent", len(bins.shape), cost=table.absence)
-        program.add_entries(rows.index, absent.index, 1.0)
+    if np.isfinite(table.rejection_cost):
+        rejected = program.add_variables("rejected", len(bins.shape), cost=table.rejection_cost)
+        program.add_entries(rows.index, rejected.index, 1.0)
     return n
 
 
@@ -234,4 +234,4 @@ def place_targets(
             put(i, entries[chosen].place, listed_cost(i, entries[chosen], places, st), entries[chosen].excess, st)
     for i in order:
         if st.jobs[i].place < 0:
-            insert(i, st.jobs[i].missing, np.inf, 0.0, rng, places, st)
+            insert(i, st.jobs[i].rejection_cost, np.inf, 0.0, rng, places, st)

@@ -4,7 +4,7 @@ At good prices every job has many places of almost no excess (reduced cost above
 of excesses and of priced room that is left unused. So a move aims at a place of low excess for one job, drawn by
 its excess, takes out what runs around it, there and on other clusters, and inserts all of that again in an order
 drawn at random: each job at the place of least excess with room, where one that leaves no room idle counts a little
-less. Capacities always hold; a job that finds no room is absent, at a price.
+less. Capacities always hold; a job that finds no room is rejected, at a price.
 
 References
 ----------
@@ -127,15 +127,15 @@ def take_out(i: int, count: int, st: State) -> int:
 
 
 @kernel
-def call_absent(i: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
-    """Note some absent jobs other than i, so that they come where others were; return how many."""
-    absent = st.absent
+def call_rejected(i: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
+    """Note some rejected jobs other than i, so that they come where others were; return how many."""
+    rejected = st.rejected
     moved = st.moved
-    there = st.now[0].absent_count
+    there = st.now[0].rejected_count
     count = 0
     if there >= 2 and rng.random() < rules.absent_share:
         for _ in range(1 + below(rules.most_absent, rng)):
-            k = absent[below(there, rng)]
+            k = rejected[below(there, rng)]
             known = k == i
             for a in range(count):
                 known = known or moved[a].job == k
@@ -155,7 +155,7 @@ def ruin(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules,
     spread = below(rules.spread_slots, rng)
     first = max(0, start - st.now[0].longest + 1 - spread)
     last = min(slots, start + jobs[i].length + spread)
-    count = take_out(i, call_absent(i, rng, rules, st), st)
+    count = take_out(i, call_rejected(i, rng, rules, st), st)
     most = 1 + below(rules.most_moved, rng)
     missed = 0
     most = min(rules.most_moved, most + count - 1)
@@ -240,13 +240,13 @@ def move(
     count = ruin(i, place, len(tab.on_time) - 1, rng, rules, st)
     for a in range(count):
         budget += moved[a].excess
-        change += min(jobs[moved[a].job].least, jobs[moved[a].job].missing) - moved[a].cost
+        change += min(jobs[moved[a].job].least, jobs[moved[a].job].rejection_cost) - moved[a].cost
     draw_order(count, rng, rules, st)
     for a in range(count):
         if change > limit or budget < 0.0:
             return count, np.inf
         i = moved[order[a]].job
-        lowest = min(jobs[i].least, jobs[i].missing)
+        lowest = min(jobs[i].least, jobs[i].rejection_cost)
         insert(i, limit - change + lowest, budget, rules.skipped_share, rng, places, st)
         budget -= jobs[i].excess
         change += jobs[i].cost - lowest

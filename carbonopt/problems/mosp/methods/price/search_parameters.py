@@ -77,9 +77,9 @@ class MoveParameters(Parameters):
     elsewhere_share
         Probability with which a job is taken out on any cluster, and not on that of the target.
     absent_share
-        Probability with which absent jobs are inserted together with those taken out.
+        Probability with which rejected jobs are inserted together with those taken out.
     most_absent
-        Absent jobs that are inserted in this way, at most.
+        Rejected jobs that are inserted in this way, at most.
     list_steps
         Jobs of one place that are skipped to draw one of them, below this number.
     most_misses
@@ -115,7 +115,7 @@ class MoveParameters(Parameters):
 
 @dataclass(frozen=True)
 class RejectionPenalty(Parameters):
-    """Of what absent jobs count in a round of the search: little at first, so that jobs change places with them.
+    """Of what rejected jobs count in a round of the search: little at first, so that jobs change places with them.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class RejectionPenalty(Parameters):
     steps
         Steps in which it rises.
     share
-        Share of a round in which it rises; in the rest absent jobs count what they cost.
+        Share of a round in which it rises; in the rest rejected jobs count what they cost.
     """
 
     start: float = number(0.6, above=0)

@@ -15,7 +15,7 @@ from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
-from carbonopt.problems.mosp.methods.price.bound import Bound
+from carbonopt.problems.mosp.methods.price.bound import Proof
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.exact import Closed, close_gap
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
@@ -26,7 +26,7 @@ from carbonopt.problems.mosp.methods.price.restricted import Targets, place_targ
 from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
 from carbonopt.problems.mosp.methods.price.state import (
     at_places,
-    charge_absence,
+    charge_rejections,
     copy_of,
     fits_capacity,
     new_state,
@@ -51,7 +51,7 @@ class Solver:
         self.options = options
         self.sign = value.sign
         self.params = options.parameters(PriceParameters)
-        self.proof = Bound(instance, self.dual, self.params)
+        self.proof = Proof(instance, self.dual, self.params)
         self.rng = np.random.default_rng(options.seed)
         self.budget = self.params.search.moves(len(instance.jobs))
         self.moves = 0
@@ -81,11 +81,11 @@ class Solver:
         instance = self.instance
         dual = self.dual
         self.places: Places = make_places(dual, self.proof.prices, self.params.places)
-        self.must_run = not np.isfinite(dual.table.absence)
-        self.rejects = bool(dual.relaxed(self.proof.prices).absent.any())  # as far as the relaxation tells
-        self.priced = dual.typical_cost(self.proof.prices) or self.proof.typical
+        self.must_run = not np.isfinite(dual.table.rejection_cost)
+        self.rejects = bool(dual.relaxed(self.proof.prices).rejected.any())  # as far as the relaxation tells
+        self.mean_cost = dual.mean_least_cost(self.proof.prices) or self.proof.typical_cost
         search = self.params.search
-        typical = self.proof.typical
+        typical = self.proof.typical_cost
         self.empty = new_state(
             instance,
             dual,
@@ -122,7 +122,7 @@ class Solver:
     def _targets(self) -> Targets | None:
         params = self.params.start
         options = replace(self.options.part(params.time_share), callback=None, start=None)
-        excess = params.most_excess * self.proof.typical
+        excess = params.most_excess * self.proof.typical_cost
         return solve_restricted(self.dual, self.places, self.proof.prices, excess, params, options)
 
     def _inserted(self, order: IntArray) -> State:
@@ -165,7 +165,7 @@ class Solver:
         pace = (cold / hot) ** (1 / moves)
         for last, charge in self._charges(moves):
             if self.rejects:
-                charge_absence(charge, state)
+                charge_rejections(charge, state)
             known = self.proof.best if self.complete and charge == np.inf else -np.inf
             goal = Goal(known, options.mip_rel_gap, options.mip_abs_gap)
             while done < last and not self.closed and options.remaining > 0:
@@ -186,9 +186,9 @@ class Solver:
         return done / max(options.elapsed - begun, 1e-6)
 
     def _charges(self, moves: int) -> Iterator[tuple[int, float]]:
-        """Yield what a unit of absent work counts up to a move of a round: little at first, all of it in the end."""
+        """Yield what a unit of rejected work costs up to a move of a round: little at first, all of it in the end."""
         if self.rejects:
-            unit = self.priced / self.proof.work
+            unit = self.mean_cost / self.proof.work
             penalty = self.params.search.rejection_penalty
             for k, charge in enumerate(np.geomspace(penalty.start, penalty.end, penalty.steps)):
                 yield int(penalty.share * moves * (k + 1) / penalty.steps), float(charge * unit)
@@ -242,7 +242,7 @@ class Solver:
 
     def outcome(self, info: dict[str, Any]) -> Outcome:
         """Return the best schedule, its bound, and a certificate; for what a tree proves beyond it there is none."""
-        info = info | {"lagrangian_bound": self.sign * self.proof.priced, "moves": self.moves}
+        info = info | {"lagrangian_bound": self.sign * self.proof.price_bound, "moves": self.moves}
         bound = self.proof.certified
         if self.proof.tree > bound and self.complete:  # without a schedule beside it, no one takes a tree's bound
             bound = min(self.proof.tree, self.state.best_total)
@@ -288,8 +288,8 @@ class Solver:
     def _close_gap(self, options: Options, **how: Any) -> Closed | None:
         known = (self.state.best, self.state.best_total) if self.complete else None
         rounding = float(self.value.rounding().sum())
-        size = self.priced  # of the costs that count
-        closed = close_gap(self.dual, self.places, known, self.proof.priced, size, rounding, options, **how)
+        size = self.mean_cost  # of the costs that count
+        closed = close_gap(self.dual, self.places, known, self.proof.price_bound, size, rounding, options, **how)
         if closed is not None and closed.bound is not None:
             self.proof.tree = max(self.proof.tree, closed.bound)
         return closed

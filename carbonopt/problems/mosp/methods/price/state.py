@@ -58,7 +58,7 @@ def new_state(
 
     It leaves half of the allowance for rounding in the capacities, since sums in another order must fit as well.
     """
-    missing = dual.table.absence if np.isfinite(dual.table.absence) else ceiling(instance, dual)
+    rejection_cost = dual.table.rejection_cost if np.isfinite(dual.table.rejection_cost) else ceiling(instance, dual)
     count = len(instance.jobs)
     demand = np.ascontiguousarray(instance.jobs.demand)
     capacity = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
@@ -72,7 +72,7 @@ def new_state(
     jobs.lowest = places.lowest[dual.jobs.member]
     jobs.least = places.least[dual.jobs.member]
     jobs.work = demand.sum(axis=1) * instance.jobs.duration
-    jobs.rejection_regret = np.maximum(0.0, missing - jobs.lowest)
+    jobs.rejection_regret = np.maximum(0.0, rejection_cost - jobs.lowest)
     jobs.level = level
     jobs.is_level = (demand == levels[level]).all(axis=1)
     jobs.place = -1
@@ -80,11 +80,12 @@ def new_state(
     jobs.after = -1
     jobs.before = -1
     jobs.is_changed = False
-    jobs.cost = missing
+    jobs.cost = rejection_cost
     jobs.excess = jobs.rejection_regret
-    jobs.missing = missing
+    jobs.rejection_cost = rejection_cost
     now: RecordArray = np.recarray(1, dtype=NOW)
-    now[0] = (np.inf, np.inf, missing, full_slot_bonus, high_regret_excess, 0, 0, int(instance.jobs.duration.max()))
+    longest = int(instance.jobs.duration.max())
+    now[0] = (np.inf, np.inf, rejection_cost, full_slot_bonus, high_regret_excess, 0, 0, longest)
     state = State(
         jobs=jobs,
         demand=demand,
@@ -94,7 +95,7 @@ def new_state(
         room=bits_of(free, levels),
         head=np.full(free.shape[1], -1, np.int64),
         high_regret=np.zeros(count, np.int64),
-        absent=np.zeros(count, np.int64),
+        rejected=np.zeros(count, np.int64),
         changed=np.zeros(count, np.int64),
         moved=np.zeros(most_moved, MOVED).view(np.recarray),
         order=np.zeros(most_moved, np.int64),
@@ -105,33 +106,33 @@ def new_state(
 
 
 def list_jobs(state: State) -> None:
-    """Write the lists of jobs of large regret and of absent jobs."""
+    """Write the lists of jobs of large regret and of rejected jobs."""
     jobs = state.jobs
     now = state.now
     for is_in, found, at in (
         (jobs.excess > now.high_regret_excess[0], state.high_regret, "high_regret_at"),
-        (jobs.place < 0, state.absent, "absent_at"),
+        (jobs.place < 0, state.rejected, "rejected_at"),
     ):
         found[:] = np.argsort(~is_in, kind="stable")
         jobs[at] = np.where(is_in, np.cumsum(is_in) - 1, -1)
     now.high_regret_count = (jobs.high_regret_at >= 0).sum()
-    now.absent_count = (jobs.place < 0).sum()
+    now.rejected_count = (jobs.place < 0).sum()
 
 
 @kernel
-def charge_absence(most: float, st: State) -> None:
-    """Let absent jobs count no more than `most` for each of their units x slots, beyond their least reduced costs.
+def charge_rejections(most: float, st: State) -> None:
+    """Let rejected jobs count no more than `most` for each of their units x slots, beyond their least reduced costs.
 
     The schedule as it is becomes the best one.
     """
     one = st.now[0]
     for i in range(len(st.jobs)):
         job = st.jobs[i]
-        job.rejection_regret = min(max(0.0, one.missing - job.lowest), most * job.work)
-        job.missing = min(one.missing, job.lowest + job.rejection_regret)
+        job.rejection_regret = min(max(0.0, one.rejection_cost - job.lowest), most * job.work)
+        job.rejection_cost = min(one.rejection_cost, job.lowest + job.rejection_regret)
         if job.place < 0:
-            one.total += job.missing - job.cost
-            settle(i, -1, job.missing, job.rejection_regret, st.jobs, st.high_regret, st.now)
+            one.total += job.rejection_cost - job.cost
+            settle(i, -1, job.rejection_cost, job.rejection_regret, st.jobs, st.high_regret, st.now)
         job.best = job.place
     one.best_total = one.total
 
@@ -169,7 +170,7 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table,
 
 @kernel
 def put_left(base: FloatArray, priced: FloatArray, tab: Table, least: FloatArray, st: State) -> None:
-    """Run each absent job where it costs least of all places with room, also those that no list of places holds."""
+    """Run each rejected job where it costs least of all places with room, also those that no list of places holds."""
     slots = len(tab.on_time) - 1
     clusters = st.free.shape[1] // slots
     for i in range(len(st.jobs)):
@@ -180,7 +181,7 @@ def put_left(base: FloatArray, priced: FloatArray, tab: Table, least: FloatArray
         scale = 0.0
         best = np.inf
         chosen = -1
-        paid = st.jobs[i].missing
+        paid = st.jobs[i].rejection_cost
         for r in range(st.demand.shape[1]):
             scale += st.demand[i, r]
         for t in range(st.jobs[i].arrival, slots - tab.length[g] + 1):
@@ -189,7 +190,7 @@ def put_left(base: FloatArray, priced: FloatArray, tab: Table, least: FloatArray
                 if tab.allowed[tab.mask[g], j, t] and fits(i, j * slots + t, st):
                     cost = scale * run_cost(priced, j, t, g, tab) + time
                     true = scale * run_cost(base, j, t, g, tab) + time
-                    if cost < best and true < st.jobs[i].missing:
+                    if cost < best and true < st.jobs[i].rejection_cost:
                         best = cost
                         chosen = j * slots + t
                         paid = true
@@ -204,9 +205,9 @@ def copy_of(state: State) -> State:
 
 
 def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, fill: bool = False) -> State:
-    """Return the schedule with the jobs at given places, -1 for absent, as the present and the best one.
+    """Return the schedule with the jobs at given places, -1 for rejected, as the present and the best one.
 
-    With `fill`, absent jobs run where there is room for them.
+    With `fill`, rejected jobs run where there is room for them.
     """
     state = copy_of(empty)
     priced = prefix_sums(dual.base + prices.reshape(dual.shape))

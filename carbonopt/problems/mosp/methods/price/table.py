@@ -45,7 +45,7 @@ class Table(NamedTuple):
         Weight of tardiness.
     inverse
         Whether lateness costs late x (1 - 1 / (1 + tardiness)), which is caspian's, instead of late x tardiness.
-    absence
+    rejection_cost
         Cost of a job that does not run; infinite where it must.
     """
 
@@ -64,7 +64,7 @@ class Table(NamedTuple):
     on_time: FloatArray
     late: float
     inverse: bool
-    absence: float
+    rejection_cost: float
 
 
 class Jobs(NamedTuple):
@@ -122,7 +122,7 @@ def make_table(instance: MospInstance, value: PlacementValue) -> tuple[Table, Jo
         on_time=on_time,
         late=value.tardiness,
         inverse=value.inverse,
-        absence=instance.objective.absence_price,
+        rejection_cost=instance.objective.rejection_cost,
     )
     return table, Jobs(of_member.ravel().astype(np.int64), of_shape.ravel().astype(np.int64))
 

@@ -42,8 +42,8 @@ def pass_over(s: int, i: int, t: int, price: FloatArray, part: Program, marks: I
     """Let job i of a state never run."""
     st.start[s, i] = part.cost.shape[0] * part.cost.shape[1]
     st.tag[s] ^= marks[i]
-    st.cost[s] += part.absence
-    st.least[s] += part.absence - price[i]
+    st.cost[s] += part.rejection_cost
+    st.least[s] += part.rejection_cost - price[i]
     st.heuristic_to_go[s] -= part.heuristic_to_go[i, t]
 
 
@@ -103,7 +103,7 @@ def start_type(
             else:
                 dropped = min(dropped, least)
             if part.is_ordered:
-                skipped += part.absence - price[i]
+                skipped += part.rejection_cost - price[i]
                 if st.least[s] + skipped > most:
                     dropped = min(dropped, st.least[s] + skipped)
                     break

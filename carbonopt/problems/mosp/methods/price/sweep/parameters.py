@@ -41,7 +41,7 @@ class SweepParameters(Parameters):
     longest_slots
         Duration of the jobs of a part, at most.
     most_clusters, most_jobs_of_part, most_absent
-        Clusters, jobs, and absent jobs of a part, at most.
+        Clusters, jobs, and rejected jobs of a part, at most.
     high_regret_share
         Probability with which a part is one around a job of large excess.
     tournament

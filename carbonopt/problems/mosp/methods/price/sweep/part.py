@@ -49,7 +49,7 @@ class Part:
     price: FloatArray
 
     def places(self, start: IntArray, slots: int) -> IntArray:
-        """Return the places, cluster x `slots` + start, of the part's cluster x T + start; -1 for absent."""
+        """Return the places, cluster x `slots` + start, of the part's cluster x T + start; -1 for rejected."""
         here = self.program.cost.shape[1]
         runs = (start >= 0) & (start < len(self.cluster) * here)
         return np.where(runs, self.cluster[np.where(runs, start // here, 0)] * slots + self.begin + start % here, -1)
@@ -119,7 +119,7 @@ def fill_costs(
                     continue
                 more = scale * run_cost(priced, j, t, g, tab) + time - one.lowest
                 true = scale * run_cost(base, j, t, g, tab) + time
-                if more <= most and true < tab.absence:
+                if more <= most and true < tab.rejection_cost:
                     cost[c, t - begin, n] = true
                     excess[c, t - begin, n] = max(0.0, more)
 
@@ -166,7 +166,7 @@ def make_part(
     cost, excess = (np.full((len(room), end - begin, len(job)), np.inf) for _ in range(2))
     fill_costs(job, (cluster, begin), most_excess, prefix, table, state, (cost, excess))
     heuristic_to_go = np.full((len(job), end - begin + 1), np.inf)
-    if np.isfinite(table.absence):
+    if np.isfinite(table.rejection_cost):
         heuristic_to_go[:, -1] = jobs.rejection_regret[job]
     else:
         heuristic_to_go[:, -1] = np.inf
@@ -190,7 +190,7 @@ def make_part(
         last=last.astype(np.int64),
         heuristic_to_go=heuristic_to_go,
         twin=twin,
-        absence=table.absence,
+        rejection_cost=table.rejection_cost,
         is_ordered=not table.inverse,
     )
-    return Part(program, job, cluster, begin, np.minimum(jobs.lowest[job], table.absence))
+    return Part(program, job, cluster, begin, np.minimum(jobs.lowest[job], table.rejection_cost))

@@ -28,7 +28,7 @@ class Program(NamedTuple):
         Least excess that is still possible for each job from a slot on, shape (n, T + 1).
     twin
         The job before that is equal in everything, -1 for none, shape (n,); where jobs are ordered.
-    absence
+    rejection_cost
         Cost of a job that does not run; infinite where it must.
     is_ordered
         Whether of two jobs of a type the one with the earlier deadline may always start first.
@@ -44,7 +44,7 @@ class Program(NamedTuple):
     last: IntArray
     heuristic_to_go: FloatArray
     twin: IntArray
-    absence: float
+    rejection_cost: float
     is_ordered: bool
 
 

@@ -153,7 +153,7 @@ def evaluate(
                     value += price[i]
                     slope[i] += 1.0
                 else:
-                    value += part.absence
+                    value += part.rejection_cost
         for j in range(len(part.cost)):
             begin = t
             profile = st.profile[s, j]

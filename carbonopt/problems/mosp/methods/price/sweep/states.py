@@ -165,7 +165,7 @@ def value_states(t: int, passed: int, count: int, price: FloatArray, part: Progr
                     least += price[i]
                     heuristic_to_go += part.heuristic_to_go[i, t]
                 else:
-                    least += part.absence
+                    least += part.rejection_cost
         st.least[s] = least
         st.heuristic_to_go[s] = heuristic_to_go
 
@@ -177,7 +177,7 @@ def to_next_slot(t: int, count: int, part: Program, st: States) -> int:
     for s in range(count):
         for j in range(st.profile.shape[1]):
             st.profile[s, j] = part.later[st.profile[s, j]]
-        if part.absence == np.inf:
+        if part.rejection_cost == np.inf:
             for i in range(st.start.shape[1]):
                 keeps[s] = keeps[s] and (st.start[s, i] >= 0 or part.last[i] > t)
     return keep(keeps, st)[0]

@@ -46,7 +46,7 @@ class Swept:
     Parameters
     ----------
     start
-        Cluster x T + slot of each job of the part, -1 for absent, shape (n,); None if nothing was found.
+        Cluster x T + slot of each job of the part, -1 for rejected, shape (n,); None if nothing was found.
     bound
         On the cost of every schedule of the part that is cheaper than the limit of the sweep; at least the limit, where
         there is none such.
@@ -101,7 +101,7 @@ class Sweep:
             None,
             self.price,
             lower=-np.inf,
-            upper=self.program.absence,
+            upper=self.program.rejection_cost,
             remaining=lambda: self.options.remaining,
             spend=lambda: self.options.spend(PATH_STEPS * self.paths.best.size + STATE_STEPS * len(sample)),
             goal=self.most,
@@ -121,8 +121,8 @@ class Sweep:
 
     def _error(self) -> float:
         finite = 0.0
-        if np.isfinite(self.program.absence):
-            finite = self.program.absence
+        if np.isfinite(self.program.rejection_cost):
+            finite = self.program.rejection_cost
         return FLOAT_ERROR * float(np.abs(self.price).sum() + abs(self.most) + len(self.price) * abs(finite))
 
     def go(self, width: int, rounds: int = 0, batch: int | None = None) -> Swept:
