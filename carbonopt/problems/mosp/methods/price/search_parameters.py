@@ -105,7 +105,7 @@ class MoveParameters(Parameters):
     absent_share: float = number(0.5, least=0, most=1)
     most_absent: int = number(4, least=1)
     list_steps: int = number(6, least=1)
-    most_misses: int = number(32, least=1)
+    most_misses: int = number(64, least=1)
     idle_slots: int = number(8, least=0)
     skipped_share: float = number(0.05, least=0, below=1)
     random_order_share: float = number(0.4, least=0, most=1)
