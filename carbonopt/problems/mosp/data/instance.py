@@ -19,6 +19,8 @@ from carbonopt.problems.mosp.data.fixed import FixedRuns, fixed_faults, overload
 
 CAPACITY_ROUNDING = 1e-9
 """Excess of a load over a capacity that counts as rounding, relative to the capacity; the same everywhere."""
+LIMIT_ROUNDING = 1e-6
+"""Excess of a quantity over its limit that counts as rounding, relative to the limit: it is a sum over all jobs."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,6 +132,10 @@ class Limits:
     def told(self) -> dict[str, float]:
         """Return the limits that are there, by quantity."""
         return {name: limit for name, limit in vars(self).items() if limit is not None}
+
+    def allowed(self) -> dict[str, float]:
+        """Return by quantity what still counts as within its limit."""
+        return {name: limit + LIMIT_ROUNDING * max(abs(limit), LIMIT_ROUNDING) for name, limit in self.told().items()}
 
 
 @dataclass(frozen=True)

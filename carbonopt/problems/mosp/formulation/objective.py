@@ -130,7 +130,8 @@ def with_priced_limits(instance: MospInstance, prices: Mapping[str, float]) -> t
     objective = instance.objective
     assert isinstance(objective, CarbonObjective)
     weights = {name: getattr(objective, name) + price for name, price in prices.items()}
-    paid = sum(price * objective.limits.told()[name] for name, price in prices.items())
+    allowed = objective.limits.allowed()
+    paid = sum(price * allowed[name] for name, price in prices.items())
     return instance.with_objective(replace(objective, limits=Limits(), **weights)), paid
 
 

@@ -103,7 +103,7 @@ def _with_limits(
     """Return the bound of the instance whose limits are priced: the price is weight, less price times limit."""
     given = certificate["limit_prices"]
     objective = instance.objective
-    limits = objective.limits.told() if isinstance(objective, CarbonObjective) else {}
+    limits = objective.limits.allowed() if isinstance(objective, CarbonObjective) else {}  # what the checker lets pass
     if not isinstance(given, dict) or set(given) != set(limits):
         words = f"must have a price for each limited quantity ({', '.join(limits) or 'none is limited'})"
         raise InputError(Fault("certificate.limit_prices", words))
@@ -117,7 +117,7 @@ def _with_limits(
         own = getattr(objective, name)
         weights[name] = own + price  # rounded: what is added, exactly, lies between the next two
         added = up(weights[name] - own) if limits[name] > 0 else max(0.0, float(down(weights[name] - own)))
-        paid = float(up(paid + up(added * limits[name])))
+        paid = float(up(paid + up(added * up(limits[name]))))
     free = instance.with_objective(replace(objective, limits=Limits(), **weights))
     rest = {name: part for name, part in certificate.items() if name != "limit_prices"}
     bound, assumes = proven_bound(free, rest, info)

@@ -19,8 +19,6 @@ from carbonopt.core.report import Report, Violation
 from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
 from carbonopt.problems.mosp.verify.objective import normalizer_faults, normalizers_of, objective_of
 
-LIMIT_ROUNDING = 1e-6
-"""Excess over a limit that counts as rounding, relative to the limit: a limit is a sum over all jobs."""
 COLUMNS = ("job", "cluster", "start")
 
 
@@ -200,9 +198,11 @@ def _starts(instance: MospInstance, runs: _Runs) -> Iterator[Violation]:
 
 def _limits(instance: MospInstance, metrics: dict[str, Any]) -> Iterator[Violation]:
     """Yield the limits (epsilon-constraints) that are exceeded by more than rounding."""
-    limits = instance.objective.limits.told() if isinstance(instance.objective, CarbonObjective) else {}
-    for name, limit in limits.items():
-        if metrics[name] > limit + LIMIT_ROUNDING * max(abs(limit), LIMIT_ROUNDING):
+    if not isinstance(instance.objective, CarbonObjective):
+        return
+    limits = instance.objective.limits
+    for name, limit in limits.told().items():
+        if metrics[name] > limits.allowed()[name]:
             text = f"{name} = {metrics[name]:.9g} is above its limit {limit:.9g}"
             yield Violation("limit", text, amount=float(metrics[name] - limit))
 

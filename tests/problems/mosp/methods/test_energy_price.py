@@ -16,6 +16,7 @@ from carbonopt.pareto import pareto
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.methods.limited import limited
 from carbonopt.problems.mosp.online.bound import pieces_bound
+from carbonopt.problems.mosp.verify.certificate import proven_bound
 
 reference = load_module(ROOT / "tests/reference/brute_force.py")
 pyomo = load_module(ROOT / "models/mosp_pyomo.py")
@@ -154,6 +155,16 @@ def test_least_carbon_under_a_limit_on_cost_by_hand(limit, slot, kg):
     assert bound.bound == pytest.approx(co.check(target, bound).proven_bound, rel=1e-9, abs=1e-9)
     with pytest.raises(co.InputError, match=r"energy_cost = 0\.5 is above its limit"):
         co.evaluate(limited(target, "carbon_kg", {"energy_cost": 0.4}), {"job": ["a"], "cluster": ["d"], "start": [0]})
+
+
+def test_no_bound_is_above_a_schedule_that_exceeds_a_limit_by_what_counts_as_rounding():
+    """Slot 0 costs .5 EUR. Priced at .25, slots 0 and 1 cost .225 each, and .225 - .25 x .5 = .1 kg is proven."""
+    target = limited(from_dict(day(1, 0)), "carbon_kg", {"energy_cost": 0.5 * (1 - 5e-7)})
+    solution = co.evaluate(target, {"job": ["a"], "cluster": ["d"], "start": [0]})
+    certificate = {"kind": "lagrangian", "prices": [[[0, 0, 0]]], "limit_prices": {"energy_cost": 0.25}}
+    proven, _ = proven_bound(target, certificate, {})
+    assert solution.objective == pytest.approx(0.1)
+    assert 0.1 - 1e-6 < proven <= solution.objective
 
 
 def test_a_limit_that_nothing_keeps_and_methods_that_know_none():
