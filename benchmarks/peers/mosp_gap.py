@@ -51,7 +51,8 @@ from mosp_gap_tables import CASE, LINE, add_gaps, summary, table
 import carbonopt
 from carbonopt.cli.compile import warm_up as compile_all
 from carbonopt.core.files import require_writable, write_bytes
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 PACKAGES = ("carbonopt", "highspy", "pyomo", "linopy", "ortools", "numpy", "numba")

@@ -74,8 +74,8 @@ def in_millionths(instance: MospInstance, placements: Placements) -> Ints:
     return np.floor(cost * MILLION).astype(np.int64)
 
 
-def absence_cost(instance: MospInstance) -> int | None:
-    """Return what a job that does not run costs, rounded down; None where every job must run."""
+def rejection_cost(instance: MospInstance) -> int | None:
+    """Return what a rejected job costs, rounded down; None where every job must run."""
     price = instance.objective.rejection_cost
     return int(np.floor(price * MILLION)) if np.isfinite(price) else None
 
@@ -98,16 +98,16 @@ def boolean_form(model: Any, instance: MospInstance, options: Options) -> tuple[
     """Add one boolean a placement, exactly one of them a job, and one linear row a cluster, resource and slot."""
     from ortools.sat.python.cp_model import LinearExpr  # type: ignore[import-not-found, unused-ignore]
 
-    placements, price = possible_placements(instance), absence_cost(instance)
+    placements, price = possible_placements(instance), rejection_cost(instance)
     x = [model.new_bool_var("") for _ in range(len(placements))]
     costs, out = in_millionths(instance, placements).tolist(), []
     ends = np.searchsorted(placements.job, np.arange(1, len(instance.jobs) + 1)).tolist()
     for first, end in zip([0, *ends[:-1]], ends, strict=True):
         if options.remaining == 0:
             return None
-        absent = [] if price is None else [model.new_bool_var("")]
-        model.add_exactly_one(x[first:end] + absent)
-        out += absent
+        rejected = [] if price is None else [model.new_bool_var("")]
+        model.add_exactly_one(x[first:end] + rejected)
+        out += rejected
     for used, needs, limit in capacity_rows(instance, placements):
         if options.remaining == 0:
             return None
@@ -152,7 +152,7 @@ def cp_sat_interval(instance: MospInstance, seconds: float) -> Numbers:
 def interval_form(model: Any, instance: MospInstance, options: Options) -> tuple[Any, Reader] | None:
     """Add the start of each job, an optional interval on each cluster, and its cost by a table of the starts."""
     placements, limits, jobs = possible_placements(instance, fitting=False), whole_limits(instance), instance.jobs
-    costs, price = in_millionths(instance, placements), absence_cost(instance)
+    costs, price = in_millionths(instance, placements), rejection_cost(instance)
     ends = np.searchsorted(placements.job, np.arange(1, len(jobs) + 1)).tolist()
     running: list[list[tuple[Any, int]]] = [[] for _ in limits]
     chosen: list[tuple[Any, list[tuple[int, Any]]]] = []

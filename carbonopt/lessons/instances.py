@@ -9,7 +9,8 @@ import numpy as np
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.elastic.data.instance import Cluster, ElasticInstance, ElasticJobs, Profile
-from carbonopt.problems.mosp.data.instance import CarbonObjective, Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, PurchasingJobs
 from carbonopt.problems.purchasing.data.settings import Queue
 

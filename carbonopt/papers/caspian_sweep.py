@@ -12,7 +12,8 @@ import numpy as np
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp import PROBLEM
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance, Objective
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Objective
 from carbonopt.problems.mosp.online.bound import pieces_bound
 from carbonopt.simulate import simulate
 from carbonopt.simulation import make_policy

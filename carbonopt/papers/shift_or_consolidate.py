@@ -29,7 +29,8 @@ from carbonopt.idle_power import on_machines, with_idle_power, with_starts
 from carbonopt.papers.figure import Figure, Run
 from carbonopt.plotting.points import bars
 from carbonopt.problems.ecas.data.instance import EcasInstance
-from carbonopt.problems.mosp.data.instance import CarbonObjective, Clusters, MospInstance
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.data.schedule import from_schedule
 from carbonopt.solve import solve
 

@@ -16,7 +16,8 @@ from carbonopt.core.time import format_utc
 from carbonopt.io.queues.job import RUNNING, QueuedJob
 from carbonopt.planning.site import Site, Terms
 from carbonopt.problems.mosp.data.fixed import FixedRuns
-from carbonopt.problems.mosp.data.instance import CarbonObjective, Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 
 ROUNDING_SLOTS = 1e-6
 """A time this close above a slot's edge is at the edge: moments are of whole microseconds."""

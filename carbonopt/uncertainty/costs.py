@@ -12,7 +12,8 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.evaluate import evaluate
 from carbonopt.problems.elastic.data.instance import ElasticInstance
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.formulation.objective import refuse_energy_price
 from carbonopt.uncertainty.measures import CVaR, Expectation, Risk, largest_sum, tail_mean
 from carbonopt.uncertainty.scenarios import Scenarios

@@ -16,7 +16,8 @@ from carbonopt.core.time import TimeGrid
 from carbonopt.idle_power import on_machines, with_idle_power
 from carbonopt.papers.figure import Run, figure_of
 from carbonopt.papers.shift_or_consolidate import earliest, in_zone
-from carbonopt.problems.mosp.data.instance import CarbonObjective, Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.data.schedule import from_schedule
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, PurchasingJobs
 

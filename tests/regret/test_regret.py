@@ -12,7 +12,8 @@ import carbonopt as co
 from carbonopt.core.errors import InputError, UnsupportedError
 from carbonopt.core.registry import problem_of
 from carbonopt.forecasts import ForecastArchive
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospJobs
+from carbonopt.problems.mosp.data.instance import MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Queue
 from carbonopt.regret import least
 from carbonopt.regret.least import cost_of

@@ -42,7 +42,7 @@ _BRIEF = {
     "start": {"least_jobs": 30},
     "search": {"moves_per_job": 20, "first_moves": 100},
     "cuts": {"most_jobs_of_tree": 25, "most_columns": 0},
-    "sweeps": {
+    "beam": {
         "parts_per_job": 1,
         "root_rounds": 3,
         "proof_widths": [50],
@@ -51,6 +51,8 @@ _BRIEF = {
     },
 }
 """So that every part of `price` runs on the instances of `carbonopt compile`, and none for long."""
+_REJECTING = _BRIEF | {"bound": {"iterations": 30, "steps": 30}}
+"""The same with prices that are good enough for the relaxation to reject jobs."""
 
 PROBLEM = Problem(
     name="mosp",
@@ -121,6 +123,6 @@ PROBLEM = Problem(
     lengths_known=True,
     warmups=(
         Warmup({**_BENCH, "jobs": 24}, params=_BRIEF, mip_rel_gap=0.0),
-        Warmup({**_BENCH, "jobs": 60, "load": 1.6}, params=_BRIEF, mip_rel_gap=0.0),
+        Warmup({**_BENCH, "jobs": 60, "load": 1.6}, params=_REJECTING, mip_rel_gap=0.0),
     ),
 )

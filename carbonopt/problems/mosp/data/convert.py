@@ -20,13 +20,8 @@ from carbonopt.io.prices import price_provenance, read_prices
 from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.trace import read_trace
 from carbonopt.problems.mosp.data.generate import BYTES_PER_SLOT
-from carbonopt.problems.mosp.data.instance import (
-    CarbonObjective,
-    Clusters,
-    MospInstance,
-    MospJobs,
-    make_objective,
-)
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, make_objective
 
 DEFAULT_WEIGHTS = (1.0, 0.1, 0.0)
 

@@ -29,15 +29,8 @@ from carbonopt.io.schema import (
 from carbonopt.problems.mosp.data import validate
 from carbonopt.problems.mosp.data.file_shape import shape_faults
 from carbonopt.problems.mosp.data.fixed import FixedRuns
-from carbonopt.problems.mosp.data.instance import (
-    CarbonObjective,
-    CaspianObjective,
-    Clusters,
-    Limits,
-    MospInstance,
-    MospJobs,
-    Objective,
-)
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits, Objective
 
 
 def _scalar_or_row(value: Any) -> str:

@@ -16,12 +16,8 @@ from carbonopt.core.time import TimeGrid, format_utc, parse_utc
 from carbonopt.io.supercomputer import SUPERCOMPUTER
 from carbonopt.io.synthetic import published_zones, synthetic_carbon
 from carbonopt.io.workload import job_names
-from carbonopt.problems.mosp.data.instance import (
-    Clusters,
-    MospInstance,
-    MospJobs,
-    make_objective,
-)
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import make_objective
 from carbonopt.problems.mosp.data.shapes import Shape, supercomputer_workload
 
 PRESETS = ("caspian", "bench", "supercomputer")

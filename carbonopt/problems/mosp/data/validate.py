@@ -14,7 +14,8 @@ from carbonopt.core.jobs import duplicate_faults
 from carbonopt.core.validate import Axes, outside, wrong_shapes
 
 if TYPE_CHECKING:
-    from carbonopt.problems.mosp.data.instance import Clusters, MospJobs, Objective
+    from carbonopt.problems.mosp.data.instance import Clusters, MospJobs
+    from carbonopt.problems.mosp.data.objectives import Objective
 
 JOB_AXES: Axes = {
     "arrival": ("job",),

@@ -16,7 +16,8 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, Limits, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,8 @@ from carbonopt.core.options import Schedule
 from carbonopt.milp.block import Block
 from carbonopt.milp.program import Program, require_memory
 from carbonopt.problems.mosp.data.fixed import fixed_rows
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.data.schedule import as_schedule
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, quantity_value
 

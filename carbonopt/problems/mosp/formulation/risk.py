@@ -27,7 +27,8 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.milp import risk
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.formulation.program import MospProgram, build
 

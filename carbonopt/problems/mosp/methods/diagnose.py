@@ -14,7 +14,8 @@ from carbonopt.core.report import Diagnosis, Finding
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.elastic import add_shortage
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.formulation.program import (
     Placements,
@@ -44,7 +45,7 @@ def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
     Parameters
     ----------
     instance
-        Under either objective. Where jobs may be left out there is always a schedule; the findings
+        Under either objective. Where jobs may be rejected there is always a schedule; the findings
         then tell what keeps all of them from running.
     options
         Time limit and threads of the solver.
@@ -58,7 +59,7 @@ def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
         found = Diagnosis(True, "no job is left to place")
     findings = (*stuck, *found.findings)
     if not must_run(instance):
-        return Diagnosis(True, "jobs may be left out, so the empty schedule is one", findings)
+        return Diagnosis(True, "jobs may be rejected, so the empty schedule is one", findings)
     if "limits" in instance.constraints and found.feasible and not stuck:
         return Diagnosis(None, "all jobs have room, but objective.limits are not looked at", findings)
     if stuck:

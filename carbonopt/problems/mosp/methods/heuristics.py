@@ -184,8 +184,8 @@ def report(partial: PartialSchedule, options: Options) -> None:
 def _by_size(instance: MospInstance) -> IntArray:
     """Return the jobs in the order in which they are placed.
 
-    Large ones first, since they find no room later; small ones first where jobs may stay out, since
-    a small job's absence costs as much as a large one's.
+    Large ones first, since they find no room later; small ones first where jobs may be rejected, since
+    a small rejected job costs as much as a large one.
     """
     size = (instance.jobs.demand.sum(axis=1) * instance.jobs.duration).astype(float)
     return np.argsort(-size if must_run(instance) else size, kind="stable")
@@ -197,23 +197,23 @@ def must_run(instance: MospInstance) -> bool:
 
 
 def total_cost(partial: PartialSchedule) -> float:
-    """Return the objective, negated under a maximisation; absent jobs at their price, if they have one."""
+    """Return the objective, negated under a maximisation; rejected jobs at their price, if they have one."""
     placed = partial.placed
     run = float(partial.value.sign * partial.value.of(placed, partial.cluster[placed], partial.start[placed]).sum())
-    absent = len(partial.instance.jobs) - len(placed)
+    rejected = len(partial.instance.jobs) - len(placed)
     price = partial.instance.objective.rejection_cost
-    return run + (absent * price if np.isfinite(price) else 0.0)
+    return run + (rejected * price if np.isfinite(price) else 0.0)
 
 
 def is_schedule(partial: PartialSchedule) -> bool:
-    """Return whether the instance lets the jobs that are not placed stay out."""
+    """Return whether the instance lets the jobs that are not placed be rejected."""
     return partial.complete or not must_run(partial.instance)
 
 
 def _rank(partial: PartialSchedule) -> tuple[int, float]:
-    """Sort key: fewer jobs left out first where every job must run, then the cost."""
-    missing = int((partial.cluster < 0).sum())
-    return (missing if must_run(partial.instance) else 0, total_cost(partial))
+    """Sort key: fewer rejected jobs first where every job must run, then the cost."""
+    rejected = int((partial.cluster < 0).sum())
+    return (rejected if must_run(partial.instance) else 0, total_cost(partial))
 
 
 def _cost(partial: PartialSchedule, job: int, cluster: int, start: int) -> float:

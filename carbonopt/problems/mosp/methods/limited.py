@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from carbonopt.core.errors import UnsupportedError, one_of
-from carbonopt.problems.mosp.data.instance import CarbonObjective, Limits, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, Limits
 
 QUANTITIES = ("carbon_kg", "energy_cost", "tardiness_slots")
 

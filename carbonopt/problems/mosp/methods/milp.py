@@ -14,7 +14,8 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.milp.reading import Reading
-from carbonopt.problems.mosp.data.instance import CaspianObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CaspianObjective
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.formulation.program import (
     MospProgram,

@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
-from carbonopt.problems.mosp.data.instance import CaspianObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CaspianObjective
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, placement_value, single_term
 from carbonopt.problems.mosp.formulation.program import (
     build_normalizer,

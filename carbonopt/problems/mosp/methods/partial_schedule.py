@@ -28,7 +28,7 @@ class PartialSchedule:
     def __init__(self, instance: MospInstance, value: PlacementValue) -> None:
         self.instance = instance
         self.value = value
-        self.free: FloatArray = np.array(instance.clusters.limit)
+        self.capacity_left: FloatArray = np.array(instance.clusters.limit)
         limit = instance.clusters.max_starts_per_slot
         if limit is None:
             self.starts_left = None
@@ -49,7 +49,7 @@ class PartialSchedule:
     @property
     def steps_a_job(self) -> float:
         """Loop steps to look for places of one job, about: whole arrays in some 20 calls of numpy."""
-        return CALL_STEPS + self.free.size
+        return CALL_STEPS + self.capacity_left.size
 
     def starts(self, job: int) -> IntArray:
         """Return the slots in which `job` may start, by release and horizon."""
@@ -60,7 +60,7 @@ class PartialSchedule:
         """Return where `job` fits now, shape (M, number of `starts`)."""
         starts = self.starts(job)
         duration = int(self.instance.jobs.duration[job])
-        lacking = (self.free < self.instance.jobs.demand[job][:, None]).any(axis=1)
+        lacking = (self.capacity_left < self.instance.jobs.demand[job][:, None]).any(axis=1)
         blocked = np.zeros((len(lacking), lacking.shape[1] + 1), dtype=np.int64)
         np.cumsum(lacking, axis=1, out=blocked[:, 1:])
         free = blocked[:, starts + duration] == blocked[:, starts]
@@ -73,7 +73,7 @@ class PartialSchedule:
         if self.starts_left is not None and self.starts_left[cluster, start] < 1:
             return False
         end = start + int(self.instance.jobs.duration[job])
-        return bool((self.free[cluster, :, start:end] >= self.instance.jobs.demand[job][:, None]).all())
+        return bool((self.capacity_left[cluster, :, start:end] >= self.instance.jobs.demand[job][:, None]).all())
 
     def cheapest(self, job: int) -> tuple[int, int, float] | None:
         """Return the best (cluster, start, cost) where `job` fits; None if it fits nowhere.
@@ -102,7 +102,7 @@ class PartialSchedule:
 
     def _take(self, job: int, cluster: int, start: int, sign: int) -> None:
         end = start + int(self.instance.jobs.duration[job])
-        self.free[cluster, :, start:end] -= sign * self.instance.jobs.demand[job][:, None]
+        self.capacity_left[cluster, :, start:end] -= sign * self.instance.jobs.demand[job][:, None]
         if self.starts_left is not None:
             self.starts_left[cluster, start] -= sign
 

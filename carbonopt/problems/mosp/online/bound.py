@@ -22,7 +22,8 @@ import numpy as np
 from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.formulation.objective import carbon_kg_per_unit, refuse_energy_price
 
 STEPS = 300

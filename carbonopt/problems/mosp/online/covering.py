@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from carbonopt.core.solution import Solution
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective
 from carbonopt.problems.mosp.online.bound import pieces_bound
 
 
@@ -21,7 +22,7 @@ def covering(instance: MospInstance, runs: Sequence[Solution], carbon: bool) -> 
     runs
         Checked schedules of it.
     carbon
-        Whether it minimises carbon alone. A job may then stay out, for nothing, where it does in a run.
+        Whether it minimises carbon alone. A job may then be rejected, for nothing, where it is in a run.
 
     Returns
     -------

@@ -17,7 +17,8 @@ from carbonopt.core.ranges import require_number, require_one_of
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp import PROBLEM
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.data.schedule import from_schedule
 from carbonopt.problems.mosp.methods.milp import choose
 from carbonopt.problems.mosp.methods.normalizers import value_of
@@ -67,7 +68,7 @@ class Rolling(Policy):
         Its jobs are expected to come again, in the same slots (see `expected`); None: nobody else is expected.
         Without effect on `lp-rounding-caspian`, the default, and on the greedy methods: they place one job after the
         other where it alone is best, and those that are there come first (under the caspian objective, normalizers
-        and jobs that the LP leaves out may make a difference).
+        and jobs that the LP rejects may make a difference).
     change_share
         Price of stopping or moving a running job, over the mean cost of a job in the plan.
     budget_share

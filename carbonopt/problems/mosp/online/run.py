@@ -11,7 +11,8 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective
 from carbonopt.problems.mosp.formulation.objective import refuse_energy_price
 from carbonopt.problems.mosp.methods.normalizers import normalizers
 from carbonopt.problems.mosp.online.forecasts import ZoneForecasts
@@ -40,7 +41,7 @@ def simulate(instance: MospInstance, policy: Policy, options: SimulationOptions)
     -------
     Outcome
         Its info has ``pieces`` (see `carbonopt.problems.mosp.verify.check`). Where a job could not complete by
-        slot T, status ``unknown`` and ``unfinished_jobs``; jobs that may be left out and never began are not
+        slot T, status ``unknown`` and ``unfinished_jobs``; jobs that may be rejected and never began are not
         among them.
     """
     if options.mode != "paper":

@@ -94,7 +94,7 @@ class Plan:
             self._restore(before)
             return False
         saved += moved
-        after = (self.partial.cluster.copy(), self.partial.start.copy(), self.partial.free.copy())
+        after = (self.partial.cluster.copy(), self.partial.start.copy(), self.partial.capacity_left.copy())
         new = sum(self.cost(each) for each in saved)
         self._restore(before)
         if new >= sum(self.cost(each) for each in saved) - 1e-12:
@@ -126,10 +126,11 @@ class Plan:
         return moved
 
     def _kept(self) -> _Kept:
-        return self.partial.cluster.copy(), self.partial.start.copy(), self.partial.free.copy()
+        return self.partial.cluster.copy(), self.partial.start.copy(), self.partial.capacity_left.copy()
 
     def _restore(self, saved: _Kept) -> None:
-        for mine, kept in zip((self.partial.cluster, self.partial.start, self.partial.free), saved, strict=True):
+        partial = self.partial
+        for mine, kept in zip((partial.cluster, partial.start, partial.capacity_left), saved, strict=True):
             mine[...] = kept
 
     # the two stages

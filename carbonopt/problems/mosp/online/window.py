@@ -15,14 +15,8 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.time import TimeGrid
-from carbonopt.problems.mosp.data.instance import (
-    CarbonObjective,
-    CaspianObjective,
-    Clusters,
-    MospInstance,
-    MospJobs,
-    Objective,
-)
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Objective
 from carbonopt.problems.mosp.formulation.objective import carbon_kg_per_unit
 from carbonopt.problems.mosp.online.forecasts import ZoneForecasts
 from carbonopt.simulation import State

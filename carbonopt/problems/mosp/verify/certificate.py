@@ -29,13 +29,8 @@ from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
-from carbonopt.problems.mosp.data.instance import (
-    CAPACITY_ROUNDING,
-    CarbonObjective,
-    CaspianObjective,
-    Limits,
-    MospInstance,
-)
+from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
 
 JOBS_AT_ONCE = 1_000
 """Jobs whose costs by start are held in memory together."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from carbonopt.core.errors import shown
 from carbonopt.core.report import Violation
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective
 
 NORMALIZER_TOLERANCE = 1e-6
 """By how much a schedule may exceed a normalizer that an LP solver found, relative."""

@@ -20,7 +20,8 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import shown
 from carbonopt.core.report import Report, Violation
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.instance import MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.verify.objective import normalizer_faults, normalizers_of, objective_of
 from carbonopt.problems.mosp.verify.whole_runs import check_runs, is_slot
 

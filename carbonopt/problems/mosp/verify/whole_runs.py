@@ -16,7 +16,8 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import shown
 from carbonopt.core.ranges import LARGEST_WHOLE
 from carbonopt.core.report import Report, Violation
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.verify.objective import normalizer_faults, normalizers_of, objective_of
 
 COLUMNS = ("job", "cluster", "start")
@@ -39,7 +40,7 @@ def check_runs(instance: MospInstance, schedule: dict[str, Any], info: dict[str,
     instance
         The instance that the schedule is for.
     schedule
-        Columns ``job``, ``cluster`` (names) and ``start`` (slot); a job that is absent does not run.
+        Columns ``job``, ``cluster`` (names) and ``start`` (slot); a job that is not listed does not run.
     info
         ``normalizers`` of the caspian objective where the instance does not fix them.
 

@@ -30,7 +30,7 @@ def test_room_finds_the_cheapest_place_that_is_left(tiny):
         room.place(job, *place)
     assert room.complete
     room.remove(1)
-    assert room.free[0, 0] == pytest.approx([0, 1], abs=1e-8)
+    assert room.capacity_left[0, 0] == pytest.approx([0, 1], abs=1e-8)
 
 
 def test_room_respects_per_slot_capacity(random_instance):

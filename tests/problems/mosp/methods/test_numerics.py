@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import carbonopt as co
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*six orders of magnitude")
 

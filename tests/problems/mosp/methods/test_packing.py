@@ -98,7 +98,7 @@ def test_a_job_taken_out_and_put_back_leaves_no_trace(crowded):
         assert fits(i, job.place, state)
         put(i, job.place, job.cost, job.excess, state)
     assert (state.place == before.place).all()
-    assert (state.free == before.free).all()
+    assert (state.capacity_left == before.capacity_left).all()
     assert (state.room == before.room).all()
 
 
@@ -116,7 +116,7 @@ def test_an_undone_move_leaves_no_trace(crowded):
         undo(count, state)
         for field in ("place", "cost", "excess"):
             assert (state.jobs[field] == before.jobs[field]).all()
-        assert (state.free == before.free).all()
+        assert (state.capacity_left == before.capacity_left).all()
         assert (state.room == before.room).all()
     assert moved > 0
 
@@ -180,7 +180,7 @@ def test_a_schedule_placed_at_once_is_the_one_of_jobs_placed_one_by_one(random_i
             assert (at_once.jobs[name] == again.jobs[name]).all()
         for name in ("cost", "excess"):
             assert at_once.jobs[name] == pytest.approx(again.jobs[name], rel=1e-5, abs=1e-6)  # lists are in single
-        assert at_once.free == pytest.approx(again.free)
+        assert at_once.capacity_left == pytest.approx(again.capacity_left)
         assert (at_once.room == again.room).all()
         assert (at_once.head == again.head).all()
         for listed, count, at in (

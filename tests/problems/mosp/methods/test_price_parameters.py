@@ -10,7 +10,7 @@ import carbonopt as co
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.search_parameters import SearchParameters
 
-NO_SWEEPS: dict[str, Any] = {"sweeps": {"most_jobs": 0}, "cuts": {"most_jobs_of_tree": 0}}
+NO_BEAMS: dict[str, Any] = {"beam": {"most_jobs": 0}, "cuts": {"most_jobs_of_tree": 0}}
 """The search is then all that looks for schedules."""
 
 
@@ -20,7 +20,7 @@ def instance() -> co.Instance:
 
 
 def test_what_is_set_holds_and_is_recorded(instance: co.Instance) -> None:
-    given = NO_SWEEPS | {"search": {"moves_per_job": 3, "first_moves": 10}}
+    given = NO_BEAMS | {"search": {"moves_per_job": 3, "first_moves": 10}}
     found = co.solve(instance, "price", params=given, mip_rel_gap=0.0, time_limit=None)
     assert found.info["moves"] == 32  # 3 x 30, times (30 / 50)^2: fewer jobs than `full_moves_jobs` get fewer moves
     assert found.options["params"] == given
@@ -28,7 +28,7 @@ def test_what_is_set_holds_and_is_recorded(instance: co.Instance) -> None:
 
 def test_without_an_ascent_the_bound_is_that_of_free_capacity(instance: co.Instance) -> None:
     usual, without = (
-        co.solve(instance, "price", params=NO_SWEEPS | {"search": {"moves_per_job": 1}} | given, time_limit=None).bound
+        co.solve(instance, "price", params=NO_BEAMS | {"search": {"moves_per_job": 1}} | given, time_limit=None).bound
         for given in ({}, {"bound": {"temperatures": [0.03], "iterations": 1, "steps": 0}})
     )
     assert usual is not None
@@ -41,7 +41,7 @@ def test_without_an_ascent_the_bound_is_that_of_free_capacity(instance: co.Insta
     [
         ({"search": {"moves_per_job": -1}}, "params.search.moves_per_job = -1: must be a whole number, at least 0"),
         ({"search": {"move": {"tournament": 0}}}, "params.search.move.tournament = 0: must be a whole number"),
-        ({"sweeps": {"width": 3}}, "params.sweeps.width: is unknown"),
+        ({"beam": {"width": 3}}, "params.beam.width: is unknown"),
         (SearchParameters(), "must be PriceParameters, not SearchParameters"),
     ],
 )

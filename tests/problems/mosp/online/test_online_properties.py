@@ -10,7 +10,7 @@ import pytest
 import carbonopt as co
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp import PROBLEM
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective
 from carbonopt.problems.mosp.online.bound import pieces_bound
 from carbonopt.problems.mosp.online.rolling import Rolling
 from carbonopt.problems.mosp.online.steady import Plan
@@ -52,7 +52,7 @@ def test_steady_plans_put_who_is_expected_where_there_is_room_after_their_arriva
     def watched(plan: Plan, *args) -> None:
         returned_to(plan, *args)
         placed, jobs = plan.partial.placed, plan.window.instance.jobs
-        judged.append((plan.partial.start >= jobs.arrival)[placed].all() and plan.partial.free.min() >= -1e-9)
+        judged.append((plan.partial.start >= jobs.arrival)[placed].all() and plan.partial.capacity_left.min() >= -1e-9)
         later.append(int((jobs.arrival[placed] > plan.window.now).sum()))
 
     moved: list[bool] = []

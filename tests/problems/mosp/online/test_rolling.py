@@ -10,7 +10,8 @@ from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.status import Status
 from carbonopt.core.time import TimeGrid
-from carbonopt.problems.mosp.data.instance import CarbonObjective, Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.online.rolling import Rolling
 from carbonopt.simulate import simulate
 from carbonopt.simulation import Policy

@@ -8,7 +8,8 @@ import carbonopt as co
 from carbonopt.check import report_on
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.time import TimeGrid
-from carbonopt.problems.mosp.data.instance import CarbonObjective, CaspianObjective, Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective
 
 
 def small(**changes) -> MospInstance:

@@ -33,7 +33,7 @@ class Proof:
     rejections
         The bound by branches on the number of rejected jobs; None before `count_rejections`, or where that is skipped.
     tree
-        The bound of a search tree, by sweeps or HiGHS: it has no certificate.
+        The bound of a search tree, by beams or HiGHS: it has no certificate.
     typical_cost, work
         What a job costs on average where capacity is ignored, in size, and its mean units x slots.
     """

@@ -61,8 +61,8 @@ class SmallProgram:
             values[self.u.start + columns[int(dual.jobs.shape[i]), int(place[i])]] += 1
             values[self.n.start + numbers[int(dual.jobs.member[i]), int(place[i]) % slots]] += 1
         if "rejected" in self.program.variables:
-            away = np.bincount(dual.jobs.member[place < 0], minlength=len(dual.table.jobs))
-            values[self.program.variables["rejected"].slice] = away
+            rejected = np.bincount(dual.jobs.member[place < 0], minlength=len(dual.table.jobs))
+            values[self.program.variables["rejected"].slice] = rejected
         return values
 
     def places(self, dual: Dual, values: FloatArray) -> IntArray:

@@ -12,12 +12,12 @@ from carbonopt.problems.mosp.methods.price.records import State
 
 
 @kernel
-def filled_slots(free: FloatArray, demand: FloatArray, least: FloatArray, place: int, length: int) -> int:
+def filled_slots(left: FloatArray, demand: FloatArray, least: FloatArray, place: int, length: int) -> int:
     """Return in how many slots of a run a demand would leave less room than any job needs."""
     slots = 0
     for s in range(place, place + length):
         for r in range(len(demand)):
-            if free[r, s] - demand[r] < least[r]:
+            if left[r, s] - demand[r] < least[r]:
                 slots += 1
                 break
     return slots
@@ -48,7 +48,7 @@ def insert(
     """
     job = st.jobs[i]
     demand = st.demand[i]
-    free = st.free
+    left = st.capacity_left
     room = st.room
     least = st.least_demand
     level = job.level
@@ -64,8 +64,8 @@ def insert(
         excess = entries[k].excess
         if excess > most_excess or excess - full_slot_bonus * length >= best:
             break
-        if is_open(room, level, place, length) and (is_level or has_room(free, demand, place, length)):
-            score = excess - full_slot_bonus * filled_slots(free, demand, least, place, length)
+        if is_open(room, level, place, length) and (is_level or has_room(left, demand, place, length)):
+            score = excess - full_slot_bonus * filled_slots(left, demand, least, place, length)
             if score < best and (skipped <= 0.0 or rng.random() >= skipped):
                 cost = listed_cost(i, entries[k], places, st)
                 if cost <= most:

@@ -7,8 +7,8 @@
 3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
    of moves is used.
 4. Where few places are left, HiGHS's cuts raise the bound.
-5. Sweeps over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap this
-   leaves goes to HiGHS, without what the prices rule out.
+5. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
+   this leaves goes to HiGHS, without what the prices rule out.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from carbonopt.problems.mosp.methods.greedy import greedy
 from carbonopt.problems.mosp.methods.milp import branch
 from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
+from carbonopt.problems.mosp.methods.price.beam.expansion import expand
+from carbonopt.problems.mosp.methods.price.beam.improve import is_small
+from carbonopt.problems.mosp.methods.price.beam.part import whole_units
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.search import anneal
 from carbonopt.problems.mosp.methods.price.solver import STEPS_A_MOVE, Solver
-from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
-from carbonopt.problems.mosp.methods.price.sweep.improve import is_small
-from carbonopt.problems.mosp.methods.price.sweep.part import whole_units
 from carbonopt.problems.mosp.methods.price.units import in_like_units
 from carbonopt.problems.mosp.methods.rounding import lp_rounding
 
@@ -90,21 +90,21 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     params = solver.params
     jobs = len(instance.jobs)
     few = jobs <= params.cuts.most_jobs_of_tree
-    small = is_small(instance, solver.dual, params.sweeps)
-    sweeps = params.sweeps.least_jobs <= jobs <= params.sweeps.most_jobs
-    sweeps = sweeps and whole_units(instance.jobs.demand) is not None
+    small = is_small(instance, solver.dual, params.beam)
+    beams = params.beam.least_jobs <= jobs <= params.beam.most_jobs
+    beams = beams and whole_units(instance.jobs.demand) is not None
     if jobs <= params.rejections.most_jobs:
         solver.count_rejections()
-    if few or (sweeps and small):
+    if few or (beams and small):
         solver.search(options.part(params.search.small_time_share), params.search.small_moves_per_job)
-    elif sweeps and solver.rejects:
+    elif beams and solver.rejects:
         solver.search(options.part(params.search.rejecting_time_share))
-    elif sweeps:
+    elif beams:
         solver.search(options.part(params.search.time_share))
-    if sweeps and not few:
+    if beams and not few:
         solver.cut()
-    if sweeps and (small or not few):
-        solver.sweep(few)
+    if beams and (small or not few):
+        solver.search_beams(few)
     if few:
         return solver.branch(info)
     solver.search(options)

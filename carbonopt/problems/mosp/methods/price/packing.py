@@ -36,11 +36,11 @@ def is_open(room: IntArray, level: int, place: int, length: int) -> bool:
 
 
 @kernel
-def has_room(free: FloatArray, demand: FloatArray, place: int, length: int) -> bool:
+def has_room(left: FloatArray, demand: FloatArray, place: int, length: int) -> bool:
     """Return whether a run of slots has room for a demand, slot by slot."""
     for r in range(len(demand)):
         for s in range(place, place + length):
-            if free[r, s] < demand[r]:
+            if left[r, s] < demand[r]:
                 return False
     return True
 
@@ -51,23 +51,23 @@ def fits(i: int, place: int, st: State) -> bool:
     job = st.jobs[i]
     if not is_open(st.room, job.level, place, job.length):
         return False
-    return job.is_level or has_room(st.free, st.demand[i], place, job.length)
+    return job.is_level or has_room(st.capacity_left, st.demand[i], place, job.length)
 
 
 @kernel
 def add(
-    sign: float, demand: FloatArray, place: int, length: int, free: FloatArray, levels: FloatArray, room: IntArray
+    sign: float, demand: FloatArray, place: int, length: int, left: FloatArray, levels: FloatArray, room: IntArray
 ) -> None:
     """Add a demand, times a sign, to what is free in a run of slots."""
     for s in range(place, place + length):
         word = s >> SHIFT
         bit = 1 << (s & (WORD - 1))
         for r in range(len(demand)):
-            free[r, s] += sign * demand[r]
+            left[r, s] += sign * demand[r]
         for v in range(len(levels)):
             enough = True
             for r in range(len(demand)):
-                enough = enough and free[r, s] >= levels[v, r]
+                enough = enough and left[r, s] >= levels[v, r]
             room[v, word] &= ~bit
             if enough:
                 room[v, word] |= bit
@@ -117,7 +117,7 @@ def put(i: int, place: int, cost: float, excess: float, st: State) -> None:
     head = st.head
     job = jobs[i]
     first = head[place]
-    add(-1.0, st.demand[i], place, job.length, st.free, st.levels, st.room)
+    add(-1.0, st.demand[i], place, job.length, st.capacity_left, st.levels, st.room)
     settle(i, place, cost, excess, jobs, st.high_regret, st.now)
     unlist_rejected(i, st)
     job.after = first
@@ -133,7 +133,7 @@ def take(i: int, st: State) -> None:
     jobs = st.jobs
     now = st.now
     job = jobs[i]
-    add(1.0, st.demand[i], job.place, job.length, st.free, st.levels, st.room)
+    add(1.0, st.demand[i], job.place, job.length, st.capacity_left, st.levels, st.room)
     if job.before >= 0:
         jobs[job.before].after = job.after
     else:

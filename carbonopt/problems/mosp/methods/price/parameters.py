@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from carbonopt.core.parameters import Parameters
+from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
 from carbonopt.problems.mosp.methods.price.bound_parameters import (
     BoundParameters,
     CutParameters,
     RejectionBranchParameters,
 )
 from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParameters, SearchParameters, StartParameters
-from carbonopt.problems.mosp.methods.price.sweep.parameters import SweepParameters
 
 
 @dataclass(frozen=True)
 class PriceParameters(Parameters):
-    """Of method `price`: bound, first schedule, search, cuts and sweeps.
+    """Of method `price`: bound, first schedule, search, cuts and beams.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class PriceParameters(Parameters):
         The annealing.
     cuts
         HiGHS's cuts, and its tree for small instances.
-    sweeps
+    beam
         The dynamic program over slots.
     """
 
@@ -42,4 +42,4 @@ class PriceParameters(Parameters):
     start: StartParameters = field(default_factory=StartParameters)
     search: SearchParameters = field(default_factory=SearchParameters)
     cuts: CutParameters = field(default_factory=CutParameters)
-    sweeps: SweepParameters = field(default_factory=SweepParameters)
+    beam: BeamParameters = field(default_factory=BeamParameters)

@@ -89,7 +89,7 @@ class State(NamedTuple):
         Records of type `JOB`, shape (N,).
     demand
         Shape (N, R).
-    free
+    capacity_left
         Units left of each resource by cluster x T + slot, shape (R, M T).
     levels, least_demand
         Demands that have bits of their own, shape (V, R), and the least of all jobs, shape (R,).
@@ -108,7 +108,7 @@ class State(NamedTuple):
 
     jobs: RecordArray
     demand: FloatArray
-    free: FloatArray
+    capacity_left: FloatArray
     levels: FloatArray
     least_demand: FloatArray
     room: IntArray

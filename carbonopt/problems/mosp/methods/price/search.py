@@ -50,8 +50,8 @@ class Rules(NamedTuple):
     most_moved: int
     spread_slots: int
     elsewhere_share: float
-    absent_share: float
-    most_absent: int
+    retry_share: float
+    most_retried: int
     list_steps: int
     most_misses: int
     idle_slots: int
@@ -133,8 +133,8 @@ def call_rejected(i: int, rng: np.random.Generator, rules: Rules, st: State) -> 
     moved = st.moved
     there = st.now[0].rejected_count
     count = 0
-    if there >= 2 and rng.random() < rules.absent_share:
-        for _ in range(1 + below(rules.most_absent, rng)):
+    if there >= 2 and rng.random() < rules.retry_share:
+        for _ in range(1 + below(rules.most_retried, rng)):
             k = rejected[below(there, rng)]
             known = k == i
             for a in range(count):
@@ -203,18 +203,18 @@ def draw_order(count: int, rng: np.random.Generator, rules: Rules, st: State) ->
 @kernel
 def idle_around(place: int, length: int, places: Places, rules: Rules, st: State) -> float:
     """Return what the idle room of all clusters around a run is worth: what a move can gain beside excess."""
-    free = st.free
+    left = st.capacity_left
     price = places.price
     slots = price.shape[2] - 1
     worth = 0.0
     first = max(0, place % slots - rules.idle_slots)
     last = min(slots, place % slots + length + rules.idle_slots)
     for j in range(price.shape[0]):
-        for r in range(len(free)):
+        for r in range(len(left)):
             before = price[j, r, first]
             for t in range(first, last):
                 after = price[j, r, t + 1]
-                worth += (after - before) * free[r, j * slots + t]
+                worth += (after - before) * left[r, j * slots + t]
                 before = after
     return worth
 

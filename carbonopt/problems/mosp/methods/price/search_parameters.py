@@ -76,9 +76,9 @@ class MoveParameters(Parameters):
         Slots around the target in which jobs are taken out as well, below this number.
     elsewhere_share
         Probability with which a job is taken out on any cluster, and not on that of the target.
-    absent_share
+    retry_share
         Probability with which rejected jobs are inserted together with those taken out.
-    most_absent
+    most_retried
         Rejected jobs that are inserted in this way, at most.
     list_steps
         Jobs of one place that are skipped to draw one of them, below this number.
@@ -102,8 +102,8 @@ class MoveParameters(Parameters):
     most_moved: int = number(12, least=2)
     spread_slots: int = number(4, least=1)
     elsewhere_share: float = number(0.3, least=0, most=1)
-    absent_share: float = number(0.5, least=0, most=1)
-    most_absent: int = number(4, least=1)
+    retry_share: float = number(0.5, least=0, most=1)
+    most_retried: int = number(4, least=1)
     list_steps: int = number(6, least=1)
     most_misses: int = number(64, least=1)
     idle_slots: int = number(8, least=0)
@@ -144,11 +144,11 @@ class SearchParameters(Parameters):
     full_moves_jobs
         Number of jobs below which moves are fewer, by the square of the proportion.
     time_share
-        Share of the remaining time for the search where sweeps follow.
+        Share of the remaining time for the search where beams follow.
     rejecting_time_share
         The same where jobs may be rejected: there the search pays longer.
     small_time_share, small_moves_per_job
-        Share of the remaining time, and moves for each job, where sweeps can take all jobs.
+        Share of the remaining time, and moves for each job, where beams can take all jobs.
     first_moves, first_moves_per_job
         Moves of the first round: the larger of a number, and of a number for each job.
     growth

@@ -1,4 +1,4 @@
-"""The state of a solve by prices, and its steps: bound, first schedule, search, cuts, sweeps, and branching."""
+"""The state of a solve by prices, and its steps: bound, first schedule, search, cuts, beams, and branching."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
+from carbonopt.problems.mosp.methods.price.beam.improve import Improver
 from carbonopt.problems.mosp.methods.price.bound import Proof
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.exact import Closed, close_gap
@@ -33,7 +34,6 @@ from carbonopt.problems.mosp.methods.price.state import (
     places_of,
     schedule_of,
 )
-from carbonopt.problems.mosp.methods.price.sweep.improve import Improver
 
 CHUNK = 0.2
 """Time between two looks at the clock [s], or work between two looks at that [work units]."""
@@ -194,18 +194,18 @@ class Solver:
                 yield int(penalty.share * moves * (k + 1) / penalty.steps), float(charge * unit)
         yield moves, np.inf
 
-    def sweep(self, few: bool) -> None:
-        """Improve the schedule by sweeps over the slots, and prove how good it is where jobs are few."""
+    def search_beams(self, few: bool) -> None:
+        """Improve the schedule by beams over the slots, and prove how good it is where jobs are few."""
         if self.closed or not self.complete:
             return
-        improver = Improver(self.instance, self.dual, self.proof.prices, self.empty, self.params.sweeps)
+        improver = Improver(self.instance, self.dual, self.proof.prices, self.empty, self.params.beam)
         if few:
             for state, bound in improver.prove(self.state, self.options):
                 self.proof.tree = max(self.proof.tree, bound)
                 self.state = state
                 self.report()
             return
-        for state in improver.parts(self.state, self.rng, self.options.part(self.params.sweeps.time_share)):
+        for state in improver.parts(self.state, self.rng, self.options.part(self.params.beam.time_share)):
             improved = state.best_total < self.state.best_total
             self.state = state
             if improved:

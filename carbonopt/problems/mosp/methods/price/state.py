@@ -26,9 +26,9 @@ def levels_of(demand: FloatArray) -> tuple[FloatArray, IntArray]:
     return levels, part[of_job.ravel()]
 
 
-def bits_of(free: FloatArray, levels: FloatArray) -> IntArray:
-    """Return whether each level is free in each slot, as bits, shape (V, words); free has shape (R, M T)."""
-    enough = (free[None, :, :] >= levels[:, :, None]).all(axis=1)
+def bits_of(left: FloatArray, levels: FloatArray) -> IntArray:
+    """Return whether each level is free in each slot, as bits, shape (V, words); `left` has shape (R, M T)."""
+    enough = (left[None, :, :] >= levels[:, :, None]).all(axis=1)
     words = -(-enough.shape[1] // WORD)
     padded = np.zeros((len(levels), (words + 1) * WORD), dtype=np.int64)  # one more: a run is read from two words
     padded[:, : enough.shape[1]] = enough
@@ -62,7 +62,7 @@ def new_state(
     count = len(instance.jobs)
     demand = np.ascontiguousarray(instance.jobs.demand)
     capacity = instance.clusters.capacity * (1 + CAPACITY_ROUNDING / 2)
-    free = np.ascontiguousarray(capacity.transpose(1, 0, 2)).reshape(capacity.shape[1], -1)
+    left = np.ascontiguousarray(capacity.transpose(1, 0, 2)).reshape(capacity.shape[1], -1)
     levels, level = levels_of(demand)
     jobs: RecordArray = np.recarray(count, dtype=JOB)
     jobs.member = dual.jobs.member
@@ -89,11 +89,11 @@ def new_state(
     state = State(
         jobs=jobs,
         demand=demand,
-        free=free,
+        capacity_left=left,
         levels=levels,
         least_demand=demand.min(axis=0),
-        room=bits_of(free, levels),
-        head=np.full(free.shape[1], -1, np.int64),
+        room=bits_of(left, levels),
+        head=np.full(left.shape[1], -1, np.int64),
         high_regret=np.zeros(count, np.int64),
         rejected=np.zeros(count, np.int64),
         changed=np.zeros(count, np.int64),
@@ -156,8 +156,8 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table,
     jobs.cost[runs] = time + (demand * (base[j, :, t + length] - base[j, :, t])).sum(axis=1)
     jobs.excess[runs] = time + (demand * (priced[j, :, t + length] - priced[j, :, t])).sum(axis=1) - least[m]
     within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-    np.subtract.at(st.free.T, np.repeat(at, length) + within, np.repeat(demand, length, axis=0))
-    st.room[:] = bits_of(st.free, st.levels)
+    np.subtract.at(st.capacity_left.T, np.repeat(at, length) + within, np.repeat(demand, length, axis=0))
+    st.room[:] = bits_of(st.capacity_left, st.levels)
     runs = runs[np.argsort(at, kind="stable")]
     later = runs[1:]
     earlier = runs[:-1]
@@ -172,7 +172,7 @@ def put_all(place: IntArray, base: FloatArray, priced: FloatArray, table: Table,
 def put_left(base: FloatArray, priced: FloatArray, tab: Table, least: FloatArray, st: State) -> None:
     """Run each rejected job where it costs least of all places with room, also those that no list of places holds."""
     slots = len(tab.on_time) - 1
-    clusters = st.free.shape[1] // slots
+    clusters = st.capacity_left.shape[1] // slots
     for i in range(len(st.jobs)):
         if st.jobs[i].place >= 0:
             continue
@@ -222,7 +222,8 @@ def at_places(empty: State, place: IntArray, dual: Dual, prices: FloatArray, fil
 
 def fits_capacity(state: State, empty: State) -> bool:
     """Return whether the places of a schedule, however they were found, leave no capacity short."""
-    return bool((state.free >= -0.499 * CAPACITY_ROUNDING * empty.free).all())  # the other half, nearly
+    allowed = 0.499 * CAPACITY_ROUNDING * empty.capacity_left  # the other half, nearly
+    return bool((state.capacity_left >= -allowed).all())
 
 
 def places_of(instance: MospInstance, schedule: Schedule) -> IntArray:

@@ -16,7 +16,8 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options, Progress
 from carbonopt.core.solution import Outcome
-from carbonopt.problems.mosp.data.instance import CarbonObjective, MospInstance
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
 
 PriceMethod = Callable[[MospInstance, Options], Outcome]
 

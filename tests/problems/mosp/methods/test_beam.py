@@ -1,4 +1,4 @@
-"""Sweeps over slots: exact where no state is lost, and a bound where some are."""
+"""Beams over slots: exact where no state is lost, and a bound where some are."""
 
 from dataclasses import replace
 
@@ -11,19 +11,19 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.methods.price.beam.beam import Beam
+from carbonopt.problems.mosp.methods.price.beam.choose import choose
+from carbonopt.problems.mosp.methods.price.beam.improve import Improver, is_small
+from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
+from carbonopt.problems.mosp.methods.price.beam.part import whole_room, whole_units
+from carbonopt.problems.mosp.methods.price.beam.profiles import are_few, make_profiles
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParameters
 from carbonopt.problems.mosp.methods.price.state import at_places, new_state
-from carbonopt.problems.mosp.methods.price.sweep.choose import choose
-from carbonopt.problems.mosp.methods.price.sweep.improve import Improver, is_small
-from carbonopt.problems.mosp.methods.price.sweep.parameters import SweepParameters
-from carbonopt.problems.mosp.methods.price.sweep.part import whole_room, whole_units
-from carbonopt.problems.mosp.methods.price.sweep.profiles import are_few, make_profiles
-from carbonopt.problems.mosp.methods.price.sweep.sweep import Sweep
 
 BARS = (2.0, 3.0, 0.5)
-SWEEPS = SweepParameters()
+BEAMS = BeamParameters()
 
 
 def test_profiles_of_two_units_over_two_slots():
@@ -50,7 +50,7 @@ def started(instance, prices=None):
     prices = np.zeros(dual.limit.size) if prices is None else prices
     places = make_places(dual, prices, PlaceParameters())
     empty = new_state(instance, dual, places, 1e-3, 1e-3, 12)
-    return dual, Improver(instance, dual, prices, empty, SWEEPS), empty, dual.safe(prices)
+    return dual, Improver(instance, dual, prices, empty, BEAMS), empty, dual.safe(prices)
 
 
 def given(instance, empty, dual, improver):
@@ -69,14 +69,14 @@ def test_a_proof_ends_at_the_optimum(load, objective):
         )
         dual, improver, empty, bound = started(instance)
         state, sign = given(instance, empty, dual, improver), 1 if objective == "carbon" else -1
-        assert is_small(instance, dual, SWEEPS)
+        assert is_small(instance, dual, BEAMS)
         optimum = sign * optimum_of(instance, objective)
         if instance.objective.rejection_cost == np.inf and (state.place < 0).any():
             continue
         for found, new in improver.prove(state, Options(seed=seed, mip_rel_gap=1e-6)):
             assert new <= optimum + 1e-9 * abs(optimum)
             assert found.best_total >= optimum - 1e-9 * abs(optimum)
-            assert (found.free >= 0).all()
+            assert (found.capacity_left >= 0).all()
             state, bound = found, max(bound, new)
         assert state.best_total == pytest.approx(optimum, rel=2e-6)
         assert state.best_total - bound <= 1e-6 * abs(state.best_total)
@@ -108,10 +108,10 @@ def test_what_is_dropped_bounds_what_is_lost(width):
             continue
         optimum = co.solve(instance, "milp", mip_rel_gap=0, time_limit=None).objective
         for batch in (None, 5):
-            sweep = Sweep(improver._all(state.best_total - bound), state.best_total + 1e-9, SWEEPS, Options())
-            assert sweep.root(50) <= optimum + 1e-9
-            swept = sweep.go(width, 3, batch)
-            assert swept.bound <= optimum + 1e-9
+            beam = Beam(improver._all(state.best_total - bound), state.best_total + 1e-9, BEAMS, Options())
+            assert beam.root(50) <= optimum + 1e-9
+            found = beam.go(width, 3, batch)
+            assert found.bound <= optimum + 1e-9
         swept_instances += 1
     assert swept_instances >= 3
 
@@ -147,13 +147,13 @@ def test_a_part_keeps_the_room_of_all_other_jobs():
     state, rng = given(instance, empty, dual, improver), np.random.default_rng(0)
     total = state.best_total
     for _ in range(20):
-        choice = choose(state, improver.units, improver.unit, dual.shape, SWEEPS, SWEEPS.large, rng)
+        choice = choose(state, improver.units, improver.unit, dual.shape, BEAMS, BEAMS.large, rng)
         assert len(choice.cluster) <= 3
         assert (choice.idle >= 0).all()
         assert (choice.room >= choice.idle).all()
-    improver.params = replace(SWEEPS, parts_per_job=1)
+    improver.params = replace(BEAMS, parts_per_job=1)
     for found in improver.parts(state, rng, Options(time_limit=None)):
-        assert (found.free >= 0).all()
+        assert (found.capacity_left >= 0).all()
         assert found.best_total <= total * (1 + 1e-8)
         total = found.best_total
     assert total < state.best_total
@@ -187,7 +187,7 @@ def test_profiles_that_no_number_stands_for_are_refused():
     raw = instance.to_dict()
     raw["jobs"]["duration"][0], raw["jobs"]["arrival"][0], raw["jobs"]["deadline"][0] = 64, 0, 80.0
     instance = from_dict(raw)
-    assert not is_small(instance, Dual(instance, placement_value(instance, BARS)), SWEEPS)
+    assert not is_small(instance, Dual(instance, placement_value(instance, BARS)), BEAMS)
 
 
 def test_without_time_nothing_is_claimed():
@@ -195,9 +195,9 @@ def test_without_time_nothing_is_claimed():
     dual, improver, empty, bound = started(instance)
     state = given(instance, empty, dual, improver)
     options = Options()
-    sweep = Sweep(improver._all(state.best_total - bound), state.best_total, SWEEPS, options)
-    sweep.root(5)
-    sweep.options = Options(time_limit=0.0)
-    swept = sweep.go(100)
-    assert swept.start is None
-    assert swept.bound == -np.inf
+    beam = Beam(improver._all(state.best_total - bound), state.best_total, BEAMS, options)
+    beam.root(5)
+    beam.options = Options(time_limit=0.0)
+    found = beam.go(100)
+    assert found.start is None
+    assert found.bound == -np.inf

@@ -1,4 +1,4 @@
-"""What a user may set of the sweeps of method `price`."""
+"""What a user may set of the beams of method `price`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from carbonopt.core.parameters import Parameters, number
 
 @dataclass(frozen=True)
 class PartParameters(Parameters):
-    """Of the parts of a schedule that are swept, for one size of instances.
+    """Of the parts of a schedule that a beam makes anew, for one size of instances.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class PartParameters(Parameters):
     spans
         Numbers of slots of a part, of which one is drawn.
     width
-        States that a sweep keeps, at most. More find better schedules, and are slower.
+        States that a beam keeps, at most. More find better schedules, and are slower.
     """
 
     most_profiles: int = number(2_500, least=1)
@@ -27,31 +27,32 @@ class PartParameters(Parameters):
 
 
 @dataclass(frozen=True)
-class SweepParameters(Parameters):
+class BeamParameters(Parameters):
     """Of the dynamic program over slots, for all jobs or for parts of a schedule.
 
     Parameters
     ----------
     least_jobs, most_jobs
-        Numbers of jobs from which, and up to which, there are sweeps.
+        Numbers of jobs from which, and up to which, there are beams.
     time_share
-        Share of the remaining time that sweeps over parts may take.
+        Share of the remaining time that beams over parts may take.
     parts_per_job
         Parts in all, for each job.
     longest_slots
         Duration of the jobs of a part, at most.
-    most_clusters, most_jobs_of_part, most_absent
+    most_clusters, most_jobs_of_part, most_rejected
         Clusters, jobs, and rejected jobs of a part, at most.
     high_regret_share
         Probability with which a part is one around a job of large excess.
     tournament
         Draws of which the job of largest excess is taken.
     most_profiles, most_values, most_steps
-        What an instance may have to be swept as a whole: profiles, these x clusters x slots, and these x types of jobs.
+        What an instance may have for a beam over all of it: profiles, these x clusters x slots, and these x types of
+        jobs.
     root_rounds
         Steps of the ascent of job prices before a proof.
     proof_widths, proof_rounds, proof_batches
-        States, steps of the ascent for each batch, and states of a batch of the sweeps of a proof, one after the other.
+        States, steps of the ascent for each batch, and states of a batch of the beams of a proof, one after the other.
         A batch of 0 holds all states.
     growth
         States that there is room for before the worst are dropped [widths].
@@ -62,7 +63,7 @@ class SweepParameters(Parameters):
     sample
         States for whose mean bound the prices of jobs are raised.
     first_step
-        What the first step of an ascent closes [distances to the limit of the sweep].
+        What the first step of an ascent closes [distances to the limit of the beam].
     most_compared
         Cheaper states of the same jobs that a state is compared with, at most.
     """
@@ -74,7 +75,7 @@ class SweepParameters(Parameters):
     longest_slots: int = number(24, least=1)
     most_clusters: int = number(3, least=1)
     most_jobs_of_part: int = number(80, least=2)
-    most_absent: int = number(12, least=0)
+    most_rejected: int = number(12, least=0)
     high_regret_share: float = number(0.7, least=0, most=1)
     tournament: int = number(15, least=1)
     most_profiles: int = number(50_000, least=1)

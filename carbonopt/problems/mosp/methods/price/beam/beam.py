@@ -17,12 +17,12 @@ import numpy as np
 from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.methods.price.sweep.expansion import expand
-from carbonopt.problems.mosp.methods.price.sweep.parameters import SweepParameters
-from carbonopt.problems.mosp.methods.price.sweep.part import Part
-from carbonopt.problems.mosp.methods.price.sweep.records import States
-from carbonopt.problems.mosp.methods.price.sweep.relaxation import evaluate, find_stages, make_paths
-from carbonopt.problems.mosp.methods.price.sweep.states import (
+from carbonopt.problems.mosp.methods.price.beam.expansion import expand
+from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
+from carbonopt.problems.mosp.methods.price.beam.part import Part
+from carbonopt.problems.mosp.methods.price.beam.records import States
+from carbonopt.problems.mosp.methods.price.beam.relaxation import evaluate, find_stages, make_paths
+from carbonopt.problems.mosp.methods.price.beam.states import (
     keep_below,
     keep_best,
     keep_undominated,
@@ -40,15 +40,15 @@ STATE_STEPS = 20.0
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
-    """What a sweep found.
+class BeamResult:
+    """What a beam found.
 
     Parameters
     ----------
     start
         Cluster x T + slot of each job of the part, -1 for rejected, shape (n,); None if nothing was found.
     bound
-        On the cost of every schedule of the part that is cheaper than the limit of the sweep; at least the limit, where
+        On the cost of every schedule of the part that is cheaper than the limit of the beam; at least the limit, where
         there is none such.
     """
 
@@ -56,8 +56,8 @@ class Swept:
     bound: float
 
 
-class Sweep:
-    """A sweep over a part.
+class Beam:
+    """A beam search over the slots of a part: it keeps the states of least bound.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ class Sweep:
     most
         Only schedules that cost less are looked for.
     params
-        Of sweeps.
+        Of the beam.
     options
         Time and seed.
     """
 
-    def __init__(self, part: Part, most: float, params: SweepParameters, options: Options) -> None:
+    def __init__(self, part: Part, most: float, params: BeamParameters, options: Options) -> None:
         self.part = part
         self.most = most
         self.params = params
@@ -125,8 +125,8 @@ class Sweep:
             finite = self.program.rejection_cost
         return FLOAT_ERROR * float(np.abs(self.price).sum() + abs(self.most) + len(self.price) * abs(finite))
 
-    def go(self, width: int, rounds: int = 0, batch: int | None = None) -> Swept:
-        """Sweep from the prices that `root` left.
+    def go(self, width: int, rounds: int = 0, batch: int | None = None) -> BeamResult:
+        """Search from the prices that `root` left.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class Sweep:
             if now.least[best] < self.most:
                 start = now.start[best].astype(np.int64)
         self.price = root
-        return Swept(start, least - self.error)
+        return BeamResult(start, least - self.error)
 
     def _expand(self, t: int, j: int, now: States, rows: IntArray, rounds: int) -> tuple[int, float]:
         """Fill the states that come of a batch on a cluster; return how many, and the least bound of those dropped."""

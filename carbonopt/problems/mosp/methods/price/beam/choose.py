@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from carbonopt.core.arrays import IntArray
+from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters, PartParameters
+from carbonopt.problems.mosp.methods.price.beam.part import Choice, whole_room
+from carbonopt.problems.mosp.methods.price.beam.profiles import are_few
 from carbonopt.problems.mosp.methods.price.records import State
-from carbonopt.problems.mosp.methods.price.sweep.parameters import PartParameters, SweepParameters
-from carbonopt.problems.mosp.methods.price.sweep.part import Choice, whole_room
-from carbonopt.problems.mosp.methods.price.sweep.profiles import are_few
 
 
 def choose(
@@ -16,7 +16,7 @@ def choose(
     units: IntArray,
     unit: float,
     shape: tuple[int, ...],
-    params: SweepParameters,
+    params: BeamParameters,
     size: PartParameters,
     rng: np.random.Generator,
 ) -> Choice:
@@ -44,7 +44,7 @@ def choose(
     most = 1
     while are_few(most + 1, longest, size.most_profiles):
         most += 1
-    chosen = rng.permutation(np.flatnonzero(waits))[: params.most_absent].tolist()
+    chosen = rng.permutation(np.flatnonzero(waits))[: params.most_rejected].tolist()
     order = rng.permutation(np.flatnonzero(runs))
     if target >= 0:
         order = np.concatenate([[target], order[order != target]])
@@ -57,12 +57,12 @@ def choose(
         if there.max() + units[i] <= most:
             there += units[i]
             chosen.append(int(i))
-    left = state.free[0].reshape(clusters, slots)[cluster, begin:end]
+    left = state.capacity_left[0].reshape(clusters, slots)[cluster, begin:end]
     room = np.minimum(most, held + whole_room(left, unit, most))
     return Choice(np.array(chosen, dtype=np.int64), cluster, (begin, end), room, room - held)
 
 
-def _draw_high_regret(state: State, span: int, params: SweepParameters, rng: np.random.Generator) -> int:
+def _draw_high_regret(state: State, span: int, params: BeamParameters, rng: np.random.Generator) -> int:
     """Draw a job of large excess that runs; -1 for none."""
     jobs = state.jobs
     some = np.flatnonzero((jobs.place >= 0) & (jobs.length <= min(span, params.longest_slots)))

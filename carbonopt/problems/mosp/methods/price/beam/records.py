@@ -1,4 +1,4 @@
-"""What the kernels of sweeps read and write."""
+"""What the kernels of a beam read and write."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
-from carbonopt.problems.mosp.methods.price.sweep.records import Paths, Program, States
+from carbonopt.problems.mosp.methods.price.beam.records import Paths, Program, States
 
 
 def make_states(width: int, program: Program) -> States:

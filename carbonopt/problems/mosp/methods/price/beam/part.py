@@ -8,10 +8,10 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.mosp.methods.price.beam.profiles import make_profiles
+from carbonopt.problems.mosp.methods.price.beam.records import Program
 from carbonopt.problems.mosp.methods.price.places import run_cost, time_cost
 from carbonopt.problems.mosp.methods.price.records import State
-from carbonopt.problems.mosp.methods.price.sweep.profiles import make_profiles
-from carbonopt.problems.mosp.methods.price.sweep.records import Program
 from carbonopt.problems.mosp.methods.price.table import Table
 
 WHOLE = 1e-12

@@ -11,8 +11,8 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.mosp.methods.price.sweep.records import Paths, Program, States
-from carbonopt.problems.mosp.methods.price.sweep.states import copy_state, keep_below, keep_best
+from carbonopt.problems.mosp.methods.price.beam.records import Paths, Program, States
+from carbonopt.problems.mosp.methods.price.beam.states import copy_state, keep_below, keep_best
 
 
 @kernel

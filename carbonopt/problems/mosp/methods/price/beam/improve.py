@@ -1,4 +1,4 @@
-"""Better schedules, and bounds, by sweeps over all jobs or parts of a schedule."""
+"""Better schedules, and bounds, by beam search over all jobs or parts of a schedule."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray, prefix_sums
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.price.beam.beam import Beam, BeamResult
+from carbonopt.problems.mosp.methods.price.beam.choose import choose
+from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
+from carbonopt.problems.mosp.methods.price.beam.part import Choice, Part, make_part, whole_room, whole_units
+from carbonopt.problems.mosp.methods.price.beam.profiles import are_few
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.records import State
 from carbonopt.problems.mosp.methods.price.state import at_places, fits_capacity
-from carbonopt.problems.mosp.methods.price.sweep.choose import choose
-from carbonopt.problems.mosp.methods.price.sweep.parameters import SweepParameters
-from carbonopt.problems.mosp.methods.price.sweep.part import Choice, Part, make_part, whole_room, whole_units
-from carbonopt.problems.mosp.methods.price.sweep.profiles import are_few
-from carbonopt.problems.mosp.methods.price.sweep.sweep import Sweep, Swept
 
 TIE = 1e-9
 """Relative, above the cost of a part: others as cheap are taken, too."""
 
 
-def is_small(instance: MospInstance, dual: Dual, params: SweepParameters) -> bool:
-    """Return whether clusters are so small that all jobs can be swept."""
+def is_small(instance: MospInstance, dual: Dual, params: BeamParameters) -> bool:
+    """Return whether clusters are so small that one beam can take all jobs."""
     whole = whole_units(instance.jobs.demand)
     if whole is None or dual.limit.size > np.iinfo(np.int16).max:
         return False
@@ -39,7 +39,7 @@ def is_small(instance: MospInstance, dual: Dual, params: SweepParameters) -> boo
 
 
 class Improver:
-    """Sweeps over the jobs of an instance, all of them only where it `is_small`.
+    """Beams over the jobs of an instance, all of them only where it `is_small`.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ class Improver:
     empty
         A schedule without jobs.
     params
-        Of sweeps.
+        Of the beams.
     """
 
     def __init__(
-        self, instance: MospInstance, dual: Dual, prices: FloatArray, empty: State, params: SweepParameters
+        self, instance: MospInstance, dual: Dual, prices: FloatArray, empty: State, params: BeamParameters
     ) -> None:
         self.params = params
         self.instance = instance
@@ -79,16 +79,16 @@ class Improver:
             slack = max(options.mip_abs_gap, options.mip_rel_gap * abs(total))
             if total - bound <= slack or options.remaining == 0:
                 return
-            sweep = Sweep(self._all(total - self.bound), total - 0.9 * slack, params, options)
-            bound = max(bound, sweep.root(params.root_rounds) - self.rounding)
-            swept = sweep.go(width, rounds, batch or None)
-            state = self._better(state, sweep.part, swept)
-            bound = max(bound, swept.bound - self.rounding)
+            beam = Beam(self._all(total - self.bound), total - 0.9 * slack, params, options)
+            bound = max(bound, beam.root(params.root_rounds) - self.rounding)
+            result = beam.go(width, rounds, batch or None)
+            state = self._better(state, beam.part, result)
+            bound = max(bound, result.bound - self.rounding)
             bound = min(bound, float(state.best_total))
             yield state, bound
 
     def parts(self, state: State, rng: np.random.Generator, options: Options) -> Iterator[State]:
-        """Yield schedules in which a part was swept."""
+        """Yield schedules in which a beam made a part anew."""
         price = self.prices.reshape(self.dual.shape)[:, 0] * self.unit
         small = is_small(self.instance, self.dual, self.params)
         size = self.params.small if small else self.params.large
@@ -102,9 +102,9 @@ class Improver:
             if len(choice.job) < 2 or most <= TIE * abs(cost):
                 continue
             part = self._part(choice, most)
-            sweep = Sweep(part, cost + TIE * abs(cost), self.params, options)
-            sweep.root(0)
-            state = self._better(state, part, sweep.go(size.width))
+            beam = Beam(part, cost + TIE * abs(cost), self.params, options)
+            beam.root(0)
+            state = self._better(state, part, beam.go(size.width))
             yield state
 
     def _part(self, choice: Choice, most_excess: float) -> Part:
@@ -116,12 +116,12 @@ class Improver:
         room = whole_room(self.dual.limit[:, 0], self.unit, int(self.units.sum()))
         return self._part(Choice(np.arange(len(self.units)), np.arange(clusters), (0, slots), room, room), most_excess)
 
-    def _better(self, state: State, part: Part, swept: Swept) -> State:
+    def _better(self, state: State, part: Part, result: BeamResult) -> State:
         """Return the schedule with a part as it was found, if that fits and is no worse."""
-        if swept.start is None:
+        if result.start is None:
             return state
         place = np.array(state.best)
-        place[part.job] = part.places(swept.start, self.dual.shape[2])
+        place[part.job] = part.places(result.start, self.dual.shape[2])
         found = at_places(self.empty, place, self.dual, self.prices)
         if fits_capacity(found, self.empty) and found.best_total <= state.best_total:
             return found
