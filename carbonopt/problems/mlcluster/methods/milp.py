@@ -18,7 +18,7 @@ from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.formulation.grid import build_grid
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.formulation.program import build, estimate_size
-from carbonopt.problems.mlcluster.methods.price.bound import Priced, cells_of
+from carbonopt.problems.mlcluster.methods.price.bound import Proof, cells_of
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.method import (
     COMPILE_SECONDS,
@@ -88,7 +88,7 @@ def _lp(instance: MlClusterInstance, options: Options) -> Outcome:
     options.report(bound=bound)
     optimum = None if result.objective is None else result.objective + form.constant
     info = {**result.info, "lp_optimum": optimum, "cells": cells}
-    priced = Priced(program, prices, budget_price, dual.mu.copy(), bound, info)
+    proof = Proof(program, prices, budget_price, dual.mu.copy(), bound, info)
     if result.values is not None:
         incumbent.offer(form.schedule(result.values, instance, cells))
-    return follow(instance, options, priced, incumbent)
+    return follow(instance, options, proof, incumbent)

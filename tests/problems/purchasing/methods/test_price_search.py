@@ -12,7 +12,7 @@ import carbonopt as co
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import Prices, PurchasingInstance, Spot, Weights
-from carbonopt.problems.purchasing.methods.price.bound import Bound, best_bound
+from carbonopt.problems.purchasing.methods.price.bound import Proof, best_bound
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling, Step
 from carbonopt.problems.purchasing.methods.price.dual import Dual
@@ -33,16 +33,16 @@ def drawn(seed: int, model: str = "splitting", spot: Spot | None = None) -> Purc
     return by_hand(kg, rows, wait=6.0, reserved_cpus=2, model=model, weights=weights, spot=spot)
 
 
-def bounded(instance: PurchasingInstance) -> Bound:
+def bounded(instance: PurchasingInstance) -> Proof:
     return best_bound(instance, lambda: np.inf, Options(), BoundParameters())
 
 
-def search_of(bound: Bound, random: int = 0) -> Search:
+def search_of(proof: Proof, random: int = 0) -> Search:
     """Return a search in which each job begins at its arrival, on the pool."""
-    dual, jobs = bound.dual, bound.dual.instance.jobs
+    dual, jobs = proof.dual, proof.dual.instance.jobs
     start, on_pool = jobs.arrival_hours.copy(), np.ones(len(jobs), dtype=np.bool_)
-    prices, other = dual.split(bound.point)[0], dual.other_at(bound.weights)
-    return Search(dual.instance, bound.weights, dual.most, other, start, on_pool, prices, np.random.default_rng(random))
+    prices, other = dual.split(proof.point)[0], dual.other_at(proof.weights)
+    return Search(dual.instance, proof.weights, dual.most, other, start, on_pool, prices, np.random.default_rng(random))
 
 
 def priced(search: Search, dual: Dual, point: np.ndarray) -> float:
@@ -100,15 +100,15 @@ class TestNoLoad:
     @pytest.mark.parametrize("exact", [False, True])
     @pytest.mark.parametrize("seed", range(3))
     def test_jobs_answer_the_prices(self, seed: int, exact: bool, spot: Spot | None) -> None:
-        bound = bounded(drawn(seed, spot=spot))
-        search, dual = search_of(bound), bound.dual
+        proof = bounded(drawn(seed, spot=spot))
+        search, dual = search_of(proof), proof.dual
         cooling = Cooling(1, 0.0, 0.0, firm=HARDLY)
         if exact:
             search.settle(cooling)
         else:
             search.anneal(dual.grid.hours, cooling)
-        least = dual.hard(bound.point)[0] + dual.most * dual.grid.hours * float(dual.split(bound.point)[0].sum())
-        assert priced(search, dual, bound.point) == pytest.approx(least, rel=1e-6)
+        least = dual.hard(proof.point)[0] + dual.most * dual.grid.hours * float(dual.split(proof.point)[0].sum())
+        assert priced(search, dual, proof.point) == pytest.approx(least, rel=1e-6)
 
 
 class TestEdges:

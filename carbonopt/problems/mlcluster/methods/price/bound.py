@@ -20,8 +20,8 @@ LOW_TEMPERATURE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Priced:
-    """Prices of one instance, and the bound that they prove.
+class Proof:
+    """The bound of an instance, and the prices that prove it.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def pricing_steps(instance: MlClusterInstance, cells: int) -> float:
     return instance.time.slots * cells * (2.0 * len(instance.jobs) + float(kinds * scales**2))
 
 
-def ascend(instance: MlClusterInstance, options: Options, start: Priced | None = None) -> Priced:
+def ascend(instance: MlClusterInstance, options: Options, start: Proof | None = None) -> Proof:
     """Return prices with a good bound.
 
     Parameters
@@ -114,11 +114,11 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
     steps = pricing_steps(instance, cells)
     first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
 
-    def priced(dual: Dual) -> Priced:
+    def proof(dual: Dual) -> Proof:
         bound, _ = dual.hard(ascent.prices)
         prices, budget_price = dual.split(ascent.prices)
         info = {"pricings": dual.evaluations, "cells": program.cells}
-        return Priced(program, np.array(prices), budget_price, dual.mu.copy(), max(0.0, bound), info)
+        return Proof(program, np.array(prices), budget_price, dual.mu.copy(), max(0.0, bound), info)
 
     ascent = Ascent(
         dual.hard,
@@ -127,7 +127,7 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
         scale=dual.typical,
         remaining=lambda: part.remaining,
         spend=lambda: part.spend(steps),
-        report=lambda value: options.report(bound=value, certificate=lambda: priced(Dual(program)).certificate()),
+        report=lambda value: options.report(bound=value, certificate=lambda: proof(Dual(program)).certificate()),
         goal=ceiling(instance),
     )
     large = len(instance.jobs) * program.count > params.large_size
@@ -138,4 +138,4 @@ def ascend(instance: MlClusterInstance, options: Options, start: Priced | None =
         if temperature < LOW_TEMPERATURE and ascent.value - before <= params.least_rise * abs(ascent.value):
             break
     ascent.step(params.subgradient_steps, params.subgradient_gap)
-    return priced(dual)
+    return proof(dual)

@@ -17,7 +17,7 @@ from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options, Schedule
 from carbonopt.problems.mlcluster.methods.price import kernels
-from carbonopt.problems.mlcluster.methods.price.bound import Priced
+from carbonopt.problems.mlcluster.methods.price.bound import Proof
 from carbonopt.problems.mlcluster.methods.price.parameters import PriceParameters
 from carbonopt.problems.mlcluster.online.base import ClusterPolicy
 from carbonopt.problems.mlcluster.online.run import schedule_in_time
@@ -29,12 +29,12 @@ CATCH_UP = 1e9
 """Break price of a job that can no longer end in time, over the usual."""
 
 
-def rounded(priced: Priced, options: Options, premium: float = 1.0, haste: float = 1.0) -> Schedule | None:
+def rounded(proof: Proof, options: Options, premium: float = 1.0, haste: float = 1.0) -> Schedule | None:
     """Return a schedule that follows the prices; None where not all jobs end by the horizon, or the time runs out.
 
     Parameters
     ----------
-    priced
+    proof
         The prices.
     options
         For the time that is left, and the parameters.
@@ -44,8 +44,8 @@ def rounded(priced: Priced, options: Options, premium: float = 1.0, haste: float
         How many times its remaining work a job wants room for; above 1 where there is little slack.
     """
     most_passed = options.parameters(PriceParameters).follow.most_passed
-    policy = PricePolicy(priced, premium, haste, most_passed)
-    return schedule_in_time(priced.program.instance, policy, options)
+    policy = PricePolicy(proof, premium, haste, most_passed)
+    return schedule_in_time(proof.program.instance, policy, options)
 
 
 class PricePolicy(ClusterPolicy):
@@ -53,7 +53,7 @@ class PricePolicy(ClusterPolicy):
 
     Parameters
     ----------
-    priced
+    proof
         The prices.
     premium, haste
         See `rounded`.
@@ -61,8 +61,8 @@ class PricePolicy(ClusterPolicy):
         Jobs that were left over and do not fit, which are passed over at most.
     """
 
-    def __init__(self, priced: Priced, premium: float, haste: float, most_passed: int) -> None:
-        program = priced.program
+    def __init__(self, proof: Proof, premium: float, haste: float, most_passed: int) -> None:
+        program = proof.program
         self.most_passed = most_passed
         self.program = program
         self.premium = premium
@@ -70,11 +70,11 @@ class PricePolicy(ClusterPolicy):
         self.epoch = program.minutes
         kinds, most = program.speed.shape
         self.ladder = kernels.Ladder.of_shape(kinds, program.count, most)
-        kernels.ladders(program.carbon, priced.prices, program.speed, program.watts, self.ladder)
-        self.prices = priced.prices
-        self.mu = priced.work_prices.copy()
+        kernels.ladders(program.carbon, proof.prices, program.speed, program.watts, self.ladder)
+        self.prices = proof.prices
+        self.mu = proof.work_prices.copy()
         self.highest = CATCH_UP * float(max(self.mu.max(initial=0.0), 1e-9))
-        self.slope = priced.delay_price / 60 / program.required
+        self.slope = proof.delay_price / 60 / program.required
         self.restart = program.instance.scales.restart_minutes[program.instance.profile_of_job]
         self.began = np.zeros(len(program.required), dtype=np.bool_)
         self.left = program.instance.jobs.work_gpu_minutes.copy()

@@ -20,7 +20,7 @@ from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
-from carbonopt.problems.mlcluster.methods.price.bound import Priced, ascend, ceiling, cells_of, pricing_steps
+from carbonopt.problems.mlcluster.methods.price.bound import Proof, ascend, ceiling, cells_of, pricing_steps
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.follow import PricePolicy, rounded
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
@@ -68,11 +68,11 @@ def _price(instance: MlClusterInstance, options: Options) -> Outcome:
         return Outcome(Status.OPTIMAL, empty, 0.0)
     incumbent = Incumbent.early(instance, options)
     _prepare_loops(instance, options)
-    priced = ascend(instance, options)
-    if priced.bound > ceiling(instance):
-        return Outcome(Status.INFEASIBLE, certificate=priced.certificate(), info=priced.info)
-    options.report(bound=priced.bound, certificate=priced.certificate)
-    return follow(instance, options, priced, incumbent)
+    proof = ascend(instance, options)
+    if proof.bound > ceiling(instance):
+        return Outcome(Status.INFEASIBLE, certificate=proof.certificate(), info=proof.info)
+    options.report(bound=proof.bound, certificate=proof.certificate)
+    return follow(instance, options, proof, incumbent)
 
 
 def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
@@ -82,32 +82,32 @@ def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
     dual = Dual(program)
     dual.soft(dual.start(), 1.0)
     dual.hard(dual.start())
-    policy = PricePolicy(Priced(program, np.zeros(program.count), 0.0, dual.mu, 0.0, {}), 1.0, 1.0, 0)
+    policy = PricePolicy(Proof(program, np.zeros(program.count), 0.0, dual.mu, 0.0, {}), 1.0, 1.0, 0)
     policy.raise_break_prices(np.zeros(0, dtype=np.int64), np.zeros(0), 0, 0.0)
 
 
 def follow(
     instance: MlClusterInstance,
     options: Options,
-    priced: Priced,
+    proof: Proof,
     best: Incumbent,
 ) -> Outcome:
     """Make schedules of prices, and return the best, or what there is already."""
     params = options.parameters(PriceParameters).follow
-    for follower in _tightened(instance, options, priced, best):
+    for follower in _tightened(instance, options, proof, best):
         _follow_in_time(follower, options, best)
-    _explore(priced, options, best)
+    _explore(proof, options, best)
     if best.schedule is None:
         for haste in params.hastes:  # completion times may exceed the budget by less
-            best.offer(rounded(priced, options, haste=haste) if options.remaining > 0 else None)
+            best.offer(rounded(proof, options, haste=haste) if options.remaining > 0 else None)
         best.follow_rules(RULES)
     status = Status.FEASIBLE if best.schedule is not None else Status.UNKNOWN
     if options.remaining <= 0:
         status = Status.TIME_LIMIT
-    return Outcome(status, best.schedule, priced.bound, priced.certificate(), dict(priced.info))
+    return Outcome(status, best.schedule, proof.bound, proof.certificate(), dict(proof.info))
 
 
-def _follow_in_time(priced: Priced, options: Options, best: Incumbent) -> None:
+def _follow_in_time(proof: Proof, options: Options, best: Incumbent) -> None:
     """Offer schedules that follow the prices, with more and more haste until the jobs of one end by the horizon.
 
     In whole GPUs and with restarts, work takes longer than the relaxation says: where there is little slack, jobs that
@@ -118,7 +118,7 @@ def _follow_in_time(priced: Priced, options: Options, best: Incumbent) -> None:
         ended = False
         for premium in params.premiums:
             if options.remaining > 0:
-                schedule = rounded(priced, options, premium, haste)
+                schedule = rounded(proof, options, premium, haste)
             else:
                 schedule = None
             best.offer(schedule, close=True)
@@ -127,7 +127,7 @@ def _follow_in_time(priced: Priced, options: Options, best: Incumbent) -> None:
             return
 
 
-def _explore(priced: Priced, options: Options, best: Incumbent) -> None:
+def _explore(proof: Proof, options: Options, best: Incumbent) -> None:
     """Follow prices that are changed at random, each time from those of the best schedule so far.
 
     At the prices of the bound many jobs want the same cells. Which of them get their way is chance: others are tried.
@@ -135,9 +135,9 @@ def _explore(priced: Priced, options: Options, best: Incumbent) -> None:
     params = options.parameters(PriceParameters).follow
     rng = np.random.default_rng(options.seed)
     premium = params.premiums[0]
-    center = priced
+    center = proof
     for _ in range(params.tries):
-        if options.remaining <= 0 or best.is_within(priced.bound):
+        if options.remaining <= 0 or best.is_within(proof.bound):
             return
         tried = replace(
             center,
@@ -152,9 +152,9 @@ def _explore(priced: Priced, options: Options, best: Incumbent) -> None:
             premium = other_premium
 
 
-def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, best: Incumbent) -> Iterator[Priced]:
+def _tightened(instance: MlClusterInstance, options: Options, proof: Proof, best: Incumbent) -> Iterator[Proof]:
     """Yield prices for smaller and smaller budgets, as long as schedules exceed the true one."""
-    yield priced
+    yield proof
     params = options.parameters(PriceParameters)
     limit = instance.limits.mean_jct_hours
     budget = instance.limits.mean_jct_hours
@@ -166,8 +166,8 @@ def _tightened(instance: MlClusterInstance, options: Options, priced: Priced, be
         budget *= limit / best.mean_jct
         best.mean_jct = None
         silent = replace(options, callback=None)  # bounds for a smaller budget are none for the true one
-        priced = ascend(instance.with_objective(limits=Limits(budget)), silent, priced)
-        yield priced
+        proof = ascend(instance.with_objective(limits=Limits(budget)), silent, proof)
+        yield proof
 
 
 class Incumbent:

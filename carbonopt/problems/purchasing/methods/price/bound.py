@@ -24,8 +24,8 @@ EVALUATION_STEPS = 20.0
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
-    """A bound with its proof, and what the prices say of each job.
+class Proof:
+    """A bound with what certifies it, and what the prices say of each job.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Bound:
 
 def best_bound(
     instance: PurchasingInstance, remaining: Callable[[], float], options: Options, parameters: BoundParameters
-) -> Bound:
+) -> Proof:
     """Return the best bound that is found in the time; Ctrl-C keeps the last that was reported.
 
     Parameters
@@ -64,7 +64,7 @@ def best_bound(
     parameters
         Of the search.
     """
-    found: Bound | None = None
+    found: Proof | None = None
     goal = ceiling(instance)
     for stage, hours in enumerate(parameters.cell_hours):
         grid = Grid.near(instance, hours, 1 if found is None else found.dual.grid.per_slot)
@@ -83,15 +83,15 @@ def best_bound(
             first = climb(dual, first, parameters.later_temperatures)
         value, certificate = dual.certificate(first)
         if found is None or value > found.value:
-            found = Bound(value, certificate, dual, first)
-        options.report(bound=found.value, certificate=partial(_proof, instance, found))
+            found = Proof(value, certificate, dual, first)
+        options.report(bound=found.value, certificate=partial(_certificate, instance, found))
     assert found is not None
     found.dual.hard(found.point)
     return found
 
 
-def _proof(instance: PurchasingInstance, bound: Bound) -> dict[str, Any] | None:
-    return stated(instance, bound.certificate)[1]
+def _certificate(instance: PurchasingInstance, proof: Proof) -> dict[str, Any] | None:
+    return stated(instance, proof.certificate)[1]
 
 
 @dataclass(frozen=True)
@@ -136,5 +136,5 @@ class _Climb:
         return ascent.prices
 
 
-def _multipliers(bound: Bound) -> FloatArray:
-    return bound.point[bound.dual.grid.cells :]
+def _multipliers(proof: Proof) -> FloatArray:
+    return proof.point[proof.dual.grid.cells :]

@@ -124,14 +124,14 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
     first = first_schedule(instance, options)
     if first is not None:
         options.report(incumbent=first.objective, schedule=lambda: first.schedule, info=first.info)
-    bound = best_bound(instance, _Share(options, parameters.bound.time_share), options, parameters.bound)
-    if first is None and bound.value > ceiling(instance):
-        proof = proof_of_infeasibility(instance, bound.certificate)
-        if proof is not None:
-            return Outcome(Status.INFEASIBLE, certificate=proof)
-    value, certificate = stated(instance, bound.certificate)
+    proof = best_bound(instance, _Share(options, parameters.bound.time_share), options, parameters.bound)
+    if first is None and proof.value > ceiling(instance):
+        infeasible = proof_of_infeasibility(instance, proof.certificate)
+        if infeasible is not None:
+            return Outcome(Status.INFEASIBLE, certificate=infeasible)
+    value, certificate = stated(instance, proof.certificate)
     options.report(bound=value, certificate=lambda: certificate)
-    rounds = Rounds(instance, options, bound, parameters)
+    rounds = Rounds(instance, options, proof, parameters)
     info = rounds.run()
     runs = rounds.best.runs
     if first is not None and first.objective < rounds.best.objective:

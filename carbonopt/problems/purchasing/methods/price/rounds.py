@@ -12,7 +12,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
-from carbonopt.problems.purchasing.methods.price.bound import Bound
+from carbonopt.problems.purchasing.methods.price.bound import Proof
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.piece_search import PieceSearch
@@ -37,13 +37,13 @@ class Incumbent:
 
 @dataclass(eq=False)
 class Rounds:
-    """Searches for a schedule beside a bound.
+    """Searches for a schedule beside a proof of the bound.
 
     Parameters
     ----------
     instance, options
         See `method.price`.
-    bound
+    proof
         Its multipliers are added to the weights; its prices say where the jobs begin.
     parameters
         Of the method.
@@ -51,13 +51,13 @@ class Rounds:
 
     instance: PurchasingInstance
     options: Options
-    bound: Bound
+    proof: Proof
     parameters: PriceParameters
     best: Incumbent = field(default_factory=Incumbent)
 
     def __post_init__(self) -> None:
         jobs = self.instance.jobs
-        dual = self.bound.dual
+        dual = self.proof.dual
         self.random = np.random.default_rng(self.options.seed)
         work = jobs.cpus * jobs.length_hours
         if self.instance.model == "suspend-resume":
@@ -65,7 +65,7 @@ class Rounds:
         else:
             typical = _typical(work)
         self.unit = dual.unit * typical or 1.0
-        self.weights = self.bound.weights
+        self.weights = self.proof.weights
         self.start, self.on_pool = self._answers()
         self.reserved = float(self.instance.reserved_cpus or 0)
         if self.instance.reserved_cpus is None:
@@ -76,14 +76,14 @@ class Rounds:
 
     def _answers(self) -> tuple[FloatArray, BoolArray]:
         """Return each job's best answer to the prices: its start, and whether on the pool."""
-        return self.bound.dual.start.copy(), self.bound.dual.used_other < 0.5
+        return self.proof.dual.start.copy(), self.proof.dual.used_other < 0.5
 
     def _likely_reserved(self) -> float:
         """Return the R at which the load of the relaxation is above it for the share of time that pays for it."""
-        dual = self.bound.dual
+        dual = self.proof.dual
         prices = self.instance.prices
-        _, slope = dual.soft(self.bound.point, 1e-3)
-        unit = dual.split(self.bound.point)[1]
+        _, slope = dual.soft(self.proof.point, 1e-3)
+        unit = dual.split(self.proof.point)[1]
         cap = dual.weights_at(unit)[1] * dual.on_demand if dual.capped else dual.unit
         load = slope[: dual.grid.cells] / (cap or 1.0) / dual.grid.hours
         return float(max(0.0, np.round(np.quantile(load - load.min(), 1.0 - min(1.0, prices.reserved_fraction)))))
@@ -104,7 +104,7 @@ class Rounds:
 
     def closed(self) -> bool:
         """Return whether the gap is what was asked for."""
-        gap = self.best.objective - self.bound.value
+        gap = self.best.objective - self.proof.value
         if not np.isfinite(gap):
             return False
         asked = max(self.options.mip_abs_gap, self.options.mip_rel_gap * abs(self.best.objective))
@@ -113,9 +113,9 @@ class Rounds:
     def search(self) -> Search | PieceSearch:
         """Return a search from where the last one ended."""
         kind = PieceSearch if self.instance.model == "suspend-resume" else Search
-        dual = self.bound.dual
+        dual = self.proof.dual
         other = dual.other_at(self.weights)
-        prices = dual.split(self.bound.point)[0]
+        prices = dual.split(self.proof.point)[0]
         return kind(
             self.instance,
             self.weights,
@@ -211,7 +211,7 @@ class Rounds:
         if instance.reserved_cpus is None:
             self.reserved = best_reserved(runs, instance, float(self.weights[1]))
             runs = RunTable(runs.job, runs.start, runs.end, runs.option, self.reserved)
-        found = amounts(runs, instance, self.bound.dual.other_at(self.weights))
+        found = amounts(runs, instance, self.proof.dual.other_at(self.weights))
         objective = found.objective(instance)
         self.kept = not (found.excess(instance) > 0).any()
         if not self.kept or not fits(runs, instance):
@@ -223,7 +223,7 @@ class Rounds:
             else:
                 info = {}
             self.options.report(
-                incumbent=objective, bound=self.bound.value, schedule=lambda: runs.columns(instance), info=info
+                incumbent=objective, bound=self.proof.value, schedule=lambda: runs.columns(instance), info=info
             )
         return True
 
@@ -254,8 +254,8 @@ class Rounds:
 
     def _weights_at(self, step: float) -> FloatArray:
         """Return the weights with the bound's multipliers times `step`, and more of each limit above 1."""
-        dual = self.bound.dual
-        weights = dual.weights + min(step, 1.0) * (self.bound.weights - dual.weights)
+        dual = self.proof.dual
+        weights = dual.weights + min(step, 1.0) * (self.proof.weights - dual.weights)
         weights[dual.limited.index] += self.parameters.limits.addition * max(0.0, step - 1.0) * dual.limited.unit
         return weights
 
