@@ -3,7 +3,7 @@
 from carbonopt.core.registry import Method, Problem, Warmup
 
 _ALL = ("machines.available", "jobs.machine")
-"""Optional constraints. The loops of `price`, `greedy` and `lp-rounding` know none."""
+"""Optional constraints."""
 _PARAMETERS = ".methods.price.parameters:PriceParameters"
 
 PROBLEM = Problem(
@@ -31,16 +31,20 @@ PROBLEM = Problem(
             "prices of capacity: a certified bound, and schedules by ruin and recreation",
             parameters=_PARAMETERS,
             takes_start=True,
+            respects=_ALL,
         ),
         "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_ALL),
         "lp": Method(
             ".methods.milp:lp", "the LP relaxation: a bound and its certificate", bound_only=True, respects=_ALL
         ),
-        "lp-rounding": Method(".methods.milp:lp_rounding", "jobs go where most of them is in the LP relaxation"),
+        "lp-rounding": Method(
+            ".methods.milp:lp_rounding", "jobs go where most of them is in the LP relaxation", respects=_ALL
+        ),
         "greedy": Method(
             ".methods.price.method:greedy",
             "largest jobs first, each at its least marginal cost",
             parameters=_PARAMETERS,
+            respects=_ALL,
         ),
     },
     compared=("price", "greedy"),

@@ -82,7 +82,8 @@ def _rounded(instance: EcasInstance, form: EcasProgram, values: FloatArray) -> d
         m = int(machine[k])
         s = int(start[k])
         change(tables, state, j, m, s, 1)
-        fits = bool((state.load[m] <= instance.machines.capacity[m]).all())
+        run = state.load[m, s : s + instance.jobs.duration[j]]
+        fits = bool((run <= instance.machines.capacity[m]).all())
         change(tables, state, j, m, s, -1)
         if fits:
             move(tables, state, j, m, s, 1)

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, load_module
+from loop_support import for_each
 
 import carbonopt as co
-from carbonopt.core.errors import RefusedError
 from carbonopt.problems.ecas.data.file import from_dict
 from carbonopt.problems.ecas.verify.check import check
 
+reference = load_module(ROOT / "tests/reference/brute_force_ecas.py")
 tiny = load_module(ROOT / "instances/tiny_ecas.py")
 [RAW] = [raw for raw in tiny.tiny_instances() if "stayson" in raw["name"]]
 
@@ -63,9 +64,35 @@ def test_what_the_checker_finds() -> None:
 
 
 @pytest.mark.parametrize("method", ["price", "greedy", "lp-rounding"])
-def test_methods_that_do_not_know_them_refuse(method: str) -> None:
-    with pytest.raises(RefusedError, match=f"{method}.*machines.available"):
-        co.solve(from_dict(given([[1, 1, 1], [1, 1, 1]])), method)
+@for_each(seed=range(20))
+def test_methods_against_brute_force(method: str, seed: int) -> None:
+    """No schedule is better than the optimum, no bound above it, and `price` finds it."""
+    raw = reference.random_instance(100 + seed, "given", jobs=4)
+    optimum = reference.brute_force(raw)[0]
+    instance = from_dict(raw)
+    solution = co.solve(instance, method, time_limit=None)
+    assert co.check(instance, solution).violations == ()
+    if optimum is None:
+        assert solution.objective is None
+        return
+    if solution.objective is not None:
+        assert solution.objective >= optimum - 1e-9
+    if solution.bound is not None:
+        assert solution.bound <= optimum + 1e-9
+    if method == "price":
+        assert solution.objective == pytest.approx(optimum)
+
+
+def test_jobs_wait_until_their_machine_is_available() -> None:
+    """A job that may run on m0 alone, which is closed at first, runs when it opens; no job has a unit to use."""
+    raw = given([[0, 0, 1], [1, 1, 1]], ["m0", None])
+    window = {"arrival": [0, 0], "deadline": [3, 3]}
+    for use in ({"cpu": [1, 1]}, {"cpu": [0, 0]}):
+        instance = from_dict(raw | {"jobs": raw["jobs"] | window | {"use": use}})
+        for method in ("price", "greedy", "lp-rounding"):
+            solution = co.solve(instance, method)
+            starts = dict(zip(solution.schedule["job"], solution.schedule["start"], strict=True))
+            assert starts["a"] == 2
 
 
 def test_the_bound_knows_them() -> None:

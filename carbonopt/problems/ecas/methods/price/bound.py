@@ -50,7 +50,7 @@ class Dual:
 
     def first(self) -> FloatArray:
         """Return prices at which the idle energy of all machines is what their capacity is sold for."""
-        idle = np.maximum(self.tables.idle.sum(axis=0), 0.0)
+        idle = np.maximum(self.instance.idle_cost.sum(axis=0), 0.0)
         capacity = np.maximum(self._capacity.sum(axis=0), 1.0)
         return np.asarray(np.outer(1 / capacity / max(1, self.shape[0]), idle)).ravel()
 

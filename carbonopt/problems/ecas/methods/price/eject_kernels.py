@@ -15,8 +15,8 @@ MOST_EJECTED = 64
 
 @kernel
 def fits_machine(tables: Tables, j: int, m: int) -> bool:
-    """Return whether an empty machine has room for a job."""
-    missing = 0
+    """Return whether a job may run on a machine that is empty."""
+    missing = 1 if tables.own[j] >= 0 and tables.own[j] != m else 0
     for r in range(tables.use.shape[1]):
         missing += max(0, tables.use[j, r] - tables.capacity[m, r])
     return missing == 0
@@ -96,10 +96,12 @@ def take_back(tables: Tables, state: State, j: int, m: int, s: int, out: IntArra
 
 @kernel
 def drawn_place(tables: Tables, j: int, random: FloatArray) -> tuple[int, int]:
-    """Return a random machine and start of a job."""
+    """Return a random machine, or the only one, and a random start of a job."""
     machines = len(tables.up)
     starts = tables.last_start[j] - tables.arrival[j] + 1
     m = min(int(random[0] * machines), machines - 1)
+    if tables.own[j] >= 0:
+        m = tables.own[j]
     s = tables.arrival[j] + min(int(random[1] * starts), starts - 1)
     return m, s
 

@@ -208,7 +208,7 @@ def best_place(
     weight = 1 - ranking.guide
     for k in range(len(machines)):
         m = machines[k]
-        if m < 0:
+        if m < 0 or (tables.own[j] >= 0 and tables.own[j] != m):
             continue
         least_added = weight * tables.least_idle[m]
         change_cost = tables.up[m] + tables.down[m]

@@ -34,8 +34,8 @@ class SearchParameters(Parameters):
     ----------
     moves_per_job
         Moves at most, for each job.
-    moves_per_pair
-        Moves at most, for each job and each job beside it: small instances need few.
+    moves_per_triple
+        Moves at most, for each job and each two beside it: small instances need few, large ones end with their time.
     removed
         Jobs that a move takes out at most.
     reach_hours
@@ -54,8 +54,8 @@ class SearchParameters(Parameters):
         Of `greedy`: how often it begins anew at most, with the jobs that found no place at the front.
     """
 
-    moves_per_job: int = number(20_000, least=0)
-    moves_per_pair: int = number(20, least=0)
+    moves_per_job: int = number(1_000_000, least=0)
+    moves_per_triple: int = number(2, least=0)
     removed: int = number(12, least=1)
     reach_hours: float = number(3.0, above=0)
     offered: int = number(6, least=0)
@@ -68,7 +68,7 @@ class SearchParameters(Parameters):
 
     def moves(self, jobs: int) -> int:
         """Return the moves for so many jobs."""
-        return min(self.moves_per_job, self.moves_per_pair * jobs) * jobs
+        return min(self.moves_per_job, self.moves_per_triple * jobs**2) * jobs
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ def repaired(tables: Tables, state: State, ranking: Ranking, options: Options, p
     """
     missing = np.flatnonzero(state.machine == NOWHERE)
     count = len(missing)
+    if not tables.use.shape[1]:  # no job is in the way of another
+        return count
     waiting = np.zeros(len(state.machine), dtype=np.int64)
     waiting[:count] = missing
     patience = np.ones(len(state.machine))

@@ -8,7 +8,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Schedule
-from carbonopt.problems.ecas.data.instance import EcasInstance
+from carbonopt.problems.ecas.data.instance import ANY, EcasInstance
 from carbonopt.problems.ecas.data.schedule import as_schedule
 
 NOWHERE = -1
@@ -22,6 +22,8 @@ class Tables(NamedTuple):
     ----------
     arrival, last_start, duration
         Of the N jobs [slot], shape (N,).
+    own
+        The machine on which a job must run, below 0 where it may run on any, shape (N,).
     kwh
         Energy of a job in a slot [kWh], shape (N,).
     use, capacity
@@ -29,7 +31,7 @@ class Tables(NamedTuple):
     value
         Sums of the objective of a kilowatt hour over the first t slots, shape (T + 1,).
     idle
-        Objective of a machine that is on, by slot, shape (M, T).
+        Objective of a machine that is on, by slot: infinite where it is not available, shape (M, T).
     up, down
         Objective of a start and a stop, shape (M,).
     penalty
@@ -43,6 +45,7 @@ class Tables(NamedTuple):
     arrival: IntArray
     last_start: IntArray
     duration: IntArray
+    own: IntArray
     kwh: FloatArray
     use: IntArray
     capacity: IntArray
@@ -63,7 +66,7 @@ class State(NamedTuple):
     machine, start
         Of each job; machine `NOWHERE` where it has no place, shape (N,).
     load
-        Units in use, shape (M, T, R).
+        Units in use, shape (M, T, R); beyond capacity where a machine is not available, so that no job finds room.
     running
         Jobs that run, shape (M, T).
     on
@@ -143,19 +146,24 @@ def tables_of(instance: EcasInstance, penalty: float) -> Tables:
     idle = np.abs(instance.idle_cost).mean() if instance.idle_cost.size else 0.0
     energy = instance.job_kwh * jobs.duration * np.abs(instance.value_per_kwh).max()
     change = float(np.mean(machines.up_cost + machines.down_cost)) if len(machines) else 0.0
+    own = np.full(len(jobs), ANY) if jobs.machine is None else np.array(jobs.machine)
+    on_cost = np.array(instance.idle_cost)
+    if machines.available is not None:
+        on_cost[~machines.available] = np.inf
     return Tables(
         np.array(jobs.arrival),
         np.array(jobs.last_start),
         np.array(jobs.duration),
+        own,
         np.array(instance.job_kwh),
         np.array(jobs.use),
         np.array(machines.capacity),
         np.array(prefix_sums(instance.value_per_kwh)),
-        np.array(instance.idle_cost),
+        on_cost,
         np.array(machines.up_cost),
         np.array(machines.down_cost),
         penalty * (energy + idle * size + change + 1e-9),
-        np.minimum(np.array(instance.idle_cost), 0.0).sum(axis=1),
+        np.minimum(on_cost, 0.0).sum(axis=1),
         size,
     )
 
@@ -165,10 +173,14 @@ def empty_state(instance: EcasInstance) -> State:
     jobs = len(instance.jobs)
     machines = len(instance.machines)
     slots = instance.time.slots
+    load = np.zeros((machines, slots, len(instance.resources)), dtype=np.int64)
+    available = instance.machines.available
+    if available is not None:
+        load += np.where(available[:, :, None], 0, instance.machines.capacity[:, None, :] + 1)
     return State(
         np.full(jobs, NOWHERE, dtype=np.int64),
         np.zeros(jobs, dtype=np.int64),
-        np.zeros((machines, slots, len(instance.resources)), dtype=np.int64),
+        load,
         np.zeros((machines, slots), dtype=np.int64),
         np.zeros((machines, slots), dtype=np.int64),
         np.zeros(machines),
