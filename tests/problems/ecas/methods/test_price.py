@@ -11,6 +11,7 @@ from loop_support import for_each
 import carbonopt as co
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
+from carbonopt.problems.ecas.data.file import from_dict
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.kernels import best_pattern, settle
 from carbonopt.problems.ecas.methods.price.search import filled
@@ -79,6 +80,14 @@ def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None
     assert report.objective == pytest.approx(value, rel=1e-12)
 
 
+def test_arrays_of_a_file_have_the_layout_of_generated_ones(instance: EcasInstance) -> None:
+    """Loops that `carbonopt compile` made for generated instances would otherwise be compiled again for files."""
+    generated, read = (tables_of(one, 3.0) for one in (instance, from_dict(instance.to_dict())))
+    for one, other in zip(generated, read, strict=True):
+        assert (one.dtype, one.flags.c_contiguous) == (other.dtype, other.flags.c_contiguous)
+        assert (one == other).all()
+
+
 def test_it_starts_from_the_users_schedule(instance: EcasInstance) -> None:
     best = co.solve(instance, "price", params={"search": {"moves_per_job": 10}})
     again = co.solve(instance, "price", initial_solution=best, params={"search": {"moves_per_job": 0}})
@@ -95,8 +104,6 @@ def test_without_jobs_or_machines() -> None:
     raw = co.generate("ecas", jobs=1, machines=1, slots=4, seed=1).to_dict()
     empty = {"name": [], "arrival": [], "duration": [], "deadline": [], "power_kw": [], "use": {"r0": [], "r1": []}}
     nothing = {"name": [], "capacity": {"r0": [], "r1": []}, "idle_kw": [], "up_cost": [], "down_cost": []}
-    from carbonopt.problems.ecas.data.file import from_dict
-
     for machines in (raw["machines"], nothing):
         idle = from_dict(raw | {"jobs": empty, "machines": machines})
         for method in ("price", "milp", "greedy"):

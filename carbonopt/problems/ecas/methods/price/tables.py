@@ -156,8 +156,8 @@ def tables_of(instance: EcasInstance, penalty: float) -> Tables:
         np.array(jobs.duration),
         own,
         np.array(instance.job_kwh),
-        np.array(jobs.use),
-        np.array(machines.capacity),
+        np.array(jobs.use, order="C"),  # of a file they come by column: loops would be compiled for both orders
+        np.array(machines.capacity, order="C"),
         np.array(prefix_sums(instance.value_per_kwh)),
         on_cost,
         np.array(machines.up_cost),
