@@ -24,10 +24,14 @@ class LimitParameters(Parameters):
     trials
         Multipliers that are tried at most; each takes a short search.
     precision
-        Relative difference of multipliers at which the trials end.
+        Relative step of the multipliers at which the trials end.
+    first_step, growth
+        First relative step of a multiplier, and the factor by which it grows while its limit stays exceeded or kept.
+    nudges, nudge
+        Short searches after each trial, and by how much relatively multipliers change for each. More keep the limits
+        in more of the trials, which are fewer in the same time.
     addition
-        First addition to the multipliers of limits that are not kept, in their units. More keeps them sooner, and at a
-        higher cost.
+        Least multiplier of a limit that is not kept, in its unit. More keeps it sooner, and at a higher cost.
     sweeps
         Of a trial.
     splitting, no_split, suspend_resume
@@ -36,6 +40,10 @@ class LimitParameters(Parameters):
 
     trials: int = number(14, least=1)
     precision: float = number(1e-4, above=0)
+    first_step: float = number(0.3, above=0)
+    growth: float = number(1.5, least=1)
+    nudges: int = number(3, least=0)
+    nudge: float = number(0.05, above=0)
     addition: float = number(0.05, above=0)
     sweeps: int = number(10, least=1)
     splitting: StageParameters = field(

@@ -14,6 +14,7 @@ from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.bound import Proof
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
+from carbonopt.problems.purchasing.methods.price.multipliers import Multipliers
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.piece_search import PieceSearch
 from carbonopt.problems.purchasing.methods.price.run_table import RunTable, amounts, best_reserved, fits, mixed
@@ -66,6 +67,10 @@ class Rounds:
             typical = _typical(work)
         self.unit = dual.unit * typical or 1.0
         self.weights = self.proof.weights
+        limited = dual.limited
+        begin = np.maximum(self.weights - dual.weights, 0.0)[limited.index]
+        least = self.parameters.limits.addition * limited.unit
+        self.multipliers = Multipliers(begin, least, self.parameters.limits)
         self.start, self.on_pool = self._answers()
         self.reserved = float(self.instance.reserved_cpus or 0)
         if self.instance.reserved_cpus is None:
@@ -213,7 +218,9 @@ class Rounds:
             runs = RunTable(runs.job, runs.start, runs.end, runs.option, self.reserved)
         found = amounts(runs, instance, self.proof.dual.other_at(self.weights))
         objective = found.objective(instance)
-        self.kept = not (found.excess(instance) > 0).any()
+        over = found.excess(instance)
+        self.over = over[self.proof.dual.limited.index]
+        self.kept = not (over > 0).any()
         if not self.kept or not fits(runs, instance):
             return False
         if objective < self.best.objective:
@@ -228,36 +235,39 @@ class Rounds:
         return True
 
     def _keep_limits(self) -> None:
-        """Raise the multipliers of the limits until these are kept, lower them as far as that allows, and mix."""
-        low = 0.0
-        high = np.inf
-        step = 1.0
-        tables: dict[bool, RunTable] = {}
+        """Search at multipliers that follow by how much the limits are exceeded, and mix what is found."""
         limits = self.parameters.limits
-        rounds = self.parameters.rounds
         stage = limits.stage(self.instance.model)
+        tables: dict[bool, RunTable] = {}
+        self.multipliers.begin()
         for _ in range(limits.trials):
-            self.weights = self._weights_at(step)
+            self._weigh(self.multipliers.values)
             search = self.search()
             self._sweep(search, stage, limits.sweeps, self.options.remaining, self.steepness[1:])
-            runs = self._settle(search, rounds.settling_sweeps)
-            tables[self.kept] = runs
-            if self.kept:
-                high = step
-            else:
-                low = step
-            step = 2 * step if np.isinf(high) else (low + high) / 2
-            if self.done() or high - low < limits.precision * high:
+            tables |= self._settled(search, self.parameters.rounds.settling_sweeps)
+            over, near = self.over, self.multipliers.values
+            for _ in range(limits.nudges):
+                if self.done():
+                    break
+                near = self.multipliers.nudged(near, self.over)
+                self._weigh(near)
+                tables |= self._settled(self.search(), 1)
+            self.multipliers.follow(over)
+            if self.done() or self.multipliers.found():
                 break
         if len(tables) == 2:
             self._mix(tables[True], tables[False])
 
-    def _weights_at(self, step: float) -> FloatArray:
-        """Return the weights with the bound's multipliers times `step`, and more of each limit above 1."""
+    def _settled(self, search: Search | PieceSearch, sweeps: int) -> dict[bool, RunTable]:
+        """Return the schedule in which a search settles, by whether it keeps the limits."""
+        runs = self._settle(search, sweeps)
+        return {self.kept: runs}
+
+    def _weigh(self, multipliers: FloatArray) -> None:
+        """Let the limited amounts weigh so much more, shape (K,)."""
         dual = self.proof.dual
-        weights = dual.weights + min(step, 1.0) * (self.proof.weights - dual.weights)
-        weights[dual.limited.index] += self.parameters.limits.addition * max(0.0, step - 1.0) * dual.limited.unit
-        return weights
+        self.weights = dual.weights.copy()
+        self.weights[dual.limited.index] += multipliers
 
     def _mix(self, kept: RunTable, cheap: RunTable) -> None:
         """Let as many jobs as the limits allow do what they do in a schedule that does not keep them."""

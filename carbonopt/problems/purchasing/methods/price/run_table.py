@@ -50,16 +50,16 @@ class Amounts:
         return weights.carbon_kg * self.carbon_kg + weights.cost_usd * usd + weights.wait_hours * self.wait_hours
 
     def excess(self, instance: PurchasingInstance) -> FloatArray:
-        """Return by how much each limit is exceeded, relative, 0 where it is kept: carbon, cost, mean wait, (3,)."""
+        """Return by how much each limit is exceeded, relative, below 0 where it is kept: carbon, cost, mean wait, (3,).
+
+        0 where there is no limit.
+        """
         limits = instance.limits
         count = max(1, len(instance.jobs))
         found = (self.carbon_kg, self.usage_usd + self.prepaid_usd, self.wait_hours / count)
         pairs = zip(found, (limits.carbon_kg, limits.cost_usd, limits.mean_wait_hours), strict=True)
         return np.array(
-            [
-                0.0 if most is None or value <= most * (1 + ROUNDING / 2) else (value - most) / max(most, 1e-9)
-                for value, most in pairs
-            ]
+            [0.0 if most is None else (value - most * (1 + ROUNDING / 2)) / max(most, 1e-9) for value, most in pairs]
         )
 
 
