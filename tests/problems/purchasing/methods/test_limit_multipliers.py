@@ -30,6 +30,13 @@ def test_a_limit_without_a_multiplier_gets_one_when_it_is_exceeded():
     np.testing.assert_allclose(found.nudged(np.ones(2), np.array([0.2, -0.2])), np.exp([0.1, -0.05]))
 
 
+def test_multipliers_stay_finite_where_no_schedule_keeps_the_limits():
+    found = Multipliers(np.array([0.0, 3.0]), np.array([0.1, 0.1]), SETTINGS)
+    for _ in range(1000):
+        found.follow(np.array([0.2, 0.2]))
+    np.testing.assert_allclose(found.values, [1e5, 3e6])
+
+
 @pytest.mark.parametrize("model", ["splitting", "no-split", "suspend-resume"])
 def test_a_policy_is_beaten_at_its_own_carbon_and_wait(model):
     """One factor for all multipliers found nothing here below the policy's own cost, 5.3 % above the bound."""

@@ -126,9 +126,9 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
         options.report(incumbent=first.objective, schedule=lambda: first.schedule, info=first.info)
     proof = best_bound(instance, _Share(options, parameters.bound.time_share), options, parameters.bound)
     if first is None and proof.value > ceiling(instance):
-        infeasible = proof_of_infeasibility(instance, proof.certificate)
-        if infeasible is not None:
-            return Outcome(Status.INFEASIBLE, certificate=infeasible)
+        ruled_out = proof_of_infeasibility(instance, proof.certificate)
+        if ruled_out is not None:
+            return Outcome(Status.INFEASIBLE, certificate=ruled_out)
     value, certificate = stated(instance, proof.certificate)
     options.report(bound=value, certificate=lambda: certificate)
     rounds = Rounds(instance, options, proof, parameters)

@@ -2,9 +2,9 @@
 
 Those of the bound make the relaxation keep the limits. A schedule of whole jobs needs more of some and less of others:
 at the bound's, schedules of the week of GAIA's paper exceeded a cost limit by 9 %, and four times the bound's
-multiplier of cost was needed. So each limit has a step of its own, as in resilient
-propagation: it grows while a limit stays exceeded or kept, and is halved where that changes (Riedmiller and Braun,
-A direct adaptive method for faster backpropagation learning, 1993).
+multiplier of cost was needed. So each limit has a step of its own, as in resilient propagation: it grows while the
+limit stays exceeded or kept, and is halved where that changes (M. Riedmiller and H. Braun. A direct adaptive method for
+faster backpropagation learning: the RPROP algorithm. 1993).
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.problems.purchasing.methods.price.parameters import LimitParameters
+
+MOST = 1e6
+"""Multipliers at most, over the larger of where they begin and their least: no schedule may keep the limits."""
 
 
 @dataclass
@@ -34,10 +37,12 @@ class Multipliers:
     values: FloatArray
     least: FloatArray
     parameters: LimitParameters
+    most: FloatArray = field(init=False)
     step: FloatArray = field(init=False)
     side: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
+        self.most = MOST * np.maximum(self.values, self.least)
         self.begin()
 
     def begin(self) -> None:
@@ -55,7 +60,8 @@ class Multipliers:
         """
         side = np.sign(over)
         if self.side.any():
-            self.step *= np.where(side == self.side, self.parameters.growth, 0.5)
+            grown = self.step * np.where(side == self.side, self.parameters.growth, 0.5)
+            self.step = np.minimum(grown, self.parameters.most_step)
         self.side = side
         self.values = self._moved(self.values, side * self.step)
 
@@ -69,4 +75,5 @@ class Multipliers:
         return bool(self.step.max(initial=0.0) < self.parameters.precision)
 
     def _moved(self, values: FloatArray, steps: FloatArray) -> FloatArray:
-        return np.where(steps > 0, np.maximum(values, self.least), values) * np.exp(steps)
+        above_least = np.where(steps > 0, np.maximum(values, self.least), values)
+        return np.asarray(np.minimum(above_least * np.exp(steps), self.most))

@@ -25,8 +25,9 @@ class LimitParameters(Parameters):
         Multipliers that are tried at most; each takes a short search.
     precision
         Relative step of the multipliers at which the trials end.
-    first_step, growth
-        First relative step of a multiplier, and the factor by which it grows while its limit stays exceeded or kept.
+    first_step, most_step, growth
+        Relative step of a multiplier, at first and at most, and the factor by which it grows while its limit stays
+        exceeded or kept.
     nudges, nudge
         Short searches after each trial, and by how much relatively multipliers change for each. More keep the limits
         in more of the trials, which are fewer in the same time.
@@ -41,6 +42,7 @@ class LimitParameters(Parameters):
     trials: int = number(14, least=1)
     precision: float = number(1e-4, above=0)
     first_step: float = number(0.3, above=0)
+    most_step: float = number(2.0, above=0)
     growth: float = number(1.5, least=1)
     nudges: int = number(3, least=0)
     nudge: float = number(0.05, above=0)

@@ -107,6 +107,11 @@ class Rounds:
         """Return whether to stop."""
         return self.options.remaining <= 0 or self.closed()
 
+    @property
+    def kept(self) -> bool:
+        """Whether the schedule that was offered last keeps the limits."""
+        return not (self.over > 0).any()
+
     def closed(self) -> bool:
         """Return whether the gap is what was asked for."""
         gap = self.best.objective - self.proof.value
@@ -218,9 +223,7 @@ class Rounds:
             runs = RunTable(runs.job, runs.start, runs.end, runs.option, self.reserved)
         found = amounts(runs, instance, self.proof.dual.other_at(self.weights))
         objective = found.objective(instance)
-        over = found.excess(instance)
-        self.over = over[self.proof.dual.limited.index]
-        self.kept = not (over > 0).any()
+        self.over = found.excess(instance)[self.proof.dual.limited.index]
         if not self.kept or not fits(runs, instance):
             return False
         if objective < self.best.objective:
@@ -241,27 +244,24 @@ class Rounds:
         tables: dict[bool, RunTable] = {}
         self.multipliers.begin()
         for _ in range(limits.trials):
-            self._weigh(self.multipliers.values)
+            near = self.multipliers.values
+            self._weigh(near)
             search = self.search()
             self._sweep(search, stage, limits.sweeps, self.options.remaining, self.steepness[1:])
-            tables |= self._settled(search, self.parameters.rounds.settling_sweeps)
-            over, near = self.over, self.multipliers.values
+            runs = self._settle(search, self.parameters.rounds.settling_sweeps)
+            tables[self.kept] = runs
+            self.multipliers.follow(self.over)
             for _ in range(limits.nudges):
                 if self.done():
                     break
                 near = self.multipliers.nudged(near, self.over)
                 self._weigh(near)
-                tables |= self._settled(self.search(), 1)
-            self.multipliers.follow(over)
+                runs = self._settle(self.search(), 1)
+                tables[self.kept] = runs
             if self.done() or self.multipliers.found():
                 break
         if len(tables) == 2:
             self._mix(tables[True], tables[False])
-
-    def _settled(self, search: Search | PieceSearch, sweeps: int) -> dict[bool, RunTable]:
-        """Return the schedule in which a search settles, by whether it keeps the limits."""
-        runs = self._settle(search, sweeps)
-        return {self.kept: runs}
 
     def _weigh(self, multipliers: FloatArray) -> None:
         """Let the limited amounts weigh so much more, shape (K,)."""
