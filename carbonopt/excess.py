@@ -124,7 +124,8 @@ def excess_table(
     DataFrame
         One row a policy: its metrics, its saving over the problem's baseline, which its name tells
         (``saving_vs_no_wait``), and for each quantity the proven least at equal amounts (``least_carbon_kg``),
-        the best found, and the excess over the proven least.
+        the best found, and the excess over the proven least. Where a policy's instances take time to start, its row
+        has ``startup_hours``: its amounts contain that time, and the proven least does not, so that the excess does.
     """
     import pandas as pd
 
@@ -148,6 +149,8 @@ def excess_table(
         row["model"] = solution.info.get("model", getattr(instance, "model", None))
         for quantity in compared:
             row |= study.excess(name, solution, quantity, row["model"])
+        if solution.info.get("startup_hours"):
+            row["startup_hours"] = solution.info["startup_hours"]
         if split:
             row |= study.split(name, solution)
             if row["excess_over_loosest"] is not None and "excess_carbon_kg" in row:

@@ -26,6 +26,7 @@ HEADS = {
     "least_cost_usd": "least cost",
     "excess_cost_usd": "excess cost",
     "excess_over_loosest": "over loosest",
+    "startup_hours": "start-up h",
     "due_to_forecast_errors": "forecast errors",
     "due_to_forecast_window": "window",
     "due_to_lengths": "lengths",
@@ -41,6 +42,10 @@ PROVEN = ("least_", "excess_", "due_to_")
 """How the names of columns begin that are shown even where no row has anything: nothing was proven."""
 SHARES = ("saving", "excess", "due_to")
 """How the names of columns begin that are shares."""
+STARTED = (
+    "policies with a start-up time emit and pay while instances start; the proven least counts no such time, so it is"
+    " part of their excess"
+)
 
 
 def compare_policies(
@@ -74,6 +79,8 @@ def compare_policies(
             write_table(output, pd.concat(found, ignore_index=True))
         if not json_output:
             _print(case.name, table)
+        if "startup_hours" in table:
+            console.say(f"{path}: {STARTED}")
     if json_output:
         rows = console.records(pd.concat(found, ignore_index=True))
         console.print_json({"instance": instance.name, "problem": instance.problem, "rows": rows})

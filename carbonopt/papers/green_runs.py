@@ -6,6 +6,7 @@ Clusters. NSDI 2025. Its trace, its scaling profiles and its measured powers are
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -100,13 +101,30 @@ def simulated(run: Run, instance: MlClusterInstance, policy: str | Policy) -> So
     return found
 
 
-def bound_at_equal(instance: MlClusterInstance, metrics: dict[str, Any]) -> float:
-    """Return the certified least added carbon at a policy's own mean completion time [kg]; NaN beyond `BOUNDED`."""
-    if len(instance.jobs) * instance.time.slots > BOUNDED or not len(instance.jobs):
-        return np.nan
-    target, _ = at_equal(instance, metrics)
-    value, _ = proven_bound(target, ascend(target, Options(time_limit=None)).certificate(), {})
+def is_bounded(instance: MlClusterInstance) -> bool:
+    """Return whether distances from the bound are told: not beyond `BOUNDED`."""
+    return 0 < len(instance.jobs) * instance.time.slots <= BOUNDED
+
+
+def certificate_at_equal(instance: MlClusterInstance, metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what proves the least added carbon at a policy's own mean completion time."""
+    return ascend(at_equal(instance, metrics)[0], Options(time_limit=None)).certificate()
+
+
+def bound_by(instance: MlClusterInstance, metrics: Mapping[str, Any], certificate: dict[str, Any]) -> float:
+    """Return the least added carbon at a policy's mean completion time that a certificate proves [kg].
+
+    A certificate of another mean completion time proves a bound here too, a weaker one.
+    """
+    value, _ = proven_bound(at_equal(instance, metrics)[0], certificate, {})
     return np.nan if value is None else max(0.0, value)
+
+
+def bound_at_equal(instance: MlClusterInstance, metrics: Mapping[str, Any]) -> float:
+    """Return the certified least added carbon at a policy's own mean completion time [kg]; NaN beyond `BOUNDED`."""
+    if not is_bounded(instance):
+        return np.nan
+    return bound_by(instance, metrics, certificate_at_equal(instance, metrics))
 
 
 def as_footprint(instance: MlClusterInstance) -> MlClusterInstance:

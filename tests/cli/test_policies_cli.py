@@ -106,6 +106,17 @@ class TestSimulate:
         with Path("day.partial.csv").open() as file:
             assert all(float(row["start"]) <= 3 for row in csv.DictReader(file))
 
+    def test_a_comparison_says_that_its_bound_counts_no_start_up_time(self) -> None:
+        names = ("-p", "carbon-time,carbon-time:startup_minutes=30", "--work-limit", "0.01", "--time-limit", "inf")
+        done = run("compare", "day.json", *names, "--reserved", "0", "-o", "t.csv")
+        assert done.exit_code == 0
+        assert "the proven least counts no such time" in done.stderr.replace("\n", " ")
+        with Path("t.csv").open() as file:
+            without, slow = csv.DictReader(file)
+        assert (without["startup_hours"], slow["startup_hours"]) == ("", "0.5")
+        assert float(slow["least_carbon_kg"]) < float(without["carbon_kg"]) < float(slow["carbon_kg"])
+        assert "start-up h" not in run("compare", "day.json", *names[:1], "no-wait", *names[2:]).output
+
     def test_what_is_not_there_is_told(self) -> None:
         assert "unknown policy 'wait'" in errors("simulate", "day.json", "-p", "wait")[0]
         assert "none.py" in errors("simulate", "day.json", "-p", "none.py:Policy")[0]

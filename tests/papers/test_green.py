@@ -122,13 +122,24 @@ class TestSensitivity:
         monkeypatch.setattr(green_sensitivity, "CHANGES", few)
         figure = figure_of("green-sensitivity")
         table = figure.table(Run([small, small]))
-        assert list(table["change"]) == [*few, green_sensitivity.LEAST]
-        least = table.iloc[-1]
+        policies = green_sensitivity.BOUNDED_POLICIES
+        assert list(table["change"]) == [*few, *(green_sensitivity.LEAST.format(name) for name in policies)]
+        least = table.iloc[len(few)]
         assert -1 < least["added"] <= least["carbon"] <= 0  # jobs add less than the cluster emits
         assert -1 < least["footprint"] <= 0
         assert -1 < least["until_end"] <= 0
         assert (table["above_bound"] >= 0).all()
         assert figure.draw(table).get_figure() is not None
+
+    def test_a_certificate_of_a_near_completion_time_proves_a_weaker_bound(self, small: MlClusterInstance) -> None:
+        bounds = green_sensitivity._Bounds(small)
+        hours = float(co.simulate(small, "green").metrics["mean_jct_hours"])
+        near, far = ({"mean_jct_hours": factor * hours} for factor in (1.04, 1.5))
+        assert bounds.at({"mean_jct_hours": hours}) == bound_at_equal(small, {"mean_jct_hours": hours})
+        assert 0 < bounds.at(near) <= bound_at_equal(small, near) * (1 + 1e-6)
+        assert len(bounds.known) == 1
+        assert bounds.at(far) == bound_at_equal(small, far)
+        assert len(bounds.known) == 2
 
 
 def test_the_footprint_is_the_added_carbon_of_a_cluster_that_idles_for_free(small: MlClusterInstance) -> None:
