@@ -23,6 +23,7 @@ from carbonopt.core.time import TimeGrid
 from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines, Weights
 from carbonopt.problems.ecas.methods.price.search import restored
 from carbonopt.problems.ecas.methods.price.tables import schedule_of, tables_of
+from carbonopt.problems.mosp.data.demands import POWER
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.purchasing.data.instance import ROUNDING_HOURS, PurchasingInstance
 
@@ -177,11 +178,12 @@ def _of_mosp(instance: MospInstance, zone: str | None, windows: str, slot_minute
     else:
         deadline = np.full(len(jobs), slots)
     watts = instance.clusters.watts_per_unit[rows[0]]
+    limiting = [at for at, resource in enumerate(instance.resources) if resource != POWER]  # power limits nothing
     return Work(
-        instance.resources,
+        tuple(instance.resources[at] for at in limiting),
         tuple(instance.clusters.name[row] for row in rows),
-        instance.clusters.capacity[rows, :, 0],
-        (jobs.arrival, jobs.duration, deadline, jobs.demand @ watts / 1000, jobs.demand),
+        instance.clusters.capacity[rows][:, limiting, 0],
+        (jobs.arrival, jobs.duration, deadline, jobs.demand @ watts / 1000, jobs.demand[:, limiting]),
         CarbonSignal((zone,), instance.carbon.g_per_kwh[[instance.carbon.index(zone)]], instance.time),
     )
 

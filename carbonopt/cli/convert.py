@@ -12,12 +12,10 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.registry import problem_of
 
 Jobs = Annotated[
-    Path,
-    typer.Option(
-        "--jobs",
-        help="Job trace: CSV with arrival_time, length, cpus; Standard Workload Format; or sacct --parsable2.",
-    ),
+    list[Path],
+    typer.Option("--jobs", help="Job trace, told by its content; repeatable, for one of two files."),
 ]
+SampleSeed = Annotated[int, typer.Option("--seed", min=0, help="Of the draw of --sample.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +24,7 @@ def register(app: typer.Typer) -> None:
     make.group(app, "convert", text, mosp, elastic, purchasing, mlcluster, ecas)
 
 
-@groups.takes(groups.reading, groups.target)
+@groups.takes(groups.window, groups.reading, groups.target)
 def mosp(
     jobs: Jobs,
     carbon: make.CarbonFiles = None,
@@ -42,6 +40,12 @@ def mosp(
     ] = None,
     load: Annotated[float, typer.Option("--load", help="Work over capacity while jobs arrive.")] = 0.7,
     watts: Annotated[float, typer.Option("--watts", min=0.0, max=make.HIGHEST, help="Power of a used CPU.")] = 10.0,
+    gpus: Annotated[
+        float | None, typer.Option("--gpus", help="GPUs of each cluster, if jobs hold some; by default from --load.")
+    ] = None,
+    gpu_watts: Annotated[
+        float, typer.Option("--gpu-watts", min=0.0, max=make.HIGHEST, help="Power of a used GPU.")
+    ] = 300.0,
     short_hours: make.ShortHours = 2.0,
     short_wait_hours: Annotated[float, make.hours("--short-wait-hours", "Wait of short jobs.")] = 6.0,
     long_wait_hours: Annotated[float, make.hours("--long-wait-hours", "Wait of long jobs.")] = 24.0,
@@ -49,6 +53,7 @@ def mosp(
     weights: names.Weights = None,
     price: make.Price = None,
     energy_weight: make.EnergyWeight = 0.0,
+    seed: SampleSeed = 1,
     **options: Any,
 ) -> None:
     """One cluster in each zone.
@@ -63,7 +68,7 @@ def mosp(
     _convert("mosp", arguments)
 
 
-@groups.takes(groups.trace, groups.signal, groups.reading, groups.elastic_queues, groups.target)
+@groups.takes(groups.trace, groups.window, groups.signal, groups.reading, groups.elastic_queues, groups.target)
 def elastic(
     jobs: Jobs,
     capacity: Annotated[
@@ -88,14 +93,10 @@ def elastic(
     _convert("elastic", groups.together(locals()))
 
 
-@groups.takes(groups.trace, groups.signal, groups.reading, groups.purchasing_terms, groups.target)
+@groups.takes(groups.trace, groups.window, groups.signal, groups.reading, groups.purchasing_terms, groups.target)
 def purchasing(
     jobs: Jobs,
-    from_hours: Annotated[float, make.hours("--from-hours", "Leave out jobs that arrive before; slot 0.")] = 0.0,
-    until_hours: Annotated[
-        float | None, make.hours("--until-hours", "Leave out jobs that arrive then or later.")
-    ] = None,
-    first: Annotated[int | None, typer.Option("--first", min=1, help="Take the first so many of those jobs.")] = None,
+    seed: SampleSeed = 1,
     **options: Any,
 ) -> None:
     """Start times and purchase options in one zone.
@@ -108,7 +109,7 @@ def purchasing(
     _convert("purchasing", arguments)
 
 
-@groups.takes(groups.trace, groups.signal, groups.reading, groups.gpu_cluster, groups.target)
+@groups.takes(groups.trace, groups.window, groups.signal, groups.reading, groups.gpu_cluster, groups.target)
 def mlcluster(
     jobs: Jobs,
     gpus: Annotated[
@@ -173,7 +174,10 @@ def ecas(
 def _convert(problem: str, arguments: dict[str, Any]) -> None:
     output = arguments.pop("output")
     json_output = arguments.pop("json_output")
-    inputs = [arguments["jobs"], *(arguments["carbon"] or ()), *(arguments.get("price") or ())]
+    seed = arguments["seed"] if problem in ("elastic", "mlcluster") else arguments.pop("seed")
+    arguments["window"] = groups.window_of(arguments, seed)
+    arguments["states"] = groups.states_of(arguments)
+    inputs = [*arguments["jobs"], *(arguments["carbon"] or ()), *(arguments.get("price") or ())]
     if output is not None:
         console.require_new(output, inputs)
     instance = problem_of(problem).role("convert")(reading=groups.reading_of(arguments), **arguments)

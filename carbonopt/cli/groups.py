@@ -10,6 +10,7 @@ import typer
 
 from carbonopt.cli import console, make, names
 from carbonopt.io.reading import Reading
+from carbonopt.io.window import Window
 
 REPEATED = ("zone", "weights", "profiles", "queues")
 """Options that may be repeated."""
@@ -57,6 +58,28 @@ def reading_of(options: dict[str, Any]) -> Reading:
 
 def trace(time_unit: make.TimeUnit = None, trace_format: make.TraceFormat = None, slots: make.Horizon = None) -> None:
     """How to read a job trace, and how much of it."""
+
+
+def window(
+    begin: make.Begin = None,
+    end: make.End = None,
+    first: make.First = None,
+    sample: make.Sample = None,
+    states: make.States = None,
+) -> None:
+    """Which jobs of a trace to take."""
+
+
+def window_of(options: dict[str, Any], seed: int) -> Window:
+    """Return the part of a trace among a command's options, taking them out."""
+    begin, end, first, sample = (options.pop(name) for name in ("begin", "end", "first", "sample"))
+    return Window(begin, end, first, sample, seed)
+
+
+def states_of(options: dict[str, Any]) -> list[str] | None:
+    """Return the states among a command's options, taking them out."""
+    states = options.pop("states")
+    return None if states is None else names.listed(states)
 
 
 def elastic_queues(

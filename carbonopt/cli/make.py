@@ -99,7 +99,21 @@ TimeUnit = Annotated[
 ]
 TraceFormat = Annotated[
     str | None,
-    typer.Option("--trace-format", help="gaia, swf or sacct; by default by the suffix or the first line."),
+    typer.Option(
+        "--trace-format",
+        help="gaia, swf, sacct, or a public trace such as pai; by default by content.",
+    ),
+]
+Begin = Annotated[
+    str | None,
+    typer.Option("--from", "--from-hours", help="Slot 0: a moment, or hours of the trace; leave out earlier jobs."),
+]
+End = Annotated[str | None, typer.Option("--until", "--until-hours", help="Leave out jobs that arrive then or later.")]
+First = Annotated[int | None, typer.Option("--first", min=1, help="Take the first so many of those jobs.")]
+Sample = Annotated[int | None, typer.Option("--sample", min=1, help="Draw so many of those jobs, by --seed.")]
+States = Annotated[
+    list[str] | None,
+    typer.Option("--states", help="Of jobs in a public trace; by default those that ran to an end. Repeatable."),
 ]
 Workload = Annotated[
     str,

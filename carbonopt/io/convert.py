@@ -18,6 +18,7 @@ from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import JobTrace
 from carbonopt.io.reading import AS_THEY_ARE, Reading
+from carbonopt.io.trace import TraceFiles, trace_files
 from carbonopt.io.workload import only_zone, require_above_zero
 
 SLOT_HOURS = (1e-6, 1e6)
@@ -111,7 +112,7 @@ def arrival_slots(trace: JobTrace, slot_hours: float) -> FloatArray:
     return np.maximum(0.0, np.ceil(trace.arrival_hours / slot_hours - ROUNDING_SLOTS))
 
 
-def source_of(path: str | os.PathLike[str]) -> str:
+def source_of(path: TraceFiles) -> str:
     """Return what a trace is called in the name of an instance.
 
     Examples
@@ -119,7 +120,7 @@ def source_of(path: str | os.PathLike[str]) -> str:
     >>> source_of("jobs/azure-100k.csv.gz")
     'azure_100k'
     """
-    return Path(path).name.split(".")[0].replace("-", "_")
+    return trace_files(path)[0].name.split(".")[0].replace("-", "_")
 
 
 def content_hashes(files: Iterable[str | os.PathLike[str]]) -> dict[str, str]:

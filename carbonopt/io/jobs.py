@@ -27,6 +27,9 @@ LATEST_HOURS = 1e9
 MOST_CPUS = 1e30
 """Of a job: instance files hold no larger numbers."""
 
+OPTIONAL_NUMBERS = ("gpus", "memory_gb", "watts", "priority", "started_hours", "limit_hours")
+"""Columns of `JobTrace` that some sources have."""
+
 _COLUMNS = {name: (name,) for name in ("arrival_time", "length", "cpus")}
 
 
@@ -50,6 +53,17 @@ class JobTrace:
         The moment that arrivals count from, as the file spells it; empty where it does not tell.
     ids
         By which the file knows the N jobs, all different; empty where it does not tell.
+    gpus, memory_gb, watts
+        GPUs that each job holds, memory [GB], measured mean power of the whole job [W], shapes (N,), NaN where one
+        is not known; None where the source does not tell.
+    priority
+        Larger or smaller is sooner, as in the source.
+    started_hours, limit_hours
+        When each job began, since the trace's own zero, and its time limit [h].
+    user, state
+        Of each job, as the source spells them; empty where it does not tell.
+    cpus_known
+        Whether `cpus` are CPUs: where the source tells GPUs alone, these stand in their place.
     """
 
     arrival_hours: FloatArray
@@ -59,9 +73,21 @@ class JobTrace:
     left_out: Mapping[str, int] = field(default_factory=dict)
     zero: str = ""
     ids: tuple[str, ...] = ()
+    gpus: FloatArray | None = None
+    memory_gb: FloatArray | None = None
+    watts: FloatArray | None = None
+    priority: FloatArray | None = None
+    started_hours: FloatArray | None = None
+    limit_hours: FloatArray | None = None
+    user: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    cpus_known: bool = True
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
+        for name in OPTIONAL_NUMBERS:
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen_float(getattr(self, name)))
         for name in ("arrival_hours", "length_hours", "cpus"):
             object.__setattr__(self, name, frozen_float(getattr(self, name)))
         object.__setattr__(self, "rows", frozen_int(self.rows))
@@ -82,15 +108,20 @@ class JobTrace:
         return tuple(f"row{row}" for row in rows)
 
     def part(self, rows: IntArray, zero_hours: float = 0.0) -> JobTrace:
-        """Return the jobs at some positions, with arrivals since another zero [h]."""
-        arrival = self.arrival_hours[rows] - zero_hours
+        """Return the jobs at some positions, called as they were, with arrivals since another zero [h]."""
+        numbers = {name: values[rows] for name in OPTIONAL_NUMBERS if (values := getattr(self, name)) is not None}
+        if self.started_hours is not None:
+            numbers["started_hours"] = numbers["started_hours"] - zero_hours
         return replace(
             self,
-            arrival_hours=arrival,
+            arrival_hours=self.arrival_hours[rows] - zero_hours,
             length_hours=self.length_hours[rows],
             cpus=self.cpus[rows],
             rows=self.rows[rows],
-            ids=tuple(self.ids[row] for row in rows) if self.ids else (),
+            ids=self.names(rows),
+            user=tuple(self.user[row] for row in rows) if self.user else (),
+            state=tuple(self.state[row] for row in rows) if self.state else (),
+            **numbers,
         )
 
 

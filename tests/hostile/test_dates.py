@@ -8,6 +8,7 @@ import pytest
 from carbonopt.core.errors import InputError
 from carbonopt.core.registry import problem_names, problem_of
 from carbonopt.core.time import parse_utc
+from carbonopt.io.window import Window
 
 OF_TRACES = [
     name
@@ -55,6 +56,6 @@ def test_who_asks_for_another_beginning_gets_it(files, problem):
 
 
 def test_a_part_of_a_trace_begins_where_it_was_asked_to(files):
-    instance = problem_of("purchasing").role("convert")(**files, from_hours=2.0)
+    instance = problem_of("purchasing").role("convert")(**files, window=Window(2.0))
     assert instance.time.start == parse_utc(ZERO) + timedelta(hours=2)
     assert instance.jobs.name == ("2",)  # its id in the trace

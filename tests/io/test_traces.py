@@ -29,7 +29,7 @@ def test_it_is_told_by_the_name_or_the_first_line(tmp_path: Path, name: str, tex
 def test_it_may_be_said(tmp_path: Path) -> None:
     path = write(tmp_path / "log.txt", swf(run=7200))
     assert read_trace(path, format="swf").length_hours.tolist() == [2]
-    with pytest.raises(UnsupportedError, match="unknown trace format 'csv': must be 'gaia', 'swf' or 'sacct'"):
+    with pytest.raises(UnsupportedError, match="unknown trace format 'csv': must be 'gaia', 'swf', 'sacct', 'pai', "):
         read_trace(path, format="csv")
 
 

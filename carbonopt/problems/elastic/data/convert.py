@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,8 @@ from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.time import format_utc
 from carbonopt.io.convert import arrival_slots, content_hashes, read_zone, require_sources, slot_zero, source_of
 from carbonopt.io.reading import AS_THEY_ARE, Reading
-from carbonopt.io.trace import read_trace
+from carbonopt.io.trace import TraceFiles, trace_files
+from carbonopt.io.window import WHOLE, Window, read_part, warn_of_power
 from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.elastic.data.catalogue import Mix, network_price, profile_mix
 from carbonopt.problems.elastic.data.instance import Cluster, ElasticInstance, ElasticJobs
@@ -26,7 +27,7 @@ from carbonopt.problems.elastic.data.workload import (
 
 
 def convert(
-    jobs: Path,
+    jobs: TraceFiles,
     carbon: Sequence[Path] | None,
     time_unit: str | None = None,
     zone: str | None = None,
@@ -51,6 +52,8 @@ def convert(
     name: str | None = None,
     trace_format: str | None = None,
     reading: Reading = AS_THEY_ARE,
+    states: Collection[str] | None = None,
+    window: Window = WHOLE,
 ) -> ElasticInstance:
     """Make an instance of all jobs of a trace, as they are.
 
@@ -60,8 +63,10 @@ def convert(
 
     Parameters
     ----------
-    jobs, time_unit, trace_format
-        Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
+    jobs, time_unit, trace_format, states
+        Trace, its unit and its format, and states of jobs: see `carbonopt.io.trace.read_trace`.
+    window
+        Part of the trace.
     carbon, zone, start
         Carbon files; the cluster's zone (None for their only one); beginning of slot 0 (None for the
         first submission of a trace with dates, else the first moment of the files).
@@ -102,21 +107,23 @@ def convert(
     require_sources(carbon, slot_hours=slot_hours, load=load, capacity=capacity)
     assert carbon is not None
     parts, shares = profile_mix(profiles, k_max, watts)
-    trace = read_trace(jobs, time_unit, trace_format)
+    part = read_part(jobs, time_unit, trace_format, states, window)
+    warn_of_power(part, "elastic")
+    trace = part.trace
     arrival = arrival_slots(trace, slot_hours)
     length = trace.length_hours / slot_hours
     slack = queues.slack_slots(trace.length_hours, slot_hours)
     ends = window_ends(arrival, length, slack)
     long_enough = trace.length_hours >= min_length_hours
     if not long_enough.any():
-        raise InputError(Fault("jobs", f"no job lasts at least {min_length_hours:g} h", file=str(jobs)))
+        raise InputError(Fault("jobs", f"no job lasts at least {min_length_hours:g} h", file=str(trace_files(jobs)[0])))
     horizon = require_horizon(float(ends[long_enough].max()) if slots is None else slots, slot_hours)
     keep = long_enough & (ends <= horizon)
     if not keep.any():
-        raise InputError(Fault("jobs", f"no job's window ends within {horizon} slots", file=str(jobs)))
-    signal = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap, reading)
+        raise InputError(Fault("jobs", f"no job's window ends within {horizon} slots", file=str(trace_files(jobs)[0])))
+    signal = read_zone(carbon, zone, slot_zero(start, trace, part.begin_hours), horizon, slot_hours, wrap, reading)
     rows = np.flatnonzero(keep)
-    profile = draw_profiles(len(trace), shares, seed)[rows]
+    profile = draw_profiles(part.whole, shares, seed)[part.rows[rows]]
     k_min = np.array([part.k_min for part in parts], dtype=float)[profile]
     if capacity is not None:
         servers = capacity
@@ -127,11 +134,12 @@ def convert(
         name=name or f"elastic-{source_of(jobs)}-j{len(rows):04d}-t{horizon:03d}-{zone_name}-s{seed:02d}",
         provenance={
             "converter": "carbonopt convert elastic",
-            "files": content_hashes([*carbon, jobs]),
+            "files": content_hashes([*carbon, *trace_files(jobs)]),
             "dropped_jobs": int((long_enough & ~keep).sum()),
             "short_jobs_left_out": int((~long_enough).sum()),
             "trace_cpus_ignored": True,
             **trace.provenance(),
+            **part.provenance,
             **signal.provenance(),
             "job_hours": float(trace.length_hours[rows].sum()),
             "seed": seed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,8 @@ from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.time import format_utc
 from carbonopt.io.convert import content_hashes, read_zone, require_sources, slot_zero, source_of
 from carbonopt.io.reading import AS_THEY_ARE, Reading
-from carbonopt.io.trace import read_trace
+from carbonopt.io.trace import TraceFiles, trace_files
+from carbonopt.io.window import WHOLE, Window, read_part, warn_of_power
 from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.mlcluster.data.catalogue import Mix, profile_mix
 from carbonopt.problems.mlcluster.data.generate import mix_provenance
@@ -21,7 +22,7 @@ from carbonopt.problems.mlcluster.data.workload import draw_profiles, slots_need
 
 
 def convert(
-    jobs: Path,
+    jobs: TraceFiles,
     carbon: Sequence[Path] | None,
     time_unit: str | None = None,
     zone: str | None = None,
@@ -45,6 +46,8 @@ def convert(
     name: str | None = None,
     trace_format: str | None = None,
     reading: Reading = AS_THEY_ARE,
+    states: Collection[str] | None = None,
+    window: Window = WHOLE,
 ) -> MlClusterInstance:
     """Make an instance of all jobs of a trace, as they are.
 
@@ -53,8 +56,10 @@ def convert(
 
     Parameters
     ----------
-    jobs, time_unit, trace_format
-        Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
+    jobs, time_unit, trace_format, states
+        Trace, its unit and its format, and states of jobs: see `carbonopt.io.trace.read_trace`.
+    window
+        Part of the trace.
     carbon, zone, start
         Carbon files; the cluster's zone (None for their only one); beginning of slot 0 (None for the
         first submission of a trace with dates, else the first moment of the files).
@@ -94,13 +99,15 @@ def convert(
     assert carbon is not None
     model = {"max_gpus": max_gpus, "gpus_per_host": gpus_per_host, "idle_watts": idle_watts}
     parts, shares = profile_mix(profiles, restart_minutes=restart_minutes, **model)
-    trace = read_trace(jobs, time_unit, trace_format)
+    part = read_part(jobs, time_unit, trace_format, states, window)
+    warn_of_power(part, "mlcluster")
+    trace = part.trace
     arrival = trace.arrival_hours * 60
     work = trace.length_hours * 60
-    profile = draw_profiles(len(trace), shares, seed)
+    profile = draw_profiles(part.whole, shares, seed)[part.rows]
     long_enough = trace.length_hours >= min_length_hours
     if not long_enough.any():
-        raise InputError(Fault("jobs", f"no job lasts at least {min_length_hours:g} h", file=str(jobs)))
+        raise InputError(Fault("jobs", f"no job lasts at least {min_length_hours:g} h", file=str(trace_files(jobs)[0])))
     span = max(float(np.ptp(arrival[long_enough])), 60.0)
     if gpus is not None:
         count = gpus
@@ -113,19 +120,20 @@ def convert(
         horizon = require_horizon(slots, slot_hours)
     keep = long_enough & (arrival + work / fastest <= horizon * slot_hours * 60)
     if not keep.any():
-        raise InputError(Fault("jobs", f"no job can end within {horizon} slots", file=str(jobs)))
-    signal = read_zone(carbon, zone, slot_zero(start, trace), horizon, slot_hours, wrap, reading)
+        raise InputError(Fault("jobs", f"no job can end within {horizon} slots", file=str(trace_files(jobs)[0])))
+    signal = read_zone(carbon, zone, slot_zero(start, trace, part.begin_hours), horizon, slot_hours, wrap, reading)
     rows = np.flatnonzero(keep)
     zone_name = signal.zones[0]
     return MlClusterInstance(
         name=name or f"mlcluster-{source_of(jobs)}-j{len(rows):04d}-t{horizon:03d}-{zone_name}-s{seed:02d}",
         provenance={
             "converter": "carbonopt convert mlcluster",
-            "files": content_hashes([*carbon, jobs]),
+            "files": content_hashes([*carbon, *trace_files(jobs)]),
             "dropped_jobs": int((long_enough & ~keep).sum()),
             "short_jobs_left_out": int((~long_enough).sum()),
             "trace_cpus_ignored": True,
             **trace.provenance(),
+            **part.provenance,
             **signal.provenance(),
             "job_hours": float(trace.length_hours[rows].sum()),
             "seed": seed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ from carbonopt.io.convert import ROUNDING_SLOTS, arrival_slots, content_hashes, 
 from carbonopt.io.jobs import JobTrace
 from carbonopt.io.prices import price_provenance, read_prices
 from carbonopt.io.reading import AS_THEY_ARE, Reading
-from carbonopt.io.trace import read_trace
+from carbonopt.io.trace import TraceFiles, trace_files
+from carbonopt.io.window import WHOLE, Window, read_part
+from carbonopt.problems.mosp.data.demands import POWER, demands_of
 from carbonopt.problems.mosp.data.generate import BYTES_PER_SLOT
 from carbonopt.problems.mosp.data.instance import Clusters, MospInstance, MospJobs
 from carbonopt.problems.mosp.data.objectives import CarbonObjective, make_objective
@@ -27,7 +29,7 @@ DEFAULT_WEIGHTS = (1.0, 0.1, 0.0)
 
 
 def convert(
-    jobs: Path,
+    jobs: TraceFiles,
     carbon: Sequence[Path] | None,
     time_unit: str | None = None,
     zones: str | None = None,
@@ -46,15 +48,21 @@ def convert(
     name: str | None = None,
     trace_format: str | None = None,
     reading: Reading = AS_THEY_ARE,
+    states: Collection[str] | None = None,
+    window: Window = WHOLE,
     price: Sequence[Path] | None = None,
     energy_weight: float = 0.0,
+    gpu_watts: float = 300.0,
+    gpus: float | None = None,
 ) -> MospInstance:
     """Make an instance with one cluster in each zone.
 
     Parameters
     ----------
-    jobs, time_unit, trace_format
-        Trace, its unit and its format: see `carbonopt.io.trace.read_trace`.
+    jobs, time_unit, trace_format, states
+        Trace, its unit and its format, and states of jobs: see `carbonopt.io.trace.read_trace`.
+    window
+        Part of the trace.
     carbon, zones, start
         Carbon files; the zones to use (separated by commas, None for all); beginning of slot 0
         (None for the first submission of a trace with dates, else the first
@@ -65,8 +73,10 @@ def convert(
         Repeat the carbon files where they end.
     capacity, load
         CPUs of each cluster; None: such that work over capacity, while jobs arrive, is `load`.
-    watts
-        Power of a used CPU [W].
+    watts, gpu_watts
+        Power of a used CPU and of a used GPU [W]; of jobs whose power was measured, that is taken instead.
+    gpus
+        GPUs of each cluster, if jobs of the trace hold some; None: as many as `load` asks for.
     short_hours, short_wait_hours, long_wait_hours
         Waiting limits by length (GAIA, section 3): deadline = arrival + run time + wait.
     objective, weights
@@ -88,21 +98,22 @@ def convert(
     TooLargeError
         If the slots would not fit into memory.
     """
-    require_sources(carbon, slot_hours=slot_hours, load=load, capacity=capacity)
+    require_sources(carbon, slot_hours=slot_hours, load=load, capacity=capacity, gpus=gpus)
     assert carbon is not None
     if energy_weight and (not price or objective != "carbon"):
         raise UnsupportedError(f"energy_weight = {shown(energy_weight)}: needs --price FILE and objective carbon")
-    trace = read_trace(jobs, time_unit, trace_format)
+    part = read_part(jobs, time_unit, trace_format, states, window)
+    trace = part.trace
     arrival, duration, wait = _slotted(trace, slot_hours, short_hours, short_wait_hours, long_wait_hours)
     horizon = slots if slots is not None else int((arrival + duration + wait).max())
     keep = arrival + duration <= horizon
     if not keep.any():
-        raise InputError(Fault("jobs", f"no job ends within {horizon} slots", file=str(jobs)))
+        raise InputError(Fault("jobs", f"no job ends within {horizon} slots", file=str(trace_files(jobs)[0])))
     require_bytes(f"{horizon} slots of {slot_hours:g} h", BYTES_PER_SLOT * float(horizon) * len(carbon))
     signal = read_carbon(
         *carbon,
         zones=None if zones is None else zones.split(","),
-        start=slot_zero(start, trace),
+        start=slot_zero(start, trace, part.begin_hours),
         slots=horizon,
         slot_hours=slot_hours,
         wrap=wrap,
@@ -111,16 +122,19 @@ def convert(
     arrival = arrival[keep]
     duration = duration[keep]
     wait = wait[keep]
-    cpus = trace.cpus[keep]
-    if capacity is not None:
-        units = capacity
-    else:
-        units = _units(arrival, duration, cpus, load, len(signal.zones))
+    demands = demands_of(trace.part(np.flatnonzero(keep)), watts, gpu_watts)
+    given = {"cpu": capacity, "gpu": gpus, POWER: float(demands.units[:, -1].sum())}
+    units = [
+        _units(arrival, duration, column, load, len(signal.zones)) if (held := given[name]) is None else held
+        for name, column in zip(demands.resources, demands.units.T, strict=True)
+    ]
     tariff = read_prices(price, signal.time, signal.zones, reading) if price else None
     made = make_objective(objective, weights or (DEFAULT_WEIGHTS if objective == "carbon" else None))
     if isinstance(made, CarbonObjective):
         made = replace(made, energy_cost=energy_weight)
-    provenance = _provenance([*carbon, *(price or ()), jobs], int((~keep).sum()), trace, slot_hours, signal)
+    files = [*carbon, *(price or ()), *trace_files(jobs)]
+    provenance = _provenance(files, int((~keep).sum()), trace, slot_hours, signal)
+    provenance |= part.provenance | demands.provenance
     if tariff is not None:
         provenance |= price_provenance(tariff, price or ())
     return MospInstance(
@@ -128,19 +142,19 @@ def convert(
         provenance=provenance,
         energy_price=tariff,
         carbon=signal,
-        resources=("cpu",),
+        resources=demands.resources,
         clusters=Clusters(
             signal.zones,
             signal.zones,
-            np.full((len(signal.zones), 1), units),
-            np.full((len(signal.zones), 1), watts),
+            np.tile(units, (len(signal.zones), 1)),
+            np.tile(demands.watts, (len(signal.zones), 1)),
         ),
         jobs=MospJobs(
             trace.names(np.flatnonzero(keep)),
             arrival,
             duration,
             (arrival + duration + wait).astype(float),
-            cpus.astype(float)[:, None],
+            demands.units,
         ),
         objective=made,
     )
@@ -157,13 +171,13 @@ def _slotted(
 
 
 def _units(arrival: IntArray, duration: IntArray, cpus: FloatArray, load: float, zones: int) -> float:
-    """Return the CPUs of each cluster at which work over capacity while jobs arrive is `load`."""
+    """Return the units of each cluster at which work over capacity while jobs arrive is `load`."""
     work = float(duration @ cpus)
     span = max(1, int(arrival.max() - arrival.min()) + 1)
     return float(max(np.ceil(work / (load * span * zones)), cpus.max()))
 
 
-def _name(jobs: Path, count: int, slots: int, signal: CarbonSignal) -> str:
+def _name(jobs: TraceFiles, count: int, slots: int, signal: CarbonSignal) -> str:
     zone = signal.zones[0] if len(signal.zones) == 1 else f"z{len(signal.zones)}"
     return f"mosp-{source_of(jobs)}-j{count:04d}-t{slots:03d}-{zone}-s00"
 

@@ -10,6 +10,7 @@ import pytest
 
 from carbonopt.core.errors import InputError, UnsupportedError
 from carbonopt.core.registry import problem_of
+from carbonopt.io.window import Window
 
 HOURS = 96
 CARBON = "datetime,zone,carbon_intensity_g_per_kwh\n" + "".join(
@@ -76,22 +77,25 @@ class TestWhole:
 
 class TestParts:
     def test_the_first_that_arrive(self) -> None:
-        assert convert(first=2).jobs.name == ("row0", "row2")
+        assert convert(window=Window(first=2)).jobs.name == ("row0", "row2")
 
     def test_from_an_hour_until_another(self) -> None:
-        instance = convert(from_hours=1, until_hours=40)
+        instance = convert(window=Window(1, 40))
         assert instance.jobs.name == ("row2", "row3")
         assert instance.jobs.arrival_hours.tolist() == [0.25, 9]
         assert instance.provenance["jobs_of_other_parts"] == 2
-        assert convert(from_hours=1, until_hours=41, first=1).jobs.name == ("row2",)
+        assert convert(window=Window(1, 41, first=1)).jobs.name == ("row2",)
 
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"from_hours": 41}, "jobs: no job arrives in this part: from 41 h on, while jobs arrive from 0 h to 40 h"),
-            ({"from_hours": -1}, "from_hours = -1: must be at least 0"),
-            ({"until_hours": 0}, "until_hours = 0: must be above 0"),
-            ({"first": 0}, "first = 0: must be above 0"),
+            (
+                {"window": Window(41)},
+                "jobs: no job arrives in this part: from 41 h on, while jobs arrive from 0 h to 40 h",
+            ),
+            ({"window": Window(-1)}, "--from -1: must be hours since the trace's zero, from 0 to"),
+            ({"window": Window(end=-1)}, "--until -1: must be hours since the trace's zero, from 0 to"),
+            ({"window": Window(end=0)}, "no job arrives in this part"),
         ],
     )
     def test_wrong_ones(self, options: dict[str, Any], words: str) -> None:
