@@ -51,6 +51,11 @@ def run(
         As in `compare`.
     before
         Called with the name of each method before it runs.
+
+    Returns
+    -------
+    list
+        After Ctrl-C, those that were done, the last one with what it had.
     """
     problem = problem_of(instance.problem)
     names = list(problem.compared if methods is None else methods)
@@ -65,6 +70,10 @@ def run(
             solutions.append(solve(instance, name, **options))
         except (TooLargeError, RefusedError) as error:
             solutions.append(not_run(instance, name, error))
+        except KeyboardInterrupt:  # before the method began, or after it ended
+            if not solutions:
+                raise
+            break
         if solutions[-1].status is Status.INTERRUPTED:
             break
     return solutions

@@ -80,6 +80,7 @@ def least(
     constant = metrics[quantity] - metrics[metric]
     known = None if start is None else _moved(start, target)
     found = solve(target, initial_solution=known, **{"method": "price", **options})
+    _require_end(found)
     values = (None if value is None else value + constant for value in (found.bound, found.objective))
     return Least(*values)
 
@@ -126,6 +127,7 @@ def excess_table(
         (``saving_vs_no_wait``), and for each quantity the proven least at equal amounts (``least_carbon_kg``),
         the best found, and the excess over the proven least. Where a policy's instances take time to start, its row
         has ``startup_hours``: its amounts contain that time, and the proven least does not, so that the excess does.
+        After Ctrl-C, the rows that were done.
     """
     import pandas as pd
 
@@ -140,8 +142,8 @@ def excess_table(
     compared = [name for name in known if name.endswith(EMITTED_OR_PAID)] if quantities is None else quantities
     study = _Study(instance, {"lengths": lengths, "forecast": forecast, "seed": seed}, options, before)
     carbon_kg = study.run(baseline).metrics["carbon_kg"]
-    rows = []
-    for name in policies_of(instance) if policies is None else policies:
+
+    def row_of(name: str) -> dict[str, Any]:
         solution = study.run(name)
         row: dict[str, Any] = {"policy": name, **{key: solution.metrics[key] for key in problem.shown}}
         saving = 1 - solution.metrics["carbon_kg"] / carbon_kg if carbon_kg else None
@@ -155,7 +157,16 @@ def excess_table(
             row |= study.split(name, solution)
             if row["excess_over_loosest"] is not None and "excess_carbon_kg" in row:
                 row |= _tightened(row, solution.metrics["carbon_kg"])
-        rows.append(row)
+        return row
+
+    rows = []
+    for name in policies_of(instance) if policies is None else policies:
+        try:
+            rows.append(row_of(name))
+        except KeyboardInterrupt:
+            if not rows:
+                raise
+            break
     return pd.DataFrame(rows)
 
 
@@ -177,6 +188,7 @@ class _Study:
         if key not in self.runs:
             self._say(policy)
             solution = simulate(self.instance, policy, **settings)
+            _require_end(solution)
             if not solution.has_solution:
                 raise UnsupportedError(f"policy {policy!r} ended {solution.status} without a schedule")
             self.runs[key] = expected_of(self.instance, solution)
@@ -221,6 +233,12 @@ class _Study:
     def _say(self, text: str) -> None:
         if self.before is not None:
             self.before(text)
+
+
+def _require_end(found: Solution) -> None:
+    """Raise KeyboardInterrupt if the user asked to stop: what came of it is no row."""
+    if found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
 
 
 def _tightened(row: Mapping[str, Any], carbon_kg: float) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
+from carbonopt.core.interrupt import is_asked
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
@@ -84,7 +85,7 @@ def pareto(
     Returns
     -------
     Front
-        Points in the order of the grid; after Ctrl-C those that were done.
+        Points in the order of the grid; after Ctrl-C those that were done, and the one without limits.
 
     Raises
     ------
@@ -105,22 +106,36 @@ def pareto(
         return solve(limited(instance, quantity, limits), **options)
 
     free = run(first, {})
-    grid = [_levels(run(name, {}), free, name, levels) for name in others]
     solutions: list[Solution] = []
     rows: list[dict[str, Any]] = []
-    for point in product(*grid):
-        limits = {name: value for name, value in zip(others, point, strict=True) if value is not None}
-        found = run(first, limits) if limits else free
-        found = _with_best(found, solutions, first, limits)
+
+    def keep(found: Solution, limits: Mapping[str, float]) -> None:
         if found.has_solution:
             solutions.append(found)
             rows.append(_row(found, limits))
-        if found.status is Status.INTERRUPTED:
-            break
+
+    limits: dict[str, float] = {}
+    try:
+        _require_going(free)
+        grid = [_levels(run(name, {}), free, name, levels) for name in others]
+        for point in product(*grid):
+            limits = {name: value for name, value in zip(others, point, strict=True) if value is not None}
+            found = run(first, limits) if limits else free
+            keep(_with_best(found, solutions, first, limits), limits)
+            _require_going(found)
+    except KeyboardInterrupt:
+        if limits or not rows:
+            keep(free, {})
     table = pd.DataFrame(rows)
     if rows:
         table["dominated"] = dominated(table[[first, *others]].to_numpy(dtype=float))
     return Front((first, *others), objectives[first], table, tuple(solutions))
+
+
+def _require_going(found: Solution) -> None:
+    """Raise KeyboardInterrupt if the user asked to stop in this solve, or right after it."""
+    if found.status is Status.INTERRUPTED or is_asked():
+        raise KeyboardInterrupt
 
 
 def _levels(least: Solution, free: Solution, name: str, levels: int) -> list[float | None]:

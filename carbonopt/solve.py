@@ -125,7 +125,10 @@ def solve(
         outcome = keeper.outcome(start)
     if keeper.stopped or is_asked():  # and the signal was lost in code of others: the run ended early, or just then
         outcome = replace(outcome, status=Status.INTERRUPTED)
-    return _solution(instance, name, options, outcome)
+    try:
+        return _solution(instance, name, options, outcome)
+    except KeyboardInterrupt:  # what was found is not lost: a signal raises once
+        return _solution(instance, name, options, replace(outcome, status=Status.INTERRUPTED))
 
 
 class _Keeper:

@@ -11,6 +11,7 @@ import typer
 from carbonopt.cli import campaigns, console, progress
 from carbonopt.cli.names import listed
 from carbonopt.core.files import locked
+from carbonopt.core.interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from carbonopt.bench.campaign import Execute
@@ -105,12 +106,18 @@ def bench(
                 worst = max(worst, campaigns.enter(run, answer, bks, solutions, results))
 
             rows = {}
-            for row in run_campaign(runs, results, enter if bks or solutions else None, execute, **options):
-                rows[key_of(row)] = row
-                if len(rows) > len(old):
-                    worst = max(worst, campaigns.told(row))
-                    step()
-    table = with_best_bounds([rows[run.key] for run in runs])
+            try:
+                for row in run_campaign(runs, results, enter if bks or solutions else None, execute, **options):
+                    rows[key_of(row)] = row
+                    if len(rows) > len(old):
+                        worst = max(worst, campaigns.told(row))
+                        step()
+            except KeyboardInterrupt:
+                if not rows:
+                    raise
+                console.say(f"interrupted: {len(rows)} of {len(runs)} runs are in {results}; the same command goes on")
+                worst = INTERRUPTED
+    table = with_best_bounds([rows[run.key] for run in runs if run.key in rows])
     if plot is not None and table["gap_to_best_bound"].notna().any():
         from carbonopt.plotting.figure import save
         from carbonopt.plotting.profile import plot_profile

@@ -210,7 +210,8 @@ def guard(work: Callable[[], int | None], subject: Path | None = None) -> int:
     except (KeyboardInterrupt, Exception) as error:
         if not is_interruption(error):
             raise
-        say("interrupted")
+        if subject is None or not is_asked():  # else it is told once, at the end
+            say("interrupted")
         return INTERRUPTED
 
 

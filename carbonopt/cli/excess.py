@@ -10,6 +10,7 @@ from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import listed, policies_named
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.interrupt import is_asked
 from carbonopt.core.tablefile import write_table
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def compare_policies(
             _print(case.name, table)
         if "startup_hours" in table:
             console.say(f"{path}: {STARTED}")
+        if is_asked():
+            break
     if json_output:
         rows = console.records(pd.concat(found, ignore_index=True))
         console.print_json({"instance": instance.name, "problem": instance.problem, "rows": rows})

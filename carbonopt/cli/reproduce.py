@@ -64,7 +64,7 @@ def reproduce(
     try:
         table = found.table(run)
     except KeyboardInterrupt:
-        _keep_finished(run.finished, output or Path(f"{figure}.csv"))
+        _keep_finished(run.finished, figure, output or Path(f"{figure}.csv"))
         raise
     if output is not None:
         write_table(output, table)
@@ -86,11 +86,12 @@ def _read(figure: Figure, path: Path) -> Sequence[Instance]:
     return [co.read(path)]
 
 
-def _keep_finished(rows: list[dict[str, Any]], output: Path) -> None:
-    """Write the simulations that ended before the run was stopped, one row each, beside where the table would be."""
+def _keep_finished(rows: list[dict[str, Any]], figure: str, output: Path) -> None:
+    """Print and write what had ended before the run was stopped, one row each, beside where the table would be."""
     import pandas as pd
 
     if rows:
+        console.print_frame(f"{figure}: what had ended", pd.DataFrame(rows))
         path = output.with_name(f"{output.name.removesuffix('.gz').removesuffix('.csv')}.partial.csv")
         write_table(path, pd.DataFrame(rows))
         console.say(f"{len(rows)} simulations had ended: their totals are in {path}")

@@ -100,7 +100,11 @@ def _one(
     worst = 0
     for risk in risks:
         say(f"{path}: {risk}")
-        found = solve_under_risk(instance, scenarios, risk, **options)
+        try:
+            found = solve_under_risk(instance, scenarios, risk, **options)
+        except KeyboardInterrupt:
+            worst = INTERRUPTED
+            break
         rows.append(plan_row(instance, scenarios, found, level))
         if output is not None:
             write_table(output, pd.DataFrame(rows))
@@ -110,6 +114,8 @@ def _one(
             worst = INTERRUPTED
             break
         worst = max(worst, int(found.solution is None))
+    if not rows:
+        return worst
     if json_output:
         facts = {"instance": instance.name, "scenarios": len(scenarios)}
         console.print_json({**facts, "rows": console.records(pd.DataFrame(rows))})

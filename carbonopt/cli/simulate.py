@@ -11,7 +11,7 @@ from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import policies_named
 from carbonopt.core import display
 from carbonopt.core.errors import PolicyError, one_line
-from carbonopt.core.interrupt import INTERRUPTED
+from carbonopt.core.interrupt import INTERRUPTED, is_asked
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
@@ -84,6 +84,8 @@ def _simulate_file(
             _keep_partial(error, instance, path)
             failed = True
             continue
+        except KeyboardInterrupt:  # before the policy began, or after it ended
+            break
         finally:
             meter.close()
         solutions.append(found)
@@ -96,7 +98,7 @@ def _simulate_file(
             console.print_json(found.summary())
     elif solutions:
         _print(instance.name, solutions)
-    if any(found.status is Status.INTERRUPTED for found in solutions):
+    if is_asked() or any(found.status is Status.INTERRUPTED for found in solutions):
         return INTERRUPTED
     return 1 if failed or not all(found.has_solution for found in solutions) else 0
 

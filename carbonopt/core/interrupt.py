@@ -2,6 +2,7 @@
 
 A Ctrl-C raises KeyboardInterrupt wherever Python happens to be, and code of others may swallow it: a callback from C, a
 finaliser, a solver that ends in the same moment. The command line notes it here as well, so that it is never lost.
+The first signal lets the command keep what it has; a second one ends the process at once.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import NoReturn
@@ -21,17 +23,26 @@ COMMANDS = ("carbonopt", "carbonopt.exe")
 MODULES = ("carbonopt", "carbonopt.__main__", "carbonopt.cli.main")
 """What ``python -m`` runs where that is the command."""
 
-_asked: list[int] = []
+ONE_REQUEST_SECONDS = 0.2
+"""Signals that come closer together are one request: `timeout` and terminals send theirs to a process and its group."""
+
+_asked: list[float] = []
+"""When each signal came [s]."""
 
 
-def ask(number: int, _frame: FrameType | None) -> None:
-    """Note a signal, and raise KeyboardInterrupt: a handler of signals."""
-    _asked.append(number)
-    raise KeyboardInterrupt
+def ask(number: int, frame: FrameType | None) -> None:
+    """Note a signal, and raise KeyboardInterrupt, or end the process if it is the second: a handler of signals."""
+    now = time.monotonic()
+    is_second = bool(_asked) and now - _asked[0] >= ONE_REQUEST_SECONDS
+    _asked.append(now)
+    if is_second:
+        end_at_once(number, frame)
+    if len(_asked) == 1:
+        raise KeyboardInterrupt
 
 
 def end_at_once(_number: int, _frame: FrameType | None) -> NoReturn:
-    """Say so and end the process: a handler of signals for when nothing is begun yet, or all is done.
+    """Say so and end the process: a handler of signals for when nothing is begun yet, all is done, or one came before.
 
     An exception could be lost there: in modules that turn any failure of an import into one of their own.
     """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
+from carbonopt.core.interval import Interval
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.evaluate import evaluate
@@ -62,7 +63,8 @@ def cross_regret(
     DataFrame
         One row a plan, signal it was made for (``own``, ``other``) and signal it is measured under: its carbon [kg],
         and between what it lies above the least of any schedule under that signal. A plan for one signal loses that
-        much by being for the wrong one where the row of the right one loses 0.
+        much by being for the wrong one where the row of the right one loses 0. After Ctrl-C, the plans that were
+        made for both signals, with what is proven by then.
 
     Raises
     ------
@@ -75,25 +77,44 @@ def cross_regret(
     instances = (instance, replace(instance, carbon=same_zones(instance.carbon, other)))
     runs: dict[tuple[str, str], list[Solution]] = {}
     options = {**options, "seed": seed}
-    for signal, case in zip(SIGNALS, instances, strict=True):
-        before(f"{OPTIMISED}, for the {signal} signal")
-        runs[OPTIMISED, signal] = _under_both(solve(case, method, **options), instances)
-        for policy in named:
-            name = policy if isinstance(policy, str) else policy.__name__
-            before(f"{name}, for the {signal} signal")
-            found = simulate(case, policy, lengths=lengths, seed=seed)
-            runs[name, signal] = _under_both(expected_of(case, found), instances)
+    try:
+        for name in (OPTIMISED, *named):
+            for signal, case in zip(SIGNALS, instances, strict=True):
+                label = name if isinstance(name, str) else name.__name__
+                before(f"{label}, for the {signal} signal")
+                if name == OPTIMISED:
+                    plan = solve(case, method, **options)
+                else:
+                    plan = expected_of(case, simulate(case, name, lengths=lengths, seed=seed))
+                runs[label, signal] = _under_both(plan, instances)
+    except KeyboardInterrupt:
+        if not runs:
+            raise
     problem = problem_of(instance.problem)
     rows = []
     for place, (signal, case) in enumerate(zip(SIGNALS, instances, strict=True)):
-        before(f"least carbon under the {signal} signal")
         measured = [both[place] for both in runs.values()]
-        least = Optima(case, options).least(measured, "carbon")
+        least = _least(case, signal, measured, options, before)
         for (name, planned_for), run in zip(runs, measured, strict=True):
             carbon = cost_of(problem, run, "carbon")
             lost = least.below(carbon)
             rows.append((name, planned_for, signal, carbon, lost.least, lost.most))
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _least(
+    case: Instance,
+    signal: str,
+    measured: Sequence[Solution],
+    options: dict[str, Any],
+    before: Callable[[str], None],
+) -> Interval:
+    """Return between what the least carbon lies; after Ctrl-C nothing is proven of it."""
+    before(f"least carbon under the {signal} signal")
+    try:
+        return Optima(case, options).least(measured, "carbon")
+    except KeyboardInterrupt:
+        return Interval(None, min(cost_of(problem_of(case.problem), run, "carbon") for run in measured))
 
 
 def same_zones(own: CarbonSignal, other: CarbonSignal) -> CarbonSignal:

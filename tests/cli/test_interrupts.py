@@ -1,0 +1,161 @@
+"""A first signal keeps what a command has done, prints it and exits with 130; a second one ends it at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_support import run
+from conftest import ROOT
+
+import carbonopt as co
+from carbonopt.core import interrupt
+from carbonopt.forecasts import write_archive
+from carbonopt.forecasts.archive import ForecastArchive
+from carbonopt.lessons.instances import small
+
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+TONIGHT = ROOT / "instances/tonight"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with small instances, a forecast and another signal."""
+    monkeypatch.chdir(tmp_path)
+    night = small("night", [0, 0, 0], 1, {"a": (0, 1, 1)})
+    night.write("night.json")
+    values = np.array([[[300.0, 100.0, 500.0], [300.0, 450.0, 500.0]]])
+    write_archive(ForecastArchive("DE", night.time, np.array([0]), values), "de.csv")
+    co.generate("purchasing", jobs=6, arrival_hours=12, reserved=1, seed=1).write("cloud.json")
+    hours = (f"2023-01-01T0{hour}:00:00Z,DE,{300 - 100 * hour}" for hour in range(3))
+    Path("carbon.csv").write_text("\n".join(["datetime,zone,carbon_intensity_g_per_kwh", *hours]))
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def handler() -> Iterator[None]:
+    """Handle signals as the command does."""
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
+    interrupt.forget()
+    interrupt.handle_with(interrupt.ask)
+    yield
+    interrupt.forget()
+    for number, old in before:
+        signal.signal(number, old)
+
+
+def at_call(monkeypatch: pytest.MonkeyPatch, place: str, call: int, number: signal.Signals) -> None:
+    """Let a signal come at a call of a function, ``module:name``."""
+    module, _, name = place.partition(":")
+    owner = import_module(module)
+    original: Callable[..., Any] = getattr(owner, name)
+    calls: list[None] = []
+
+    def signalled(*arguments: Any, **options: Any) -> Any:
+        calls.append(None)
+        if len(calls) == call:
+            os.kill(os.getpid(), number)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, signalled)
+
+
+DONE = {
+    "compare": ("carbonopt.compare:solve", ["compare", "night.json", "-m", "lp,milp"], ["lp", "optimal"]),
+    "compare policies": (
+        "carbonopt.excess:least",
+        ["compare", "cloud.json", "-p", "no-wait,carbon-time", "--work-limit", 0.01],
+        ["policies against the proven least"],
+    ),
+    "simulate": (
+        "carbonopt.simulate:judged",
+        ["simulate", "cloud.json", "-p", "no-wait,carbon-time"],
+        ["no-wait"],
+    ),
+    "regret": (
+        "carbonopt.cli.regret:_print",
+        ["regret", "cloud.json", "-p", "no-wait,carbon-time", "-t", 1],
+        ["lost to"],
+    ),
+    "regret under two signals": (
+        "carbonopt.regret.signals:solve",
+        ["regret", "night.json", "-t", 1, "--evaluate-under", "carbon.csv"],
+        ["optimised", "planned for"],
+    ),
+    "risk": ("carbonopt.uncertainty.solve:columns_of", ["risk", "night.json", "--forecast", "de.csv"], ["expectation"]),
+    "pareto": (
+        "carbonopt.pareto:solve",
+        ["pareto", "cloud.json", "-m", "lp-rounding", "--quantities", "carbon_kg,cost_usd"],
+        ["least carbon_kg under limits"],
+    ),
+    "bench": ("carbonopt.cli.campaigns:told", ["bench", "night.json", "-m", "lp,milp"], ["lp", "1 of 2 runs are in"]),
+    "reproduce": (
+        "carbonopt.papers.figure:simulate",
+        ["reproduce", "gaia-8", "cloud.json"],
+        ["what had ended", "no-wait"],
+    ),
+}
+CALLS = {"compare policies": 3, "risk": 1, "pareto": 3, "bench": 1}
+"""At which call the signal comes; at the second where it is not told."""
+
+
+@SIGNALS
+@pytest.mark.parametrize("name", DONE)
+def test_what_is_done_is_printed(monkeypatch: pytest.MonkeyPatch, name: str, number: signal.Signals) -> None:
+    place, arguments, words = DONE[name]
+    at_call(monkeypatch, place, CALLS.get(name, 2), number)
+    done = run(*arguments)
+    assert done.exit_code == 130, done.output
+    for word in words:
+        assert word in done.output
+    assert "Traceback" not in done.output
+
+
+@SIGNALS
+def test_a_plan_keeps_the_schedule_that_was_found(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+    at_call(monkeypatch, "carbonopt.solve:_solution", 1, number)
+    now = ("--now", "2026-11-24T22:00")
+    done = run("plan", TONIGHT / "squeue.json", "--carbon", TONIGHT / "forecast_21h.csv", *now, "-o", "plan.json")
+    assert done.exit_code == 130, done.output
+    assert "kg from now on" in done.stdout, done.output
+    assert co.read_plan("plan.json").kg > 0
+
+
+SECOND = """
+import importlib, os, signal, time
+from carbonopt.cli.main import main
+from carbonopt.core import interrupt
+def twice(*arguments):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        interrupt._asked[0] -= interrupt.ONE_REQUEST_SECONDS
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+    finally:
+        print("kept")
+importlib.import_module('carbonopt.simulate').judged = twice
+main()
+"""
+
+
+def test_a_second_signal_stops_at_once() -> None:
+    command = [sys.executable, "-c", SECOND, "simulate", "cloud.json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_signals_of_one_moment_are_one_request() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interrupt.ask(signal.SIGTERM, None)
+    interrupt.ask(signal.SIGTERM, None)  # of `timeout`, to the process and to its group
