@@ -112,6 +112,15 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
         files.read_bytes(path, 2**20)
 
 
+@pytest.mark.parametrize("name", ["vmtable.csv.gz", "cluster_job_log.gz", "job_table.parquet"])
+def test_a_bomb_of_a_trace_is_not_unpacked(tmp_path, monkeypatch, name):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(bytes(4 * 2**20)))
+    monkeypatch.setattr("carbonopt.io.trace.LARGEST_TRACE", 2**20)
+    with pytest.raises(InputError, match="holds more than 1 MiB"):
+        read_trace(path)
+
+
 def test_a_bomb_of_four_gigabytes_is_refused(tmp_path):
     chunk = gzip.compress(bytes(2**20))
     path = tmp_path / "bomb.json.gz"
