@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from carbonopt.core.interrupt import begin_or_end_command
 from carbonopt.core.memory import require_addresses
+from carbonopt.core.threads import take_one_thread
 
 begin_or_end_command()
 require_addresses()
+take_one_thread()
 
 from carbonopt.check import check
 from carbonopt.compare import compare

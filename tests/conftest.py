@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers with two threads each wait for one another in busy loops
+
 import carbonopt as co
 from carbonopt.problems.mosp.data.file import from_dict
 

@@ -45,6 +45,7 @@ from machine import installed
 
 import carbonopt
 from carbonopt.core.solution import relative_gap
+from carbonopt.core.threads import THREADS
 from carbonopt.io.carbon import read_carbon
 from carbonopt.io.jobs import read_jobs
 from carbonopt.problems.elastic.data.instance import ElasticInstance
@@ -53,7 +54,6 @@ AGREEMENT = 1e-6
 """Largest relative difference between two fluid optima that counts as rounding."""
 PLAIN_UNITS = 100_000
 """Units above which recomputed sums are left out, unless --plain-seconds asks for them."""
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 EQUAL_SCHEDULES = (
     ("plain-recomputed", "greedy-printed"),
@@ -68,7 +68,7 @@ def measure_apart(name: str, path: Path, limits: Numbers) -> Numbers:
     command = [sys.executable, __file__, "--only", name, "--instance", str(path)]
     for key, value in limits.items():
         command += [] if value is None else [f"--{key.replace('_', '-')}", str(value)]
-    environment = os.environ | dict.fromkeys(ONE_THREAD, "1")
+    environment = os.environ | dict.fromkeys(THREADS, "1")
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     found: Numbers = json.loads(done.stdout.splitlines()[-1])
     return found

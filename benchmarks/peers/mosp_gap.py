@@ -51,10 +51,10 @@ from mosp_gap_tables import CASE, LINE, add_gaps, summary, table
 import carbonopt
 from carbonopt.cli.compile import warm_up as compile_all
 from carbonopt.core.files import require_writable, write_bytes
+from carbonopt.core.threads import THREADS
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective
 
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 PACKAGES = ("carbonopt", "highspy", "pyomo", "linopy", "ortools", "numpy", "numba")
 APART = {"highspy", "ortools"}
 """Both bring a HiGHS of their own, and must not be loaded together."""
@@ -92,7 +92,7 @@ def measure_apart(name: str, path: Path, seconds: float, warm: bool = True) -> N
     """Run a case in a process of its own."""
     command = [sys.executable, __file__, "--only", name, "--instance", str(path), "--time-limit", str(seconds)]
     command += [] if warm else ["--no-warm-up"]
-    environment = os.environ | dict.fromkeys(ONE_THREAD, "1")
+    environment = os.environ | dict.fromkeys(THREADS, "1")
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
     if done.returncode:
         failed = nothing(f"ended with {done.returncode}")

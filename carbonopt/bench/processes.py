@@ -16,9 +16,8 @@ from queue import SimpleQueue
 
 import carbonopt
 from carbonopt.bench.runs import Answer, Job
+from carbonopt.core.threads import THREADS
 
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""Variables that say how many threads a library takes; a run has one, so that those beside it do not slow it down."""
 SECONDS_TO_END = 5.0
 """That a process has to end by itself [s]."""
 
