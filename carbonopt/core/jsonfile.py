@@ -12,14 +12,21 @@ from typing import Any
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.core.files import read_bytes, write_bytes
 
+ZIP = b"PK\x03\x04"
+"""What zip files begin with, and so do workbooks."""
 _HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 """What an escaped surrogate begins with; most come in pairs, which are fine."""
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the content of a UTF-8 text file, with or without gzip and byte order mark."""
+    content = read_bytes(path)
+    if content.startswith(ZIP):
+        words = "save the sheet that is meant as CSV, with times such as 2024-06-01T00:00Z"
+        problem = f"is a workbook or another zip file: {words}"
+        raise InputError(Fault("", problem, file=str(path)))
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         problem = f"is not UTF-8 text (byte {error.start}): a binary file, or text in another encoding"
         raise InputError(Fault("", problem, file=str(path))) from None

@@ -174,7 +174,8 @@ def read_jobs(path: str | os.PathLike[str], time_unit: str) -> JobTrace:
     Parameters
     ----------
     path
-        The file. Columns may stand in any order and case, beside others that are not read.
+        The file. Columns may stand in any order and case, beside others that are not read. Where they are,
+        ``job_id``, ``user``, ``gpus``, ``memory_gb`` [GB] and ``watts`` (of the whole job) are read too.
     time_unit
         Unit of ``arrival_time`` and ``length``: ``"seconds"``, ``"minutes"`` or ``"hours"``. There is no
         default: GAIA's own traces come in seconds and in hours under the same header.
@@ -226,7 +227,37 @@ def read_jobs(path: str | os.PathLike[str], time_unit: str) -> JobTrace:
     if faults:
         raise InputError(faults)
     _warn_of_unit(path, time_unit, float(np.median(length)) * to_hours)
-    return JobTrace(arrival * to_hours, length * to_hours, cpus, table.lines)
+    return JobTrace(arrival * to_hours, length * to_hours, cpus, table.lines, **_more(table))
+
+
+def _more(table: Table) -> dict[str, Any]:
+    """Return the columns that a table may have besides.
+
+    Raises
+    ------
+    InputError
+        For what is neither blank nor a number, at least 0; and for a name that is missing or stands twice.
+    """
+    found: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for name in ("gpus", "memory_gb", "watts"):
+        for column in table.spelled([name])[:1]:
+            values = table.numbers(column)
+            blank = np.array([not cell.strip() for cell in table.cells[column]], dtype=np.bool_)
+            good = (values >= 0) & (values <= MOST_CPUS)
+            faults += table.faults(
+                column, ~(blank | good), f"must be a number, at least 0 and at most {MOST_CPUS:g}, or blank"
+            )
+            found[name] = np.where(good, values, np.nan)
+    for column in table.spelled(["job_id"])[:1]:
+        names = [cell.strip() for cell in table.cells[column]]
+        faults += table.faults(column, np.array([not name for name in names]), "must be the job's name")
+        found["ids"] = unique_ids(names)
+    for column in table.spelled(["user"])[:1]:
+        found["user"] = tuple(cell.strip() for cell in table.cells[column])
+    if faults:
+        raise InputError(faults)
+    return found
 
 
 def _warn_of_unit(path: str | os.PathLike[str], time_unit: str, median_hours: float) -> None:

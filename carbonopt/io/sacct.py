@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.io.csvfile import Table, read_table
 from carbonopt.io.jobs import LONGEST_HOURS, MOST_CPUS, JobTrace, kept_rows, unique_ids
+from carbonopt.io.queues.units import gpus, slurm_memory_gb
+from carbonopt.io.queues.units import tres as amounts
 
 ENDED = {
     "BOOT_FAIL",
@@ -42,7 +45,8 @@ def read_sacct(path: str | os.PathLike[str]) -> JobTrace:
     ``Elapsed`` (or ``ElapsedRaw``, or from ``Start`` to ``End``) and holds ``AllocCPUS`` (or ``NCPUS``, or
     ``ReqCPUS``). Steps such as ``123.batch`` are part of their jobs and are passed over; each task of a
     job array and each component of a heterogeneous job is a job. Left out, and counted, are jobs that
-    were cancelled, have not ended, or did not run.
+    were cancelled, have not ended, or did not run. Where they are, ``User``, ``Priority``, ``Start``,
+    ``Timelimit``, ``AllocTRES`` (GPUs, memory) and ``ConsumedEnergyRaw`` (J, as mean power) are passed on.
 
     Raises
     ------
@@ -90,7 +94,50 @@ def read_sacct(path: str | os.PathLike[str]) -> JobTrace:
     arrival = (submit[keep] - zero).astype(np.int64) / 3600
     cells = table.cells[at["JobID"]]
     ids = unique_ids(cells[row].strip() for row in np.flatnonzero(keep))
-    return JobTrace(arrival, hours[keep], cpus[keep], table.lines[keep], left_out, str(zero), ids)
+    return JobTrace(
+        arrival,
+        hours[keep],
+        cpus[keep],
+        table.lines[keep],
+        left_out,
+        str(zero),
+        ids,
+        state=tuple(states[row] for row in np.flatnonzero(keep)),
+        **_more(Table(table.file, table.header, _rows(table, keep), table.lines[keep]), hours[keep], zero),
+    )
+
+
+def _rows(table: Table, keep: BoolArray) -> tuple[tuple[str, ...], ...]:
+    rows = np.flatnonzero(keep)
+    return tuple(tuple(column[row] for row in rows) for column in table.cells)
+
+
+def _more(table: Table, hours: FloatArray, zero: np.datetime64) -> dict[str, Any]:
+    """Return the columns that a trace may have besides, of those that the header names."""
+
+    def cells(name: str) -> list[str]:
+        found = table.spelled([name])
+        return [cell.strip() for cell in table.cells[found[0]]] if found else []
+
+    tres = cells("AllocTRES") or cells("ReqTRES")
+    memory = [slurm_memory_gb(amounts(cell).get("mem", "")) for cell in tres]
+    energy = np.array(
+        [float(cell) if cell.isdecimal() and len(cell) < 19 else np.nan for cell in cells("ConsumedEnergyRaw")]
+    )
+    started = [_MOMENT.fullmatch(cell) is not None for cell in cells("Start")]
+    numbers = {
+        "gpus": np.array([gpus(cell) for cell in tres]),
+        "memory_gb": np.array([np.nan if amount is None else amount for amount in memory]),
+        "watts": np.where(energy > 0, energy, np.nan) / (3600 * hours) if len(energy) else energy,
+        "priority": np.array([float(cell) if cell.isdecimal() else np.nan for cell in cells("Priority")]),
+        "limit_hours": np.array([_span(cell) for cell in cells("Timelimit")]),
+    }
+    if started:
+        since = (_moments(table, table.spelled(["Start"])[0]) - zero).astype(float) / 3600
+        numbers["started_hours"] = np.where(started, since, np.nan)
+    known: dict[str, Any] = {name: values for name, values in numbers.items() if not np.isnan(values).all()}
+    users = cells("User")
+    return known | ({"user": tuple(users)} if users else {})
 
 
 def _jobs(table: Table) -> Table:

@@ -28,8 +28,11 @@ USED = {
     "allocated_processors": 5,
     "requested_processors": 8,
     "status": 11,
+    "wait_time": 3,
+    "requested_time": 9,
+    "user": 12,
 }
-"""The fields that are read, counted from 1 as the format does."""
+"""The fields that are read, counted from 1 as the format does; the last three are passed on where they are known."""
 CANCELLED = 5
 PARTIAL = (2, 3, 4)
 """Status of the lines that tell the pieces of an interrupted job, beside the one line of the whole job."""
@@ -40,7 +43,7 @@ LARGEST_VALUES = {
     "requested_processors": MOST_CPUS,
     "status": MOST_CPUS,
 }
-"""Of each number that is read, in the order of `USED`: what no later step overflows by."""
+"""Of each number that is checked, in the order of `USED`: what no later step overflows by."""
 _START = re.compile(r";\s*UnixStartTime\s*:\s*(.*)", re.IGNORECASE)
 LATEST_UNIX_SECONDS = 10_000_000_000
 """Of the beginning of a log: in the year 2286."""
@@ -78,7 +81,9 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     """
     text = read_bytes(path).decode("utf-8-sig", errors="replace")  # comments come in any encoding
     table = _table(path, text)
-    submit, run, allocated, requested, status = columns = [table.numbers(column) for column in range(1, len(USED))]
+    submit, run, allocated, requested, status = columns = [
+        table.numbers(column) for column in range(1, len(LARGEST_VALUES) + 1)
+    ]
     faults = []
     for column, (name, values) in enumerate(zip(LARGEST_VALUES, columns, strict=True), start=1):
         good = ((values >= 0) & (values <= LARGEST_VALUES[name])) | (values == -1)
@@ -91,8 +96,19 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     cpus = np.where(allocated > 0, allocated, requested)
     keep, left_out = kept_rows(table, _reasons(submit, run, cpus, status))
     ids = unique_ids(table.cells[0][row] for row in np.flatnonzero(keep))
+    wait, limit = (table.numbers(column) for column in (6, 7))
+    users = tuple(table.cells[8][row] for row in np.flatnonzero(keep))
     return JobTrace(
-        submit[keep] / 3600, run[keep] / 3600, cpus[keep], table.lines[keep], left_out, _zero(path, text), ids
+        submit[keep] / 3600,
+        run[keep] / 3600,
+        cpus[keep],
+        table.lines[keep],
+        left_out,
+        _zero(path, text),
+        ids,
+        started_hours=np.where(wait >= 0, submit + wait, np.nan)[keep] / 3600,
+        limit_hours=np.where((limit > 0) & (limit < LARGEST_VALUES["run_time"]), limit, np.nan)[keep] / 3600,
+        user=users if set(users) != {"-1"} else (),
     )
 
 

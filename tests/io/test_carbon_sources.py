@@ -173,6 +173,16 @@ def test_slots_of_many_lengths_keep_the_mean(minutes, slots, tmp_path):
     assert signal.g_per_kwh.mean() == pytest.approx(sum(covered) / len(covered))
 
 
+@pytest.mark.parametrize("minutes", [5, 15, 30, 60])
+@pytest.mark.parametrize("case", CASES)
+def test_slots_of_every_source_keep_the_mean_of_their_time(case, minutes, tmp_path):
+    path, step = write(tmp_path, CASES[case][0]), 30 if "neso" in case else 60
+    own, signal = read_carbon(path, slot_hours=step / 60), read_carbon(path, slot_hours=minutes / 60)
+    covered = signal.time.slots * minutes // step
+    assert covered >= 2
+    assert signal.g_per_kwh.mean() == pytest.approx(own.g_per_kwh[:, :covered].mean(), rel=1e-14)
+
+
 def test_average_and_marginal_mix_only_by_name(tmp_path):
     one, two = write(tmp_path, watttime(), "one.json"), write(tmp_path, electricity_maps(), "two.json")
     with pytest.raises(co.InputError, match=r"labels\.kind = .*marginal in .*: must be one"):

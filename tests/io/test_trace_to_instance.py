@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from public_traces_support import HELIOS, OPENB, fdata, philly, pm100
 from trace_support import write
@@ -14,6 +15,8 @@ from carbonopt.core.errors import InputError, UnsupportedError
 from carbonopt.core.registry import problem_of
 from carbonopt.core.time import format_utc
 from carbonopt.idle_power import with_idle_power
+from carbonopt.io.carbon import read_carbon
+from carbonopt.io.trace import read_trace
 from carbonopt.io.window import Window
 
 PROBLEMS = ("elastic", "mlcluster", "mosp", "purchasing")
@@ -163,3 +166,49 @@ def test_where_power_cannot_be_used_that_is_said(tmp_path: Path, problem: str) -
     pytest.importorskip("pyarrow")
     with pytest.warns(UserWarning, match=f"measured power is not used: {problem} has no power of single jobs"):
         converted(problem, pm100(tmp_path / "pm100.parquet"), carbon(tmp_path))
+
+
+def test_a_table_may_name_jobs_and_tell_their_power(tmp_path: Path) -> None:
+    text = "arrival_time,length,cpus,Job ID,user,GPUs,watts\n0,1,2,a,u,1,\n1,1,4,b,v,,900\n"
+    jobs = write(tmp_path / "jobs.csv", text)
+    instance = converted("mosp", jobs, carbon(tmp_path), time_unit="hours", watts=10, gpu_watts=100)
+    assert instance.jobs.name == ("a", "b")
+    assert instance.jobs.demand.tolist() == [[2, 1, 0.12], [4, 0, 0.9]]
+    write(jobs, text.replace(",900", ",hot"))
+    with pytest.raises(InputError, match="line 3: watts = 'hot': must be a number, at least 0"):
+        converted("mosp", jobs, carbon(tmp_path), time_unit="hours")
+
+
+def test_sacct_tells_gpus_memory_energy_user_start_and_limit(tmp_path: Path) -> None:
+    header = "JobID|User|Submit|Start|Elapsed|Timelimit|AllocCPUS|AllocTRES|ConsumedEnergyRaw|Priority|State\n"
+    rows = (
+        "7|ann|2024-06-11T10:00:00|2024-06-11T11:00:00|02:00:00|1-00:00:00|8|cpu=8,mem=16G,gres/gpu=2|3600000|9|COMPLETED\n"
+        "8|bob|2024-06-11T12:00:00|2024-06-11T12:00:00|01:00:00|UNLIMITED|4|cpu=4,mem=4G|0|8|COMPLETED\n"
+    )
+    trace = read_trace(write(tmp_path / "sacct.txt", header + rows))
+    assert (trace.user, trace.gpus.tolist(), trace.memory_gb.tolist()) == (("ann", "bob"), [2, 0], [16, 4])
+    assert (trace.started_hours.tolist(), trace.priority.tolist()) == ([1, 2], [9, 8])
+    assert (trace.watts[0], trace.limit_hours[0], trace.state) == (500, 24, ("COMPLETED", "COMPLETED"))
+    assert np.isnan([trace.watts[1], trace.limit_hours[1]]).all()
+
+
+def test_swf_tells_start_limit_and_user(tmp_path: Path) -> None:
+    line = "1 3600 1800 7200 4 -1 -1 4 9000 -1 1 12 1 -1 1 -1 -1 -1\n"
+    trace = read_trace(write(tmp_path / "log.swf", line))
+    assert (trace.started_hours.tolist(), trace.limit_hours.tolist(), trace.user) == ([1.5], [2.5], ("12",))
+
+
+def test_work_in_mlcluster_is_that_of_the_gpus_that_a_job_held(tmp_path: Path) -> None:
+    text = "arrival_time,length,cpus,gpus\n0,1,1,1\n1,1,1,4\n2,1,1,0\n"
+    instance = converted("mlcluster", write(tmp_path / "jobs.csv", text), carbon(tmp_path), time_unit="hours")
+    assert len(instance.jobs) == 2
+    assert instance.provenance["jobs_without_gpus_left_out"] == 1
+    profile = {part.name: part for part in instance.profiles}[instance.jobs.profile[1]]
+    assert instance.jobs.work_gpu_minutes.tolist() == [60, 60 * profile.throughput[3]]
+
+
+def test_a_workbook_is_told_from_other_binary_files(tmp_path: Path) -> None:
+    path = tmp_path / "CISO.xlsx"
+    path.write_bytes(b"PK\x03\x04" + bytes(30))
+    with pytest.raises(InputError, match="is a workbook or another zip file: save the sheet that is meant as CSV"):
+        read_carbon(path)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.time import format_utc
 from carbonopt.io.convert import content_hashes, read_zone, require_sources, slot_zero, source_of
@@ -16,7 +17,7 @@ from carbonopt.io.window import WHOLE, Window, read_part, warn_of_power
 from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.mlcluster.data.catalogue import Mix, profile_mix
 from carbonopt.problems.mlcluster.data.generate import mix_provenance
-from carbonopt.problems.mlcluster.data.instance import Cluster, MlClusterInstance, MlJobs
+from carbonopt.problems.mlcluster.data.instance import Cluster, MlClusterInstance, MlJobs, Profile
 from carbonopt.problems.mlcluster.data.settings import Limits, Weights
 from carbonopt.problems.mlcluster.data.workload import draw_profiles, slots_needed
 
@@ -51,8 +52,9 @@ def convert(
 ) -> MlClusterInstance:
     """Make an instance of all jobs of a trace, as they are.
 
-    A job's length in the trace is its work on one GPU. A trace says nothing of how its jobs scale: each
-    draws a profile. The trace's CPUs are not used.
+    A trace says nothing of how its jobs scale: each draws a profile. Where the trace tells GPUs, a job's work is
+    its length times its profile's throughput on as many; jobs without one are left out, and counted. Else its
+    length is its work on one GPU. The trace's CPUs are not used.
 
     Parameters
     ----------
@@ -103,11 +105,14 @@ def convert(
     warn_of_power(part, "mlcluster")
     trace = part.trace
     arrival = trace.arrival_hours * 60
-    work = trace.length_hours * 60
     profile = draw_profiles(part.whole, shares, seed)[part.rows]
-    long_enough = trace.length_hours >= min_length_hours
+    held = np.ones(len(trace)) if trace.gpus is None else np.nan_to_num(trace.gpus)
+    work = trace.length_hours * 60 * _speeds(parts, profile, held, max_gpus)
+    long_enough = (trace.length_hours >= min_length_hours) & (held > 0)
     if not long_enough.any():
-        raise InputError(Fault("jobs", f"no job lasts at least {min_length_hours:g} h", file=str(trace_files(jobs)[0])))
+        raise InputError(
+            Fault("jobs", f"no job on a GPU lasts at least {min_length_hours:g} h", file=str(trace_files(jobs)[0]))
+        )
     span = max(float(np.ptp(arrival[long_enough])), 60.0)
     if gpus is not None:
         count = gpus
@@ -130,7 +135,8 @@ def convert(
             "converter": "carbonopt convert mlcluster",
             "files": content_hashes([*carbon, *trace_files(jobs)]),
             "dropped_jobs": int((long_enough & ~keep).sum()),
-            "short_jobs_left_out": int((~long_enough).sum()),
+            "short_jobs_left_out": int((~long_enough & (held > 0)).sum()),
+            **({"jobs_without_gpus_left_out": int((held == 0).sum())} if (held == 0).any() else {}),
             "trace_cpus_ignored": True,
             **trace.provenance(),
             **part.provenance,
@@ -153,4 +159,12 @@ def convert(
         ),
         weights=Weights(jct_hours=jct_weight),
         limits=Limits(mean_jct_hours),
+    )
+
+
+def _speeds(parts: Sequence[Profile], profile: IntArray, held: FloatArray, max_gpus: int) -> FloatArray:
+    """Return the throughput of each job on the GPUs that it held, at most `max_gpus`, in those of one."""
+    count = np.clip(np.ceil(held), 1, max_gpus).astype(int)
+    return np.array(
+        [parts[own].throughput[min(gpus, len(parts[own])) - 1] for own, gpus in zip(profile, count, strict=True)]
     )
