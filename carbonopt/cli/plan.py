@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +13,7 @@ from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError, one_line
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.status import Status
+from carbonopt.core.tablefile import csv_text
 
 if TYPE_CHECKING:
     from carbonopt.planning.result import Plan
@@ -191,7 +191,7 @@ def _finish(made: Plan, output: Path | None, gantt: Path | None, csv: bool, json
     if json_output:
         console.print_json({**made.summary(), "rows": console.records(frame)})
     elif csv:
-        frame.to_csv(sys.stdout, index=False)
+        typer.echo(csv_text(frame), nl=False)
     else:
         _print(made)
     for file in (output, gantt):

@@ -38,11 +38,12 @@ def write_table(path: PathLike, table: pd.DataFrame) -> None:
         One row a line.
     """
     name = fspath(path).lower().removesuffix(".gz")
-    write = next((writer for ending, writer in WRITERS.items() if name.endswith(ending)), _csv)
+    write = next((writer for ending, writer in WRITERS.items() if name.endswith(ending)), csv_text)
     write_bytes(path, write(table).encode())
 
 
-def _csv(table: pd.DataFrame) -> str:
+def csv_text(table: pd.DataFrame) -> str:
+    """Return a table as CSV: no cell holds a control character, or is a formula to a spreadsheet."""
     text: str = table.map(_plain).to_csv(index=False)
     return text
 
@@ -97,6 +98,6 @@ def _numeric(table: pd.DataFrame) -> list[bool]:
 
 
 WRITERS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
-    {".csv": _csv, ".md": _markdown, ".tex": _latex, ".html": _html}
+    {".csv": csv_text, ".md": _markdown, ".tex": _latex, ".html": _html}
 )
 """What writes a table, by the ending of the name."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from hostile import shapes
+
 REFERENCE = Path(__file__).parents[1] / "reference"
 NAMES = (
     "\x1b[31mred\x1b]0;t\x07",
@@ -55,8 +57,13 @@ def _mosp(rng: random.Random, seed: int) -> dict[str, Any]:
     )
     if raw["objective"]["kind"] == "caspian":
         raw["objective"]["normalizers"] = {name: rng.choice([1.0, 7.0, 1e-9, 1e9]) for name in ("z1", "z2", "z3")}
-    elif rng.random() < 0.3:
-        raw["objective"]["rejection_price"] = 0
+    else:
+        if rng.random() < 0.3:
+            raw["objective"]["rejection_price"] = 0
+        for shape in rng.sample(shapes.MOSP_SHAPES, rng.randrange(3)):
+            shape(rng, raw)
+        if len(raw["jobs"]["name"]) <= 2 and rng.random() < 0.5:
+            shapes.limited(rng, raw)
     return raw
 
 
@@ -155,4 +162,6 @@ def optimum(raw: dict[str, Any]) -> tuple[float | None, bool]:
 
     For mlcluster and purchasing the value is that of a schedule: others, of times that are no slots, may be better.
     """
+    if raw["objective"].get("limits") and raw["problem"] == "mosp":
+        return shapes.best_of_all(raw), True
     return REFERENCES[raw["problem"]].brute_force(raw)[0], raw["problem"] in EXACT

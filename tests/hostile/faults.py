@@ -14,12 +14,22 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import psutil
 
+from carbonopt.forecasts import write_archive
+from carbonopt.forecasts.archive import ForecastArchive
 from hostile.found import Found
+from hostile.sound import day, plan_text
 
 TINY = Path(__file__).parents[2] / "instances" / "tiny"
+TONIGHT = TINY.parent / "tonight"
 BENCH = ["bench", "i.json", "j.json", "-m", "milp,greedy-clean,lp", "-t", "5", "-o", "r.jsonl", "--bks", "bks.json"]
+PLAN = [
+    "plan", "squeue.json", "--carbon", "night.csv", "--now", "2026-11-24T22:00", "--tz", "Europe/Berlin",
+    "--cluster", "hpc=DE:192:4", "-t", "5", "-m", "milp", "-o", "plan.json",
+]  # fmt: skip
+REPLAN = ["replan", "plan.json", "--now", "2026-11-25T00:00", "--carbon", "later.csv", "-t", "5"]
 COMMANDS = (
     BENCH,
     ["solve", "i.json", "-m", "milp", "-o", "s.json"],
@@ -29,14 +39,23 @@ COMMANDS = (
     ["export", "i.json", "-o", "p.lp"],
     ["generate", "ecas", "--jobs", "20", "--machines", "2", "-o", "g.json"],
     ["reproduce", "gaia-2", "-o", "f.csv", "--plot", "f.svg"],
+    PLAN,
+    [*REPLAN, "-o", "newer.json"],
+    [*REPLAN, "-o", "newer.json", "--gantt", "g.svg"],
+    ["pareto", "i.json", "--quantities", "carbon_kg,tardiness_slots", "-o", "p.csv"],
+    ["regret", "c.json", "-p", "carbon-time", "-t", "5", "-o", "t.csv"],
+    ["risk", "j.json", "--forecast", "forecast.csv", "--schedule", "k.csv", "-o", "t.csv"],
+    ["report", "rows.jsonl", "-o", "page.html"],
 )
-WHOLE = {".csv": "\n", ".lp": "end\n", ".svg": "</svg>\n"}
+WHOLE = {".csv": "\n", ".lp": "end\n", ".svg": "</svg>\n", ".html": "</html>\n"}
 """What a whole file ends in."""
 INSTANCES = {
     "i.json": "mosp-tiny_crowd-j0003-t002-z2-s00",
     "j.json": "mosp-tiny_tradeoff-j0001-t004-DE-s00",
     "e.json": "ecas-tiny_stayson-j0002-t003-none-s00",
+    "c.json": "purchasing-tiny_reservedpulls_3-j0002-t002-A-s00",
 }
+BESIDE = {"squeue.json": "squeue.json", "night.csv": "forecast_21h.csv", "later.csv": "forecast_23h.csv"}
 
 
 def attempt(rng: random.Random) -> None:
@@ -51,6 +70,9 @@ def attempt(rng: random.Random) -> None:
     with TemporaryDirectory() as folder:
         for name, source in INSTANCES.items():
             Path(folder, name).write_bytes((TINY / f"{source}.json").read_bytes())
+        for name, source in BESIDE.items():
+            Path(folder, name).write_bytes((TONIGHT / source).read_bytes())
+        _prepare(command, Path(folder))
         err = _stopped(rng, command, Path(folder))
         if "Traceback" in err and "KeyboardInterrupt" not in err:
             raise Found(f"{command[0]}: a traceback", stderr=err)
@@ -61,6 +83,17 @@ def attempt(rng: random.Random) -> None:
         _require_whole(Path(folder), command)
         if command is BENCH:
             _require_all_runs(Path(folder, "r.jsonl"))
+
+
+def _prepare(command: list[str], folder: Path) -> None:
+    """Write what a command reads and no file of the project holds."""
+    if command[0] == "replan":
+        (folder / "plan.json").write_text(plan_text())
+    if command[0] == "risk":
+        archive = ForecastArchive("DE", day(4), np.array([0]), np.array([[[300.0, 100, 90, 80], [200, 450, 90, 80]]]))
+        write_archive(archive, folder / "forecast.csv")
+    if command[0] == "report":
+        _run(["bench", "i.json", "-m", "milp,lp", "-o", "rows.jsonl"], folder).communicate()
 
 
 def _run(command: list[str], folder: Path, most_bytes: int | None = None) -> subprocess.Popen[str]:

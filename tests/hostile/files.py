@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import warnings
+<<<<<<< HEAD
 from collections.abc import Callable
 from importlib.util import find_spec
+=======
+>>>>>>> 446ef55 (Give the hostile campaign every reader, the plans, forecasts and reports, and shapes of mosp that none of its instances had; mend what they found)
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,26 +31,9 @@ from public_traces_support import (
 )
 
 import carbonopt as co
-from carbonopt.bench.bks import read_bks
-from carbonopt.bench.results import read_results
-from carbonopt.io.carbon import read_carbon
-from carbonopt.io.trace import read_trace
 from hostile.found import Found
+from hostile.sound import READERS, TINY
 
-TINY = Path(__file__).parents[2] / "instances" / "tiny"
-SACCT = """JobID|Submit|Elapsed|AllocCPUS|State
-1|2024-06-11T10:20:00|1-02:00:00|1|COMPLETED
-2|2024-06-11T12:20:00|01:00:00|2|CANCELLED by 7
-"""
-SWF = "; Version: 2.2\n1 60 5 7200 4 -1 -1 4 9000 -1 1 1 1 -1 1 -1 -1 -1\n"
-GAIA = "arrival_time,length,cpus\n0,3600,2\n1800,5400,1\n"
-CARBON = "2023-11-14T00:00:00Z,400\n2023-11-14T01:00:00Z,300\n"
-RUN = (
-    '{"date": "2026-11-23", "instance_sha256": "a", "method_asked": "lp", "seed": 0, "time_limit": 1.0, '
-    '"instance": "i", "method": "lp", "status": "optimal", "sense": "min", "objective": null, "bound": 0.7, '
-    '"wall_seconds": 0.2}\n'
-)
-BKS = '{"i": {"instance_sha256": "a", "sense": "min", "objective": {"value": 1.0}, "bound": null}}'
 WORDS = (
     "NaN",
     "Infinity",
@@ -62,6 +49,7 @@ WORDS = (
     "1-",
 )
 
+<<<<<<< HEAD
 
 def _trace(path: Path) -> Any:
     return read_trace(path, "seconds")
@@ -116,6 +104,14 @@ READERS: dict[str, tuple[Callable[[Path], Any], str | bytes | None]] = {
     "results.jsonl": (read_results, RUN),
     "bks.json": (read_bks, BKS),
 }
+=======
+THINGS = (
+    *(None, True, 0, -1, 0.5, 1e-320, 1e300, -1e300, float("nan"), float("inf"), 2**63, 10**400, [], {}, [[]], "", "x"),
+    *("NaN", "\ud800", "a\0b", "1e999", "9" * 5000, "2024-13-45T99:99:99Z", "0001-01-01T00:00:00+14:00"),
+    *("9999-12-31T23:59:59-12:00", "2016-12-31T23:59:60Z", "../../up", "\u202e\x1b[31m", {"a": 1}, ["x"], [1e300]),
+)
+"""What a value of a JSON file becomes."""
+>>>>>>> 446ef55 (Give the hostile campaign every reader, the plans, forecasts and reports, and shapes of mosp that none of its instances had; mend what they found)
 
 
 def attempt(rng: random.Random) -> None:
@@ -126,14 +122,19 @@ def attempt(rng: random.Random) -> None:
     Found
         If a reader ends otherwise than with a result or an error in words, one line a fault.
     """
-    if rng.random() < 0.5:
+    if rng.random() < 0.3:
         read, name, content = co.read, "i.json", rng.choice(sorted(TINY.glob("*.json"))).read_bytes()
     else:
         name = rng.choice(sorted(READERS))
+<<<<<<< HEAD
         read, whole = READERS[name]
         if whole is None:
             return
         content = whole.encode() if isinstance(whole, str) else whole
+=======
+        read, text = READERS[name]
+        content = text().encode()
+>>>>>>> 446ef55 (Give the hostile campaign every reader, the plans, forecasts and reports, and shapes of mosp that none of its instances had; mend what they found)
     damaged = _damaged(rng, content)
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -201,4 +202,22 @@ def _pack(rng: random.Random, content: bytes) -> bytes:
     return packed if rng.random() < 0.5 else _flip(rng, packed)
 
 
-DAMAGES = (_flip, _flip, _cut, _insert, _repeat, _number, _number, _encode, _lines, _pack)
+def _value(rng: random.Random, content: bytes) -> bytes:
+    """Let another thing stand where a value of a JSON file is, or leave it out."""
+    try:
+        whole = json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+    place: Any = [whole]
+    key: Any = 0
+    while isinstance(place[key], (dict, list)) and place[key] and (place[key] is whole or rng.random() < 0.9):
+        place = place[key]
+        key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
+    if rng.random() < 0.1:
+        del place[key]
+    else:
+        place[key] = rng.choice(THINGS)
+    return json.dumps(whole).encode()
+
+
+DAMAGES = (_value, _value, _value, _flip, _flip, _cut, _insert, _repeat, _number, _number, _encode, _lines, _pack)

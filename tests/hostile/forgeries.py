@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import carbonopt as co
 from carbonopt.io.solution import solution_from_dict
-from hostile.found import Found
+from hostile.drawn import drawn
+from hostile.found import Found, stream
+from hostile.small import instance_of
 
 TINY = Path(__file__).parents[2] / "instances" / "tiny"
 VALUES = (
@@ -34,24 +39,35 @@ VALUES = (
 )
 TOLERANCE = 1e-6
 LARGEST = 1e200
+DRAWN = 40
+"""Instances that are drawn beside the shipped ones."""
 
 
 @cache
 def _sound() -> list[tuple[co.Instance, dict[str, Any], float | None]]:
-    """Return shipped instances with sound solutions of several methods, and the value of the best of these."""
+    """Return instances with sound solutions of several methods, and the value of the best of these."""
     found = []
-    for path in sorted(TINY.glob("*.json")):
-        instance, solutions = co.read(path), []
+    for instance in [*map(co.read, sorted(TINY.glob("*.json"))), *_drawn()]:
+        solutions = []
         for method in ("milp", "lp", "price"):
             try:
-                solution = co.solve(instance, method, time_limit=60)
-            except co.UnsupportedError:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    solution = co.solve(instance, method, time_limit=60)
+            except (co.UnsupportedError, co.InputError):
                 continue
             solutions.append(solution.to_dict())
         values = [solution["objective"] for solution in solutions if solution["objective"] is not None]
         best = None if not values else min(values) if instance.sense == "min" else max(values)
         found += [(instance, solution, best) for solution in solutions]
     return found
+
+
+def _drawn() -> Iterator[co.Instance]:
+    """Yield instances of shapes that none of the shipped ones has."""
+    for seed in range(DRAWN):
+        with suppress(co.InputError):
+            yield instance_of(drawn(stream("shape", seed)))
 
 
 def attempt(rng: random.Random) -> None:

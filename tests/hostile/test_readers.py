@@ -13,6 +13,7 @@ from carbonopt.bench.bks import read_bks
 from carbonopt.bench.results import read_results
 from carbonopt.core import files
 from carbonopt.core.errors import InputError
+from carbonopt.io.queues.read import read_queue
 from carbonopt.io.sacct import read_sacct
 from carbonopt.io.trace import read_trace
 
@@ -141,3 +142,31 @@ def test_a_pipe_that_sends_an_instance_is_read():
     os.close(writing)
     assert run("info", f"/dev/fd/{reading}").exit_code == 0
     os.close(reading)
+
+
+SLURM = {"job_id": 7, "job_state": ["PENDING"], "cpus": 4, "time_limit": 90}
+MANY = "9" * 400
+
+
+@pytest.mark.parametrize(
+    ("job", "words"),
+    [
+        ({"tres_req_str": f"cpu=1,gres/gpu={MANY}"}, "must have a number of GPUs, from 0 to 1e"),
+        ({"array_job_id": 7, "array_task_string": f"0-{MANY}"}, "array"),
+        ({"array_job_id": 7, "array_task_string": "9" * 5000}, "array"),
+    ],
+)
+def test_a_queue_of_numbers_of_many_digits_is_a_fault_of_its_job(tmp_path, job, words):
+    (tmp_path / "squeue.json").write_text(json.dumps({"jobs": [SLURM | job]}))
+    with pytest.raises(InputError, match=words):
+        read_queue(tmp_path / "squeue.json")
+
+
+@pytest.mark.parametrize("field", ["parallelism", "activeDeadlineSeconds"])
+def test_a_job_of_kubernetes_keeps_to_its_whole_numbers(tmp_path, field):
+    pod = {"spec": {"containers": [{"resources": {"requests": {"cpu": "2"}}}]}}
+    spec = {"activeDeadlineSeconds": 3600, "template": pod, field: 10**400}
+    raw = {"kind": "Job", "metadata": {"name": "etl", "namespace": "data"}, "spec": spec}
+    (tmp_path / "jobs.json").write_text(json.dumps(raw))
+    with pytest.raises(InputError, match=f"{field} = .*: must be less than"):
+        read_queue(tmp_path / "jobs.json")

@@ -316,3 +316,13 @@ def test_csv_and_json_hold_the_same_rows(tmp_path):
     early = run(*call[:-6], "--now", "2026-11-20T22:00")
     assert early.exit_code == 2
     assert "2026-11-20" in early.output
+
+
+def test_csv_on_the_terminal_holds_no_formula_and_no_control_character(tmp_path):
+    raw = json.loads((ROOT / "instances/tonight/squeue.json").read_text())
+    raw["jobs"][2]["name"], raw["jobs"][3]["name"] = "=1+1", "\x1b[31m\x00"
+    (tmp_path / "squeue.json").write_text(json.dumps(raw))
+    carbon = ROOT / "instances/tonight/forecast_21h.csv"
+    done = run("plan", tmp_path / "squeue.json", "--carbon", carbon, "--now", "2026-11-24T22:00Z", "-m", "greedy-clean",
+               "--csv")  # fmt: skip
+    assert (done.exit_code, ",'=1+1," in done.stdout, r"\x1b[31m\x00" in done.stdout) == (0, True, True)

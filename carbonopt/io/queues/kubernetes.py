@@ -53,8 +53,8 @@ class _Template(_Part):
 class _Spec(_Part):
     template: _Template
     suspend: bool = False
-    parallelism: int | None = Field(default=None, ge=0)
-    active_deadline_seconds: int | None = Field(default=None, ge=1)
+    parallelism: int | None = Field(default=None, ge=0, lt=2**31)
+    active_deadline_seconds: int | None = Field(default=None, ge=1, lt=2**63)
 
 
 class _Condition(_Part):
@@ -196,7 +196,7 @@ def _schema_faults(error: ValidationError, place: str, file: str) -> Iterator[Fa
 def _as_job(one: KubernetesJob) -> QueuedJob:
     meta = one.metadata
     longest = meta.labels.get(LONGEST_LABEL, "")
-    seconds = one.spec.active_deadline_seconds or (int(longest) if longest.isdecimal() else math.inf)
+    seconds = one.spec.active_deadline_seconds or (float(longest) if longest.isdecimal() else math.inf)
     created, started = meta.creation_timestamp, one.status.start_time
     memory = one.amount("memory")
     return QueuedJob(

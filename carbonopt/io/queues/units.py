@@ -10,7 +10,7 @@ _TYPED = re.compile(r"gres[/:]gpu:[^=:,()]+[=:]\d+")
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)(?:B|i)?[nc]?", re.IGNORECASE)
 _POWER = {"": -1, "K": -2, "M": -1, "G": 0, "T": 1, "P": 2}
 """Of 1024 GiB a unit is; a number alone is of MiB, as in Slurm."""
-_TASKS = re.compile(r"\d+(-\d+(:\d+)?)?(,\d+(-\d+(:\d+)?)?)*")
+_TASKS = re.compile(r"\d{1,18}(-\d{1,18}(:\d{1,18})?)?(,\d{1,18}(-\d{1,18}(:\d{1,18})?)?)*")
 LARGEST_ARRAY = 100_000
 """Tasks of one array; Slurm's own MaxArraySize is 4,000,001 at most, and by default 1,001."""
 
@@ -39,7 +39,7 @@ def gpus(text: str) -> float:
     """
     parts = [part for part in text.split(",") if _GPU.match(part.strip())]
     total = [part for part in parts if not _TYPED.match(part.strip())]
-    return float(sum(int(found[1]) for part in total or parts if (found := _GPU.match(part.strip()))))
+    return sum((float(found[1]) for part in total or parts if (found := _GPU.match(part.strip()))), 0.0)
 
 
 def slurm_memory_gb(text: str) -> float | None:
