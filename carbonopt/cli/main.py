@@ -20,6 +20,7 @@ from carbonopt.cli import (
     compare,
     compile,
     console,
+    controller,
     data,
     diagnose,
     export,
@@ -100,8 +101,8 @@ def options(
 
 
 for module in (
-    plan, fetch, solve, check, compare, learn, simulate, regret, risk, pareto, reproduce, data, diagnose, extend,
-    export, bench, report, instances, bks, plot, compile, params, lesson,
+    plan, controller, fetch, solve, check, compare, learn, simulate, regret, risk, pareto, reproduce, data, diagnose,
+    extend, export, bench, report, instances, bks, plot, compile, params, lesson,
 ):  # fmt: skip
     module.register(app)
 

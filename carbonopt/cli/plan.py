@@ -37,6 +37,16 @@ Clusters = Annotated[
 Gantt = Annotated[
     Path | None, typer.Option("--gantt", help="Picture of the plan (.png, .svg, .pdf): each job as a bar.")
 ]
+PlanMethod = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help="Method; without it one that counts --move-price.",
+        autocompletion=names.complete_methods,
+        show_default=False,
+    ),
+]
 LeaveOut = Annotated[
     list[str] | None, typer.Option("--leave-out", help="Jobs not to read, by id, separated by commas or one by one.")
 ]
@@ -86,7 +96,7 @@ def plan(
     _require_one_format(csv, json_output)
     made = make_plan(
         queue,
-        _files(carbon),
+        files(carbon),
         now=now,
         tz=tz,
         clusters=clusters or (),
@@ -115,6 +125,7 @@ def replan(
     move_price: Annotated[
         float, typer.Option("--move-price", min=0.0, help="kg of carbon that a moved start must save.")
     ] = 0.0,
+    method: PlanMethod = None,
     default_hours: DefaultHours = None,
     leave_out: LeaveOut = None,
     time_limit: console.TimeLimit = 60.0,
@@ -135,10 +146,11 @@ def replan(
     _require_one_format(csv, json_output)
     made = make_plan(
         read_plan(plan_file),
-        _files(carbon),
+        files(carbon),
         now=now,
         queue=queue,
         move_price=move_price,
+        method=method,
         default_hours=default_hours,
         leave_out=names.listed(leave_out or ()),
         time_limit=time_limit,
@@ -170,7 +182,8 @@ def apply(
         print(script(made, to), end="")
 
 
-def _files(carbon: list[Path] | None) -> list[Path]:
+def files(carbon: list[Path] | None) -> list[Path]:
+    """Return the files of a forecast, one at least."""
     if not carbon:
         raise UnsupportedError("--carbon is missing: name at least one file of the forecast")
     return carbon

@@ -108,15 +108,20 @@ def _comes_twice(moment: datetime) -> bool:
     return moment.replace(fold=0).utcoffset() != moment.replace(fold=1).utcoffset()
 
 
+def is_name(text: str) -> bool:
+    """Return whether a text is ``namespace/name`` of Kubernetes."""
+    parts = text.split("/")
+    return len(parts) == 2 and all(map(_KUBERNETES_NAME.fullmatch, parts))
+
+
 def _require_names(rows: list[Row], to: str, several: bool) -> None:
     faults = []
     for row in rows:
-        parts = row.id.split("/")
         if to == "slurm":
             good = _SLURM_ID.fullmatch(row.id) is not None
             rule = "must be a number of Slurm such as 1234 or 1234_7"
         else:
-            good = len(parts) == 2 and all(map(_KUBERNETES_NAME.fullmatch, parts))
+            good = is_name(row.id)
             rule = "must be namespace/name of Kubernetes, of lower-case letters, digits, '-' and '.'"
         if not good:
             faults.append(Fault("jobs.id", rule, shown(row.id)))

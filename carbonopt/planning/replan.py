@@ -13,7 +13,7 @@ from carbonopt.check import report_on
 from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.options import Options, Schedule
-from carbonopt.core.solution import Outcome, relative_gap
+from carbonopt.core.solution import relative_gap
 from carbonopt.core.time import format_utc, zone_of_time
 from carbonopt.io.queues.job import RUNNING, Queue, QueuedJob
 from carbonopt.io.reading import AS_THEY_ARE, Reading
@@ -22,6 +22,7 @@ from carbonopt.planning.model import ROUNDING_SLOTS, instance_of, job_kg
 from carbonopt.planning.plan import Paths, at_once_of, moment_of, read_forecast, read_tariff, require_schedule
 from carbonopt.planning.result import Plan, Row, places
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.solve import solve
 
 
 def replan(
@@ -31,6 +32,7 @@ def replan(
     now: datetime | str | None = None,
     queue: str | os.PathLike[str] | Queue | None = None,
     move_price: float = 0.0,
+    method: str | None = None,
     default_hours: float | None = None,
     leave_out: Collection[str] = (),
     time_limit: float | None = 60.0,
@@ -53,6 +55,8 @@ def replan(
         Jobs as they are now; None where they ran as planned, each up to its time limit.
     move_price
         Carbon that moving an announced start must save [kgCO2eq].
+    method
+        Of `carbonopt.solve`, none of which knows a price on moves; None for the one that does.
     default_hours, leave_out
         Of reading `queue`, as in `carbonopt.planning.plan.plan`.
     time_limit, mip_rel_gap, seed
@@ -78,6 +82,8 @@ def replan(
 
     if not 0 <= move_price < float("inf"):
         raise UnsupportedError(f"move_price = {shown(move_price)}: must be a number of kg, at least 0")
+    if method is not None and move_price:
+        raise UnsupportedError(f"method {method!r} knows no price on moves: leave out one of the two")
     options = Options(time_limit, mip_rel_gap, 0.0, seed)
     edge = _edge(plan, moment_of(now, plan.tz))
     jobs, latest = _jobs_now(plan, edge, queue, default_hours, leave_out)
@@ -85,17 +91,22 @@ def replan(
     tariff = read_tariff(price, signal, plan.sites, plan.terms, reading)
     instance = instance_of(jobs, latest, signal, plan.sites, plan.terms, tariff)
     announced = _announced(plan, instance, edge)
-    began = time.perf_counter()
-    outcome = solve_near(instance, options, announced=announced, price=move_price)
-    run = Run("replan", options.to_dict(), time.perf_counter() - began)
-    solution = judged(instance, replace(outcome, bound=None, certificate=None), run)
+    if method is None:
+        began = time.perf_counter()
+        outcome = solve_near(instance, options, announced=announced, price=move_price)
+        run = Run("replan", options.to_dict(), time.perf_counter() - began)
+        bound = outcome.bound
+        solution = judged(instance, replace(outcome, bound=None, certificate=None), run)
+    else:
+        solution = solve(instance, method, time_limit=time_limit, mip_rel_gap=mip_rel_gap, seed=seed)
+        bound = solution.bound
     require_schedule(instance, solution)
     made = replace(
         plan, now=edge, jobs=jobs, latest=latest, instance=instance, solution=solution, at_once=at_once_of(instance)
     )
     kept = places(announced)
     moved = frozenset(row.id for row in made.rows if row.state != RUNNING and not _is_kept(row, kept.get(row.id), made))
-    facts = _facts(plan, made, announced, moved, move_price, outcome)
+    facts = _facts(plan, made, announced, moved, move_price, bound)
     return replace(made, moved=moved, replanned=facts)
 
 
@@ -166,7 +177,7 @@ def _is_kept(row: Row, place: tuple[str, int] | None, made: Plan) -> bool:
 
 
 def _facts(
-    before: Plan, made: Plan, announced: Schedule, moved: frozenset[str], price: float, outcome: Outcome
+    before: Plan, made: Plan, announced: Schedule, moved: frozenset[str], price: float, bound: float | None
 ) -> dict[str, float | int | str | None]:
     """Return what the new forecast and the moves cost: see `replan`."""
     expected = {row.id: row.kg for row in before.rows}
@@ -182,7 +193,7 @@ def _facts(
     moves = len(moved & set(announced["job"]))
     objective = report_on(made.instance, made.solution.columns or {}).objective
     priced = None if objective is None else objective + price * moves
-    bound = outcome.bound if priced is None or outcome.bound is None else min(outcome.bound, priced)
+    bound = bound if priced is None or bound is None else min(bound, priced)
     return {
         "announced": len(announced["job"]),
         "announced_impossible": impossible,

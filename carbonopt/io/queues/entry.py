@@ -17,6 +17,10 @@ MOST_UNITS = 1e9
 """CPUs or GPUs of a job: more than all computers of a provider have."""
 
 
+class EmptyQueueError(InputError):
+    """No job waits or runs."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """What a queue's file does not tell.
@@ -89,7 +93,7 @@ def queue_of(source: str, file: str, entries: Iterable[Entry], settings: Setting
         raise InputError(faults)
     if not jobs:
         counted = ", ".join(f"{n} {why}" for why, n in sorted(left_out.items())) or "no job at all"
-        raise InputError(Fault("", f"holds no job that waits or runs: {counted}", file=file))
+        raise EmptyQueueError(Fault("", f"holds no job that waits or runs: {counted}", file=file))
     return Queue(source, tuple(jobs), dict(sorted(left_out.items())))
 
 

@@ -44,6 +44,7 @@ class _Container(_Part):
 
 class _PodSpec(_Part):
     containers: list[_Container]
+    active_deadline_seconds: int | None = Field(default=None, ge=1)
 
 
 class _Template(_Part):
@@ -103,8 +104,26 @@ class KubernetesJob(_Part):
         return pods * total
 
 
+class Pod(_Part):
+    """A Pod of v1."""
+
+    kind: Literal["Pod"]
+    metadata: _Metadata
+    spec: _PodSpec
+
+    def as_job(self) -> KubernetesJob:
+        """Return the Job of this one pod."""
+        spec = _Spec(template=_Template(spec=self.spec), active_deadline_seconds=self.spec.active_deadline_seconds)
+        return KubernetesJob(metadata=self.metadata, spec=spec)
+
+
 class _Component(_Part):
-    template: KubernetesJob
+    template: Annotated[KubernetesJob | Pod, Field(discriminator="kind")]
+
+    @property
+    def job(self) -> KubernetesJob:
+        """The component as a Job."""
+        return self.template.as_job() if isinstance(self.template, Pod) else self.template
 
 
 class _WrapperSpec(_Part):
@@ -118,7 +137,7 @@ class _WrapperStatus(_Part):
 
 
 class AppWrapper(_Part):
-    """An AppWrapper of workload.codeflare.dev/v1beta2, whose components are Jobs of batch/v1."""
+    """An AppWrapper of workload.codeflare.dev/v1beta2, whose components are Jobs of batch/v1 or Pods of v1."""
 
     metadata: _Metadata
     spec: _WrapperSpec
@@ -126,7 +145,9 @@ class AppWrapper(_Part):
 
     def as_job(self) -> QueuedJob:
         """Return what its components are together."""
-        parts = [_as_job(part.template) for part in self.spec.components]
+        longest = self.metadata.labels.get(LONGEST_LABEL)
+        limit = {} if longest is None else {LONGEST_LABEL: longest}  # of the whole, where a component has none
+        parts = [_as_job(part.job, limit) for part in self.spec.components]
         ready = [c.last_transition_time for c in self.status.conditions if c.type == "PodsReady" and c.status == "True"]
         since = ready[0] if ready else None
         runs = self.status.phase == "Running" and not self.spec.suspend and since is not None
@@ -193,9 +214,10 @@ def _schema_faults(error: ValidationError, place: str, file: str) -> Iterator[Fa
             yield Fault(path, f"must be {words}", shown(item["input"]), file=file)
 
 
-def _as_job(one: KubernetesJob) -> QueuedJob:
+def _as_job(one: KubernetesJob, labels: dict[str, str] | None = None) -> QueuedJob:
+    """Return a Job; `labels` stand in for those that it does not have."""
     meta = one.metadata
-    longest = meta.labels.get(LONGEST_LABEL, "")
+    longest = ((labels or {}) | meta.labels).get(LONGEST_LABEL, "")
     seconds = one.spec.active_deadline_seconds or (float(longest) if longest.isdecimal() else math.inf)
     created, started = meta.creation_timestamp, one.status.start_time
     memory = one.amount("memory")
