@@ -34,6 +34,7 @@ class ApiServer:
         self.waits: list[float] = []
         self.requests: list[str] = []
         self.mischief: Mischief = lambda _count, _method: None
+        self._running: list[tuple[str, str, datetime]] = []
         self._lock = Lock()
         for one in objects:
             self.add(one)
@@ -67,6 +68,7 @@ class ApiServer:
             if method == "POST":
                 self.sleep(body["seconds"])
             return 200, {"now": self.moment.isoformat(), "left": self.left}
+        self._end_jobs()
         kind = [self.target.group, self.target.version]
         if parts[1:3] != kind:
             return 404, {"message": "no such resource"}
@@ -76,6 +78,15 @@ class ApiServer:
         if name not in self.objects:
             return 404, {"message": f"{name} not found"}
         return (200, self.objects[name]) if method == "GET" else self._patched(name, body)
+
+    def _end_jobs(self) -> None:
+        """Let jobs end an hour after their start."""
+        for name, uid, moment in self._running:
+            same = self.objects.get(name, {}).get("metadata", {}).get("uid") == uid
+            if same and moment + timedelta(hours=1) <= self.moment:
+                done = {"conditions": [{"type": "Complete", "status": "True"}], "phase": "Succeeded"}
+                place = self.objects[name]["spec"] if self.target.version == "v1beta1" else self.objects[name]
+                place["dispatcherStatus" if self.target.version == "v1beta1" else "status"] = done
 
     def _page(self, query: str) -> Object:
         """Return two objects at a time."""
@@ -93,6 +104,7 @@ class ApiServer:
         self.patches.append((name, body))
         if self.target.is_held(before) and not self.target.is_held(after):
             self.starts.append((name, self.moment))
+            self._running.append((name, after["metadata"]["uid"], self.moment))
         self.objects[name] = after
         return 200, after
 

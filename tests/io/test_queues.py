@@ -184,7 +184,7 @@ def row(**cells: str) -> str:
         ({"kind": "Pod"}, "kind = 'Pod': must be 'Job', 'AppWrapper', 'List', 'JobList' or 'App"),
         ({"kind": "List", "items": [{"kind": "Pod"}]}, "items[0].kind = 'Pod': must be a Job of batch/v1 or an"),
         (wrapper(), "spec.components = []: must be"),
-        (wrapper(pods(kind="Pod")), "spec.components.0.template.kind = 'Pod': must be 'Job'"),
+        (wrapper(pods(kind="Service")), "spec.components.0.template.kind = 'Service': must be 'Job'"),
         (wrapper(pods(), phase="Running"), "start_time: job data/both runs: must tell since when"),
         (pods(metadata={}), "metadata.name: is missing"),
         (pods({"activeDeadlineSeconds": 0}), "spec.activeDeadlineSeconds = 0: must be greater than or equal to 1"),

@@ -15,9 +15,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import highspy  # noqa: F401
 import kubernetes.client
 import kubernetes.config  # noqa: F401
 
+import carbonopt.io.carbon
+import carbonopt.milp.highs
+import carbonopt.planning.file
+import carbonopt.problems.mosp.methods.churn
+import carbonopt.problems.mosp.methods.milp
+import carbonopt.problems.mosp.verify.check  # noqa: F401
 from carbonopt.io.queues.entry import Settings
 from carbonopt.planning.controller.api import Api
 from carbonopt.planning.controller.journal import Journal, held

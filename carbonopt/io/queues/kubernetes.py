@@ -14,7 +14,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_of, shown
@@ -44,7 +44,6 @@ class _Container(_Part):
 
 class _PodSpec(_Part):
     containers: list[_Container]
-    active_deadline_seconds: int | None = Field(default=None, ge=1)
 
 
 class _Template(_Part):
@@ -104,26 +103,19 @@ class KubernetesJob(_Part):
         return pods * total
 
 
-class Pod(_Part):
-    """A Pod of v1."""
-
-    kind: Literal["Pod"]
-    metadata: _Metadata
-    spec: _PodSpec
-
-    def as_job(self) -> KubernetesJob:
-        """Return the Job of this one pod."""
-        spec = _Spec(template=_Template(spec=self.spec), active_deadline_seconds=self.spec.active_deadline_seconds)
-        return KubernetesJob(metadata=self.metadata, spec=spec)
+def _job_of_pod(raw: Any) -> Any:
+    """Return the Job of one pod where an object is a Pod of v1."""
+    if not isinstance(raw, dict) or raw.get("kind") != "Pod":
+        return raw
+    inner = raw.get("spec")
+    spec = {"template": {"spec": inner}}
+    if isinstance(inner, dict) and inner.get("activeDeadlineSeconds") is not None:
+        spec["activeDeadlineSeconds"] = inner["activeDeadlineSeconds"]
+    return {**raw, "kind": "Job", "spec": spec}
 
 
 class _Component(_Part):
-    template: Annotated[KubernetesJob | Pod, Field(discriminator="kind")]
-
-    @property
-    def job(self) -> KubernetesJob:
-        """The component as a Job."""
-        return self.template.as_job() if isinstance(self.template, Pod) else self.template
+    template: Annotated[KubernetesJob, BeforeValidator(_job_of_pod)]
 
 
 class _WrapperSpec(_Part):
@@ -147,7 +139,7 @@ class AppWrapper(_Part):
         """Return what its components are together."""
         longest = self.metadata.labels.get(LONGEST_LABEL)
         limit = {} if longest is None else {LONGEST_LABEL: longest}  # of the whole, where a component has none
-        parts = [_as_job(part.job, limit) for part in self.spec.components]
+        parts = [_as_job(part.template, limit) for part in self.spec.components]
         ready = [c.last_transition_time for c in self.status.conditions if c.type == "PodsReady" and c.status == "True"]
         since = ready[0] if ready else None
         runs = self.status.phase == "Running" and not self.spec.suspend and since is not None
