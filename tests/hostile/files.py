@@ -6,29 +6,9 @@ import gzip
 import json
 import random
 import warnings
-<<<<<<< HEAD
-from collections.abc import Callable
-from importlib.util import find_spec
-=======
->>>>>>> 446ef55 (Give the hostile campaign every reader, the plans, forecasts and reports, and shapes of mosp that none of its instances had; mend what they found)
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-from public_traces_support import (
-    ACME,
-    AZURE,
-    HELIOS,
-    JOBS_HEADER,
-    OPENB,
-    PAI_JOBS,
-    PAI_TASKS,
-    TASKS_HEADER,
-    fdata,
-    pai,
-    philly,
-    pm100,
-)
 
 import carbonopt as co
 from hostile.found import Found
@@ -49,69 +29,12 @@ WORDS = (
     "1-",
 )
 
-<<<<<<< HEAD
-
-def _trace(path: Path) -> Any:
-    return read_trace(path, "seconds")
-
-
-def _pai(path: Path) -> Any:
-    """Read a table of PAI beside a sound one of the other kind."""
-    (path.parent / "sound").mkdir()
-    jobs, tasks = pai(path.parent / "sound")
-    return read_trace([path, jobs if "task" in path.name else tasks], format="pai")
-
-
-def _made(make: Callable[[Path], Path]) -> bytes | None:
-    """Return a Parquet file's bytes, None where pyarrow is not installed."""
-    if find_spec("pyarrow") is None:
-        return None
-    with TemporaryDirectory() as folder:
-        return make(Path(folder, "made")).read_bytes()
-
-
-SIGNALS = {
-    "watttime.json": '{"data": [{"point_time": "2024-06-01T00:00Z", "value": 900}, {"point_time": "2024-06-01T01:00Z", '
-    '"value": 800}], "meta": {"region": "CAISO", "signal_type": "co2_moer", "units": "lbs_co2_per_mwh"}}',
-    "maps.json": '{"zone": "DE", "history": [{"carbonIntensity": 300, "datetime": "2024-06-01T00:00Z", '
-    '"emissionFactorType": "direct"}, {"carbonIntensity": 310, "datetime": "2024-06-01T01:00Z"}]}',
-    "neso.json": '{"data": [{"from": "2024-06-01T00:00Z", "intensity": {"forecast": 100, "actual": 90}}, '
-    '{"from": "2024-06-01T00:30Z", "intensity": {"forecast": 90, "actual": 80}}]}',
-    "sdk.json": '{"Emissions": [{"Location": "east", "Time": "2024-06-01T00:00Z", "Rating": "50"}, '
-    '{"Location": "east", "Time": "2024-06-01T01:00Z", "Rating": "60"}]}',
-    "wattnet.json": '[{"series": [{"values": [["2024-06-01T00:00Z", 70], ["2024-06-01T01:00Z", 75]]}]}]',
-    "CISO.csv": "UTC time,version,carbon_intensity\n2024-06-01T00:00Z,1,200\n2024-06-01T01:00Z,1,210\n",
-    "eia.csv": "BA,UTC time,CO2 Emissions Intensity for Consumed Electricity\n"
-    "CISO,2024-06-01T01:00Z,0.5\nCISO,2024-06-01T02:00Z,0.6\n",
-    "cambium.csv": "Project\nCambium\ntimestamp,srmer_co2e\n2024-06-01 00:00:00,560\n2024-06-01 01:00:00,570\n",
-}
-
-READERS: dict[str, tuple[Callable[[Path], Any], str | bytes | None]] = {
-    "sacct.txt": (lambda path: read_trace(path), SACCT),
-    "jobs.swf": (lambda path: read_trace(path), SWF),
-    "jobs.csv": (_trace, GAIA),
-    "pods.csv": (_trace, OPENB),
-    "helios.csv": (_trace, HELIOS),
-    "kalos.csv": (_trace, ACME),
-    "vmtable.csv": (_trace, AZURE),
-    "cluster_job_log": (_trace, philly()),
-    "pai_job_table.csv": (_pai, JOBS_HEADER + PAI_JOBS),
-    "pai_task_table.csv": (_pai, TASKS_HEADER + PAI_TASKS),
-    "pm100.parquet": (_trace, _made(pm100)),
-    "fdata.parquet": (_trace, _made(fdata)),
-    "carbon.csv": (read_carbon, CARBON),
-    **{name: (read_carbon, text) for name, text in SIGNALS.items()},
-    "results.jsonl": (read_results, RUN),
-    "bks.json": (read_bks, BKS),
-}
-=======
 THINGS = (
     *(None, True, 0, -1, 0.5, 1e-320, 1e300, -1e300, float("nan"), float("inf"), 2**63, 10**400, [], {}, [[]], "", "x"),
     *("NaN", "\ud800", "a\0b", "1e999", "9" * 5000, "2024-13-45T99:99:99Z", "0001-01-01T00:00:00+14:00"),
     *("9999-12-31T23:59:59-12:00", "2016-12-31T23:59:60Z", "../../up", "\u202e\x1b[31m", {"a": 1}, ["x"], [1e300]),
 )
 """What a value of a JSON file becomes."""
->>>>>>> 446ef55 (Give the hostile campaign every reader, the plans, forecasts and reports, and shapes of mosp that none of its instances had; mend what they found)
 
 
 def attempt(rng: random.Random) -> None:
@@ -126,15 +49,11 @@ def attempt(rng: random.Random) -> None:
         read, name, content = co.read, "i.json", rng.choice(sorted(TINY.glob("*.json"))).read_bytes()
     else:
         name = rng.choice(sorted(READERS))
-<<<<<<< HEAD
-        read, whole = READERS[name]
+        read, sound = READERS[name]
+        whole = sound()
         if whole is None:
             return
         content = whole.encode() if isinstance(whole, str) else whole
-=======
-        read, text = READERS[name]
-        content = text().encode()
->>>>>>> 446ef55 (Give the hostile campaign every reader, the plans, forecasts and reports, and shapes of mosp that none of its instances had; mend what they found)
     damaged = _damaged(rng, content)
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")

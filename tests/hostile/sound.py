@@ -6,8 +6,25 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from public_traces_support import (
+    ACME,
+    AZURE,
+    HELIOS,
+    JOBS_HEADER,
+    OPENB,
+    PAI_JOBS,
+    PAI_TASKS,
+    TASKS_HEADER,
+    fdata,
+    pai,
+    philly,
+    pm100,
+)
 
 import carbonopt as co
 from carbonopt.bench.bks import read_bks
@@ -52,8 +69,6 @@ WATTTIME = {
     "data": [{"point_time": time, "value": 1000.0 + at} for at, time in enumerate(HOURS)],
     "meta": {"region": "CAISO", "signal_type": "co2_moer", "units": "lbs_co2_per_mwh", "generated_at": HOURS[0]},
 }
-MAPS = {"zone": "DE", "history": [{"zone": "DE", "carbonIntensity": 300, "datetime": time} for time in HOURS]}
-NESO = {"data": [{"from": t, "to": t, "intensity": {"forecast": 100, "actual": None, "index": "low"}} for t in HOURS]}
 PRICES = "datetime,zone,price [EUR/MWh]\n" + "".join(f"{time},DE,{-20 + 30 * at}\n" for at, time in enumerate(HOURS))
 FORECAST = "issue_time,target_time,carbon_intensity_g_per_kwh,member,zone\n" + "".join(
     f"{HOURS[0]},{time},{300 + at},m{member},DE\n" for member in range(2) for at, time in enumerate(HOURS)
@@ -84,8 +99,6 @@ def crowd() -> co.Instance:
 @cache
 def plan_text() -> str:
     """Return the file of a plan of tonight's jobs."""
-    from tempfile import TemporaryDirectory
-
     made = co.plan(
         TONIGHT / "squeue.json", [TONIGHT / "forecast_21h.csv"], now="2026-11-24T22:00", tz="Europe/Berlin",
         clusters=["hpc=DE:192:4"], method="greedy-clean",
@@ -122,15 +135,64 @@ def _icon(path: Path) -> Any:
     return convert_icon(path.parent)
 
 
-READERS: dict[str, tuple[Callable[[Path], Any], Callable[[], str]]] = {
+def _trace(path: Path) -> Any:
+    return read_trace(path, "seconds")
+
+
+def _pai(path: Path) -> Any:
+    """Read a table of PAI beside a sound one of the other kind."""
+    (path.parent / "sound").mkdir()
+    jobs, tasks = pai(path.parent / "sound")
+    return read_trace([path, jobs if "task" in path.name else tasks], format="pai")
+
+
+def _made(make: Callable[[Path], Path]) -> bytes | None:
+    """Return a Parquet file's bytes, None where pyarrow is not installed."""
+    if find_spec("pyarrow") is None:
+        return None
+    with TemporaryDirectory() as folder:
+        return make(Path(folder, "made")).read_bytes()
+
+
+SIGNALS = {
+    "watttime.json": '{"data": [{"point_time": "2024-06-01T00:00Z", "value": 900}, {"point_time": "2024-06-01T01:00Z", '
+    '"value": 800}], "meta": {"region": "CAISO", "signal_type": "co2_moer", "units": "lbs_co2_per_mwh"}}',
+    "maps.json": '{"zone": "DE", "history": [{"carbonIntensity": 300, "datetime": "2024-06-01T00:00Z", '
+    '"emissionFactorType": "direct"}, {"carbonIntensity": 310, "datetime": "2024-06-01T01:00Z"}]}',
+    "neso.json": '{"data": [{"from": "2024-06-01T00:00Z", "intensity": {"forecast": 100, "actual": 90}}, '
+    '{"from": "2024-06-01T00:30Z", "intensity": {"forecast": 90, "actual": 80}}]}',
+    "sdk.json": '{"Emissions": [{"Location": "east", "Time": "2024-06-01T00:00Z", "Rating": "50"}, '
+    '{"Location": "east", "Time": "2024-06-01T01:00Z", "Rating": "60"}]}',
+    "wattnet.json": '[{"series": [{"values": [["2024-06-01T00:00Z", 70], ["2024-06-01T01:00Z", 75]]}]}]',
+    "CISO.csv": "UTC time,version,carbon_intensity\n2024-06-01T00:00Z,1,200\n2024-06-01T01:00Z,1,210\n",
+    "eia.csv": "BA,UTC time,CO2 Emissions Intensity for Consumed Electricity\n"
+    "CISO,2024-06-01T01:00Z,0.5\nCISO,2024-06-01T02:00Z,0.6\n",
+    "cambium.csv": "Project\nCambium\ntimestamp,srmer_co2e\n2024-06-01 00:00:00,560\n2024-06-01 01:00:00,570\n",
+}
+
+Sound = Callable[[], str | bytes | None]
+
+
+def _all(sound: str | bytes | None) -> Sound:
+    return lambda: sound
+
+
+READERS: dict[str, tuple[Callable[[Path], Any], Sound]] = {
     "sacct.txt": (lambda path: read_trace(path), lambda: SACCT),
     "jobs.swf": (lambda path: read_trace(path), lambda: SWF),
-    "jobs.csv": (lambda path: read_trace(path, "seconds"), lambda: GAIA),
+    "jobs.csv": (_trace, lambda: GAIA),
     "carbon.csv": (read_carbon, lambda: CARBON),
+    "pods.csv": (_trace, lambda: OPENB),
+    "helios.csv": (_trace, lambda: HELIOS),
+    "kalos.csv": (_trace, lambda: ACME),
+    "vmtable.csv": (_trace, lambda: AZURE),
+    "cluster_job_log": (_trace, lambda: philly()),
+    "pai_job_table.csv": (_pai, lambda: JOBS_HEADER + PAI_JOBS),
+    "pai_task_table.csv": (_pai, lambda: TASKS_HEADER + PAI_TASKS),
+    "pm100.parquet": (_trace, lambda: _made(pm100)),
+    "fdata.parquet": (_trace, lambda: _made(fdata)),
+    **{name: (read_carbon, _all(text)) for name, text in SIGNALS.items()},
     "export.csv": (read_carbon, lambda: EXPORT),
-    "watttime.json": (read_carbon, lambda: json.dumps(WATTTIME)),
-    "maps.json": (read_carbon, lambda: json.dumps(MAPS)),
-    "neso.json": (read_carbon, lambda: json.dumps(NESO)),
     "prices.csv": (lambda path: read_prices([path], GRID, ["DE"]), lambda: PRICES),
     "forecast.csv": (lambda path: read_forecast(path, GRID, "DE"), lambda: FORECAST),
     "archive.csv": (lambda path: read_archive(path, time=GRID), lambda: FORECAST),
