@@ -102,8 +102,9 @@ def _front_of_file(
 
 def _print(name: str, front: Any) -> None:
     first, *others = front.quantities
-    bound = "proven bound" if front.bounded == first else f"proven bound, {front.bounded}"
-    heads = [*(f"limit {other}" for other in others), first, bound, "gap", *others, "dominated"]
+    bound = "proven bound" if front.bounded == first else f"proven bound, {display.head(front.bounded)}"
+    heads = [*(f"limit {display.head(other)}" for other in others), display.head(first), bound, "gap"]
+    heads += [*map(display.head, others), "dominated"]
     rows = [
         [
             *(display.number(row.get(f"limit_{other}")) for other in others),
@@ -115,4 +116,4 @@ def _print(name: str, front: Any) -> None:
         ]
         for row in front.table.to_dict("records")
     ]
-    tables.print_table(f"{name}: least {first} under limits", heads, rows)
+    tables.print_table(f"{name}: least {display.head(first)} under limits", heads, rows)

@@ -224,7 +224,7 @@ def _draw(made: Plan, file: Path) -> None:
 
 
 def _print(made: Plan) -> None:
-    heads = ("job", "cluster", "begin", "end", "kg", "saved kg")
+    heads = ("job", "cluster", "begin", "end", "carbon kg", "saved kg")
     offsets = {moment.utcoffset() for row in made.rows for moment in (row.begin, row.end)}
     form = "%a %d %b %H:%M" if len(offsets) == 1 else "%d %b %H:%M %Z"  # clocks change: the hour alone does not tell
     rows = []

@@ -30,7 +30,7 @@ LABELS = {
     "whole": "in all",
 }
 """What a policy loses to, in the table."""
-HEADS = {"carbon": "carbon [kg]", "objective": "objective"}
+HEADS = {"carbon": "carbon kg", "objective": "objective"}
 """How titles call the measures."""
 
 

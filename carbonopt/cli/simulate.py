@@ -128,7 +128,7 @@ def _target(output: Path | None, files: list[Path], path: Path, policy: str, pol
 def _print(name: str, solutions: list[Solution]) -> None:
     shown = console.filled(problem_of(solutions[0].problem).shown, solutions)
     if len(solutions) == 1:
-        rows = [[key, display.metric(key, value)] for key, value in solutions[0].metrics.items()]
+        rows = [[display.head(key), display.metric(key, value)] for key, value in solutions[0].metrics.items()]
         rows.insert(0, ["objective", display.number(solutions[0].objective, 9)])
         tables.print_table(f"{name}: {solutions[0].method}", ["quantity", "value"], rows)
     else:

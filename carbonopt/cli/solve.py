@@ -128,7 +128,7 @@ def _print(solution: Solution) -> None:
         ["gap", display.percent(solution.gap)],
         ["wall seconds", f"{solution.wall_seconds:.2f}"],
         ["work units", display.number(solution.work)],
-        *([name, display.metric(name, value)] for name, value in solution.metrics.items()),
+        *([display.head(name), display.metric(name, value)] for name, value in solution.metrics.items()),
     ]
     tables.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
     for line in solution.info.get("violations", [])[:5]:

@@ -50,6 +50,21 @@ def metric(name: str, value: Any) -> str:
     return percent(value) if name.endswith("_share") else number(value)
 
 
+UNITS = {"usd": "$", "hours": "h", "minutes": "min", "kwh": "kWh", "kw": "kW", "jct": "JCT", "p95": "95th percentile"}
+"""Words of the names of quantities that tables write otherwise."""
+
+
+def head(name: str) -> str:
+    """Return what tables call a quantity: the same in all commands, with its unit.
+
+    Examples
+    --------
+    >>> head("carbon_kg"), head("mean_wait_hours"), head("deadlines_met_share"), head("limit_cost_usd")
+    ('carbon kg', 'mean wait h', 'deadlines met', 'limit cost $')
+    """
+    return " ".join(UNITS.get(word, word) for word in name.removesuffix("_share").split("_"))
+
+
 def card(title: str, facts: Mapping[str, str], lines: Iterable[str] = ()) -> str:
     """Return a title, a table of named facts and a list of lines as HTML for a notebook.
 

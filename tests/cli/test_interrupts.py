@@ -94,7 +94,7 @@ DONE = {
     "pareto": (
         "carbonopt.pareto:solve",
         ["pareto", "cloud.json", "-m", "lp-rounding", "--quantities", "carbon_kg,cost_usd"],
-        ["least carbon_kg under limits"],
+        ["least carbon kg under limits"],
     ),
     "bench": ("carbonopt.cli.campaigns:told", ["bench", "night.json", "-m", "lp,milp"], ["lp", "1 of 2 runs are in"]),
     "reproduce": (

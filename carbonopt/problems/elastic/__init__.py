@@ -78,7 +78,7 @@ PROBLEM = Problem(
     shown={
         "carbon_kg": "carbon kg",
         "mean_servers": "mean servers",
-        "mean_delay_slots": "mean delay",
+        "mean_delay_slots": "mean delay slots",
         "churn": "churn",
     },
     quick="carbonflex-greedy",

@@ -73,7 +73,12 @@ PROBLEM = Problem(
         "plot": "carbonopt.plotting.mlcluster_load:plot_mlcluster_load",
     },
     compared=("price", "green", "green-no-shifting", "tiresias", "tiresias-2", "carbon-time", "ecovisor", "fixed-1"),
-    shown={"added_carbon_kg": "added kg", "carbon_kg": "carbon kg", "mean_jct_hours": "mean JCT h", "churn": "churn"},
+    shown={
+        "added_carbon_kg": "added carbon kg",
+        "carbon_kg": "carbon kg",
+        "mean_jct_hours": "mean JCT h",
+        "churn": "churn",
+    },
     quick="fcfs",
     policies=_POLICIES,
     baseline="tiresias",
