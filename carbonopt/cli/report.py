@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from carbonopt.cli import console, tables
-from carbonopt.core.display import number
+from carbonopt.core.display import number, percent
 from carbonopt.core.errors import UnsupportedError, one_of, shown
 from carbonopt.core.files import write_bytes
 from carbonopt.core.tablefile import WRITERS
@@ -38,7 +38,7 @@ def report(
     """Make a page for the browser of a campaign, or print how far each method is from the best bounds."""
     from carbonopt.report.page import report_page
     from carbonopt.report.rows import read_rows, report_rows
-    from carbonopt.report.tables import gap_table
+    from carbonopt.report.tables import GAPS, gap_table
 
     if table is not None and table not in FORMATS:
         raise UnsupportedError(f"--table {shown(table)}: must be {one_of(tuple(FORMATS))}")
@@ -55,5 +55,9 @@ def report(
         for row in console.records(frame):
             console.print_json(row)
     else:
-        cells = [[number(cell, 4) for cell in row] for row in frame.itertuples(index=False)]
-        tables.print_table("gaps to the best proven bound", [str(name) for name in frame.columns], cells)
+        names = [str(name) for name in frame.columns]
+        cells = [
+            [percent(cell / 100) if name in GAPS else number(cell, 4) for name, cell in zip(names, row, strict=True)]
+            for row in frame.itertuples(index=False)
+        ]
+        tables.print_table("gaps to the best proven bound", [name.removesuffix(" [%]") for name in names], cells)
