@@ -168,6 +168,9 @@ def apply(
     dry_run: Annotated[  # noqa: ARG001
         bool, typer.Option("--dry-run", help="Print what would be run: so it is without the option, too.")
     ] = True,
+    reserve: Annotated[
+        bool, typer.Option("--reserve", help="For Slurm: a reservation for the slots of each job, too.")
+    ] = False,
     json_output: console.Json = False,
 ) -> None:
     """Print the commands that make a scheduler keep a plan. Nothing is sent."""
@@ -176,10 +179,10 @@ def apply(
 
     made = read_plan(plan_file)
     if json_output:
-        for command in commands(made, to):
+        for command in commands(made, to, reserve):
             console.print_json(command.to_dict())
     else:
-        print(script(made, to), end="")
+        print(script(made, to, reserve), end="")
 
 
 def files(carbon: list[Path] | None) -> list[Path]:

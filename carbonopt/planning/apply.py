@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 from typing import Any
 
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_line, one_of, shown
@@ -26,6 +27,7 @@ GATE = "kueue.x-k8s.io/admission-gated-by"
 CLUSTER_LABEL = "topology.kubernetes.io/region"
 """Label of nodes that a job of a plan with several clusters is bound to: its value is the cluster's name."""
 _SLURM_ID = re.compile(r"[0-9]+(_[0-9]+)?")
+_SLURM_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _KUBERNETES_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
@@ -53,7 +55,7 @@ class Command:
         return {"job": self.job, "due": self.due and self.due.isoformat(), "command": list(self.words)}
 
 
-def commands(plan: Plan, to: str) -> list[Command]:
+def commands(plan: Plan, to: str, reserve: bool = False) -> list[Command]:
     """Return the commands for the jobs whose start is new.
 
     Parameters
@@ -62,11 +64,14 @@ def commands(plan: Plan, to: str) -> list[Command]:
         First plan: all jobs that wait. Replanned: those that moved.
     to
         One of `TARGETS`.
+    reserve
+        For Slurm: keep the CPUs of each job free for its slots, by a reservation that no other job may use. Without it
+        a start is the earliest one, and waits where the cluster is full.
 
     Raises
     ------
     UnsupportedError
-        If there is no such target, or the jobs are of another scheduler.
+        If there is no such target, the jobs are of another scheduler, or a reservation cannot be had.
     InputError
         For each job whose id is none that the scheduler gives.
     """
@@ -77,15 +82,18 @@ def commands(plan: Plan, to: str) -> list[Command]:
     rows = [row for row in plan.rows if row.state == PENDING and row.moved]
     several = len(plan.sites) > 1
     _require_names(rows, to, several)
+    if reserve:
+        _require_reservable(plan, rows, to, several)
+        return [command for row in rows for command in _reserved(row, plan)]
     if to == "slurm":
         return [command for row in rows for command in _slurm(row, several)]
     held = list(_held_back(rows, plan, several)) if to == "kubernetes" else []
     return [*held, *(_opened(row, to, several) for row in rows)]
 
 
-def script(plan: Plan, to: str) -> str:
+def script(plan: Plan, to: str, reserve: bool = False) -> str:
     """Return the commands as lines of a shell script, with a comment where one is due later."""
-    found = commands(plan, to)
+    found = commands(plan, to, reserve)
     running = sum(row.state == RUNNING for row in plan.rows)
     lines = [f"# {len(found)} commands for {to}; {running} jobs that run are left alone. Nothing was sent."]
     if to == "slurm":
@@ -140,6 +148,46 @@ def _slurm(row: Row, several: bool) -> Iterator[Command]:
     yield Command(row.id, None, ("scontrol", "write", "batch_script", row.id, file))
     yield Command(row.id, None, ("sbatch", f"--clusters={row.cluster}", f"--begin={begin}", file))
     yield Command(row.id, None, ("scancel", row.id))
+
+
+def _require_reservable(plan: Plan, rows: list[Row], to: str, several: bool) -> None:
+    """Refuse what a reservation of Slurm's cannot hold.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is no plan of one Slurm cluster.
+    InputError
+        For each job that holds GPUs, parts of a CPU, or belongs to a user whose name is none.
+    """
+    if to != "slurm" or several:
+        raise UnsupportedError("--reserve is of plans of one Slurm cluster: leave it out")
+    jobs = {job.id: job for job in plan.jobs}
+    faults = []
+    for row in rows:
+        job = jobs[row.id]
+        if job.gpus or job.cpus != int(job.cpus):
+            words = f"job {row.id}: a reservation holds whole CPUs alone: leave --reserve out"
+            faults.append(Fault("jobs", words, f"{job.cpus:g} CPUs, {job.gpus:g} GPUs"))
+        if not _SLURM_USER.fullmatch(job.user):
+            faults.append(Fault("jobs.user", f"job {row.id}: must be the name of a user of Slurm", shown(job.user)))
+    if faults:
+        raise InputError(faults)
+
+
+def _reserved(row: Row, plan: Plan) -> Iterator[Command]:
+    """Yield a reservation for the slots of a job, and what puts the job into it; one that was announced is moved."""
+    job = next(job for job in plan.jobs if job.id == row.id)
+    name = f"ReservationName=carbonopt-{row.id}"
+    begin = row.begin.strftime("%Y-%m-%dT%H:%M:%S")
+    minutes = max(1, ceil(job.hours * 60 - 1e-6))
+    when = (f"StartTime={begin}", f"Duration={minutes}")
+    if plan.replanned and row.id not in plan.replanned.get("new_jobs", ()):
+        yield Command(row.id, None, ("scontrol", "update", name, *when))
+    else:
+        who = (f"Users={job.user}", f"CoreCnt={job.cpus:.0f}", "Flags=PURGE_COMP")
+        yield Command(row.id, None, ("scontrol", "create", "reservation", name, *when, *who))
+    yield Command(row.id, None, ("scontrol", "update", f"JobId={row.id}", f"StartTime={begin}", name))
 
 
 def _held_back(rows: list[Row], plan: Plan, several: bool) -> Iterator[Command]:

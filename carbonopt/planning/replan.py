@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
+from typing import Any
 
 from carbonopt.check import report_on
 from carbonopt.core.carbon import CarbonSignal
@@ -178,7 +179,7 @@ def _is_kept(row: Row, place: tuple[str, int] | None, made: Plan) -> bool:
 
 def _facts(
     before: Plan, made: Plan, announced: Schedule, moved: frozenset[str], price: float, bound: float | None
-) -> dict[str, float | int | str | None]:
+) -> dict[str, Any]:
     """Return what the new forecast and the moves cost: see `replan`."""
     expected = {row.id: row.kg for row in before.rows}
     now = {row.id: row.kg for row in made.rows}
@@ -197,6 +198,7 @@ def _facts(
     return {
         "announced": len(announced["job"]),
         "announced_impossible": impossible,
+        "new_jobs": sorted(moved - set(announced["job"])),
         "moves": moves,
         "move_price_kg": price,
         "forecast_change_kg": sum(kg - expected[job] for job, kg in stays.items()),

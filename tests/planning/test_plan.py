@@ -326,3 +326,48 @@ def test_csv_on_the_terminal_holds_no_formula_and_no_control_character(tmp_path)
     done = run("plan", tmp_path / "squeue.json", "--carbon", carbon, "--now", "2026-11-24T22:00Z", "-m", "greedy-clean",
                "--csv")  # fmt: skip
     assert (done.exit_code, ",'=1+1," in done.stdout, r"\x1b[31m\x00" in done.stdout) == (0, True, True)
+
+
+def test_reservations_hold_the_slots_of_each_job():
+    jobs = [replace(job("7", 1.5, 2), user="ada"), job("8", state=RUNNING)]
+    plan = make(jobs, forecast([500, 100, 100]), tz="Europe/Berlin")
+    assert [shlex.join(command.words) for command in commands(plan, "slurm", reserve=True)] == [
+        "scontrol create reservation ReservationName=carbonopt-7 StartTime=2026-11-24T23:00:00 Duration=90"
+        " Users=ada CoreCnt=2 Flags=PURGE_COMP",
+        "scontrol update JobId=7 StartTime=2026-11-24T23:00:00 ReservationName=carbonopt-7",
+    ]
+    queue = Queue("slurm", (*jobs, replace(job("9"), user="ada")))
+    moved = co.replan(plan, forecast([500, 500, 100, 100]), now=NOW, queue=queue)
+    assert [command.words[1:4] for command in commands(moved, "slurm", reserve=True)] == [
+        ("update", "ReservationName=carbonopt-7", "StartTime=2026-11-25T00:00:00"),
+        ("update", "JobId=7", "StartTime=2026-11-25T00:00:00"),
+        ("create", "reservation", "ReservationName=carbonopt-9"),
+        ("update", "JobId=9", "StartTime=2026-11-25T00:00:00"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "told"),
+    [
+        ({"user": "$(id)"}, {}, "jobs.user = '$(id)': job 7: must be the name of a user"),
+        ({"user": "a,root"}, {}, "must be the name of a user"),
+        ({"gpus": 1.0}, {}, "a reservation holds whole CPUs alone"),
+        ({"cpus": 0.5}, {}, "a reservation holds whole CPUs alone"),
+        ({}, {"clusters": ["A=A", "B=A"]}, "--reserve is of plans of one Slurm cluster"),
+    ],
+)
+def test_what_cannot_be_reserved_is_told(changes, options, told):
+    plan = make([replace(job("7"), **changes)], forecast([500, 100]), **options)
+    with pytest.raises((co.InputError, co.UnsupportedError)) as caught:
+        commands(plan, "slurm", reserve=True)
+    assert told in str(caught.value)
+
+
+def test_a_method_of_choice_plans_again():
+    first = make([job("1"), job("2")], forecast([500, 300, 100, 400]))
+    again = co.replan(first, forecast([500, 100, 400, 400]), now=NOW, method="milp")
+    assert again.solution.method == "milp"
+    assert again.replanned["moves"] == 2
+    assert again.replanned["gap"] == pytest.approx(0.0, abs=1e-6)
+    with pytest.raises(co.UnsupportedError, match="method 'milp' knows no price on moves"):
+        co.replan(first, forecast([500, 100]), now=NOW, method="milp", move_price=0.1)

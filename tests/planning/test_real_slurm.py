@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import signal as signal_module
 import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from cli_support import run
+from conftest import ROOT
 from slurm_support import Slurm, why_not
 
 from carbonopt.io.queues.read import read_queue
@@ -50,9 +54,9 @@ def submitted(slurm: Slurm) -> tuple[str, dict[str, int]]:
     return runs, waiting | {f"{array}_{task}": 2 for task in range(ARRAY_TASKS)}
 
 
-def apply(slurm: Slurm, plan: Path) -> str:
+def apply(slurm: Slurm, plan: Path, *options: str) -> str:
     """Pipe what `apply` prints to a shell, as the page says."""
-    done = run("apply", plan, "--to", "slurm")
+    done = run("apply", plan, "--to", "slurm", *options)
     assert done.exit_code == 0, done.output
     subprocess.run(["sh", "-e"], input=done.stdout, env=slurm.environment, cwd=slurm.folder, check=True, text=True)
     return done.stdout
@@ -92,4 +96,57 @@ def test_a_night(slurm, tmp_path):
     assert by_text.left_out == by_json.left_out == {"held": 1}
 
     assert slurm.show(runs)["JobState"] == "RUNNING"
+    assert not list(slurm.folder.rglob("taken"))
+
+
+def test_reservations_hold_the_slots(slurm, tmp_path):
+    now = datetime.now(UTC).replace(microsecond=0)
+    jobs = {slurm.submit("--time=90", f"--cpus-per-task={cpus}", TOMORROW, script="exit"): cpus for cpus in (1, 3)}
+    first, newer = tmp_path / "first.json", tmp_path / "newer.json"
+    signal = forecast(tmp_path / "first.csv", now, {5: 100, 6: 100})
+    done = run("plan", slurm.queue("q1.json"), "--carbon", signal, "--now", now.isoformat(), *PLAN, "-o", first)
+    assert done.exit_code == 0, done.output
+    assert apply(slurm, first, "--reserve").count("scontrol create reservation") == 2
+
+    def reserved(job: str) -> dict[str, str]:
+        text = slurm.call("scontrol", "--oneliner", "show", "reservation", f"carbonopt-{job}")
+        return dict(word.split("=", 1) for word in text.split() if "=" in word)
+
+    begin = f"{now + 5 * HOUR:%Y-%m-%dT%H:%M:%S}"
+    for job, cpus in jobs.items():
+        found = reserved(job)
+        assert (found["StartTime"], found["Duration"], found["CoreCnt"]) == (begin, "01:30:00", str(cpus))
+        assert slurm.show(job)["Reservation"] == f"carbonopt-{job}"
+
+    signal = forecast(tmp_path / "newer.csv", now, {8: 100, 9: 100})
+    done = run("replan", first, "--queue", slurm.queue("q2.json"), "--carbon", signal, "--now", now.isoformat(),
+               "-o", newer)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "create" not in apply(slurm, newer, "--reserve")
+    assert {reserved(job)["StartTime"] for job in jobs} == {f"{now + 8 * HOUR:%Y-%m-%dT%H:%M:%S}"}
+
+
+def test_a_controller_that_is_killed_loses_nothing_and_starts_nothing_twice(slurm, tmp_path):
+    """Jobs write a line when they start. The controller is killed at counted calls, and started again."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    log = slurm.folder / "started"
+    script = f"echo $SLURM_JOB_ID >> {log}"
+    jobs = {slurm.submit("--time=60", TOMORROW, "--job-name=$(touch taken)", script=script) for _ in range(6)}
+    signal = forecast(tmp_path / "carbon.csv", now - 2 * HOUR, {7: 100})
+    words = [str(signal), str(tmp_path / "state"), *map(str, range(3, 90, 7))]
+    call = [sys.executable, str(ROOT / "tests/planning/slurm_lives.py"), *words]
+    done = subprocess.run(call, env=slurm.environment, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    ends = json.loads(done.stdout)
+    assert ends.count(-signal_module.SIGKILL) == len(ends) - 1 >= 5
+    assert ends[-1] == 0, done.stderr
+    begin = starts(slurm, dict.fromkeys(jobs, 1))
+    clean = now - 2 * HOUR + 7 * HOUR
+    for text in begin.values():
+        assert clean - HOUR <= datetime.fromisoformat(text).replace(tzinfo=UTC) <= clean + HOUR
+    for job in jobs:
+        slurm.call("scontrol", "update", f"JobId={job}", "StartTime=now")
+    slurm.wait_for(lambda: log.exists() and len(log.read_text().split()) >= len(jobs))
+    slurm.wait_for(lambda: not slurm.call("squeue", "--noheader", "--user=root").strip())
+    assert sorted(log.read_text().split()) == sorted(jobs)
     assert not list(slurm.folder.rglob("taken"))
