@@ -18,8 +18,10 @@ from carbonopt.core.tablefile import write_table
 
 if TYPE_CHECKING:
     from carbonopt.core.instance import Instance
+    from carbonopt.uncertainty.costs import Linear
     from carbonopt.uncertainty.measures import Risk
     from carbonopt.uncertainty.scenarios import Scenarios
+    from carbonopt.uncertainty.solve import RiskSolution
 
 LEVEL = 0.9
 """Of the column of tail means."""
@@ -48,7 +50,16 @@ def risk(
     schedule: Annotated[
         Path | None, typer.Option("--schedule", help="Write the plan of the last measure as CSV.")
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(
+            "--proof",
+            help="Write the instance of one signal that proves the bound of the last measure, and beside it its "
+            "solution: NAME.json and NAME.solution.json, for `carbonopt check`.",
+        ),
+    ] = None,
     time_limit: console.TimeLimit = 60.0,
+    work_limit: console.WorkLimit = None,
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,
     threads: console.Threads = None,
@@ -64,13 +75,20 @@ def risk(
     risks = [risk_of(text) for text in measure or ["expectation", f"cvar:{LEVEL:g}"]]
     if not 0 <= level < 1:
         raise UnsupportedError(f"--level {level:g}: must be at least 0 and below 1")
-    options = {"time_limit": time_limit, "mip_rel_gap": mip_rel_gap, "seed": seed, "threads": threads}
+    options = {
+        "time_limit": time_limit,
+        "work_limit": work_limit,
+        "mip_rel_gap": mip_rel_gap,
+        "seed": seed,
+        "threads": threads,
+    }
     used = [Path(text.rpartition("=")[2]) for text in forecast]
 
     def work(path: Path) -> int:
         target = console.output_for(output, files, path, "risk.csv", console.TABLE)
         console.require_target(schedule, [*files, *used], (".csv",))
-        return _one(path, forecast, risks, level, options, target, schedule, json_output)
+        console.require_target(proof, [*files, *used], (".json",))
+        return _one(path, forecast, risks, level, options, target, schedule, proof, json_output)
 
     console.each_file(files, work)
 
@@ -83,6 +101,7 @@ def _one(
     options: dict[str, Any],
     output: Path | None,
     schedule: Path | None,
+    proof: Path | None,
     json_output: bool,
 ) -> int:
     """Print a row for each measure; the table is written after each, so that nothing that was done is lost."""
@@ -110,6 +129,8 @@ def _one(
             write_table(output, pd.DataFrame(rows))
         if schedule is not None and found.solution is not None:
             write_table(schedule, found.solution.schedule)
+        if proof is not None:
+            _write_proof(proof, instance, scenarios, found)
         if found.status is Status.INTERRUPTED:
             worst = INTERRUPTED
             break
@@ -122,6 +143,14 @@ def _one(
     else:
         _print(f"{instance.name}: plans for {len(scenarios)} scenarios", rows, level)
     return worst
+
+
+def _write_proof(path: Path, instance: Linear, scenarios: Scenarios, found: RiskSolution) -> None:
+    """Write the instance of the signal that proves the bound, and its solution with the certificate."""
+    if found.proof is None or found.signal is None:
+        raise UnsupportedError(f"--proof: no single signal proves the bound of {found.risk}: a program does")
+    scenarios.under(instance, found.signal).write(path)
+    found.proof.write(path.with_suffix(".solution.json"))
 
 
 def _scenarios(instance: Instance, forecast: list[str]) -> Scenarios:

@@ -12,30 +12,37 @@ The signal whose bound is highest is sought by cutting planes (Kelley, Journal o
 is linear in the signal, and above the optimum. The next signal is halfway from the best one so far to the highest point
 of the cuts. The first one has the duals of the relaxation's rows as its weights.
 
+The plan of a signal is the best against that signal alone. So the search goes on from the first one by the risk itself
+(`carbonopt/uncertainty/hedging.py`).
+
 Rounding: the objective rises with the intensity. So a signal that is a little below one of the set has a valid bound.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.instance import Instance
+from carbonopt.core.interrupt import is_asked
 from carbonopt.core.options import Options
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.milp.program import Program
 from carbonopt.solve import solve
 from carbonopt.uncertainty.costs import measured, objectives_of, rises_of
+from carbonopt.uncertainty.hedging import hedged
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk
 from carbonopt.uncertainty.scenarios import Scenarios
 
 ROUNDS = 40
 """Signals that are tried at most."""
 SHARE = 0.15
-"""Of the time that is left, what one signal gets at most."""
+"""Of the time or work that is left, what one signal gets at most."""
+HEDGE_SHARE = 0.6
+"""Of it, what the search for a plan of less risk gets, once: after the first signal."""
 GAP_SHARE = 0.25
 """Of the wanted gap, what the instance of one signal may leave open."""
 LP_SHARE = 0.3
@@ -115,6 +122,8 @@ class Search:
         Under which that bound was proven [g/kWh], shape (Z, T).
     rounds
         Signals that were tried.
+    proof
+        The answer for the instance under that signal.
     """
 
     status: Status = Status.TIME_LIMIT
@@ -123,6 +132,13 @@ class Search:
     bound: float | None = None
     signal: FloatArray | None = None
     rounds: int = 0
+    proof: Solution | None = None
+
+    def offer(self, plan: Solution, value: float) -> None:
+        """Keep a plan if its risk is the least so far."""
+        if self.value is None or value < self.value:
+            self.value = value
+            self.plan = plan
 
     def closed(self, gap: float) -> bool:
         """Return whether value and bound are as near as wanted."""
@@ -130,7 +146,9 @@ class Search:
         return found is not None and found <= gap
 
 
-def search(instance: Instance, scenarios: Scenarios, risk: Risk, first: FloatArray | None, options: Options) -> Search:
+def search(
+    instance: Instance, scenarios: Scenarios, risk: CVaR | Budget, first: FloatArray | None, options: Options
+) -> Search:
     """Search for the plan of least risk and for the signal that proves most.
 
     Parameters
@@ -150,22 +168,24 @@ def search(instance: Instance, scenarios: Scenarios, risk: Risk, first: FloatArr
     found = Search()
     while found.rounds < ROUNDS and not (found.rounds and options.remaining <= 0):
         signal = signals.signal(weight)
-        solution = _solved(scenarios.under(instance, signal), options)
+        case = scenarios.under(instance, signal)
+        solution = _solved(case, options)
         found.rounds += 1
         found.status = solution.status
         if solution.bound is not None and (found.bound is None or solution.bound > found.bound):
             found.bound = solution.bound
             found.signal = signal
+            found.proof = solution
             best = weight
         if not solution.has_solution:
             break
-        value = measured(instance, scenarios, solution.schedule, risk)
-        if found.value is None or value < found.value:
-            found.value = value
-            found.plan = solution
-        if solution.status is Status.INTERRUPTED or found.closed(options.mip_rel_gap):
+        plans = [solution]
+        found.offer(solution, measured(instance, scenarios, solution.schedule, risk))
+        if found.rounds == 1 and not _is_over(found, options):
+            plans += _hedge(found, instance, scenarios, risk, case, options)
+        if _is_over(found, options):
             break
-        cuts.append(signals.cut(instance, scenarios, solution))
+        cuts += [signals.cut(instance, scenarios, plan) for plan in plans]
         promised, highest = _highest(signals, cuts, options)
         if highest is None or (found.bound is not None and promised <= found.bound + FLAT * abs(found.bound)):
             break
@@ -173,10 +193,41 @@ def search(instance: Instance, scenarios: Scenarios, risk: Risk, first: FloatArr
     return found
 
 
+def _is_over(found: Search, options: Options) -> bool:
+    return found.status is Status.INTERRUPTED or found.closed(options.mip_rel_gap)
+
+
+def _hedge(
+    found: Search, instance: Instance, scenarios: Scenarios, risk: CVaR | Budget, case: Instance, options: Options
+) -> list[Solution]:
+    """Search for a plan of less risk, and return it; Ctrl-C leaves what there is."""
+    assert found.plan is not None
+    try:
+        plan = hedged(instance, scenarios, risk, found.plan, case, options.part(HEDGE_SHARE))
+    except KeyboardInterrupt:
+        plan = None
+        found.status = Status.INTERRUPTED
+    if plan is None:
+        return []
+    if is_asked():
+        found.status = Status.INTERRUPTED
+    found.offer(plan, measured(instance, scenarios, plan.schedule, risk))
+    return [plan]
+
+
 def _solved(instance: Instance, options: Options) -> Solution:
-    limit = None if options.time_limit is None else SHARE * options.remaining
-    gap = GAP_SHARE * options.mip_rel_gap
-    return solve(instance, time_limit=limit, mip_rel_gap=gap, seed=options.seed, threads=options.threads)
+    part = options.part(SHARE)
+    limited = options.work_limit is not None
+    found = solve(
+        instance,
+        time_limit=None if options.time_limit is None else part.seconds_left,
+        work_limit=part.remaining if limited else None,
+        mip_rel_gap=GAP_SHARE * options.mip_rel_gap,
+        seed=options.seed,
+        threads=options.threads,
+    )
+    options.work.units += found.work or 0.0
+    return found
 
 
 def _highest(
@@ -193,7 +244,7 @@ def _highest(
     rows = program.add_rows("cuts", len(cuts), upper=[base for base, _ in cuts])
     program.add_entries(rows.index, cost.index, 1.0)
     program.add_entries(rows.index[:, None], weight.index[None], -np.array([added for _, added in cuts]))
-    result = highs.solve(program, Options(None, seed=options.seed, threads=options.threads))
+    result = highs.solve(program, replace(options, time_limit=None, work_limit=None, mip_rel_gap=0.0))
     if result.values is None:
         return np.inf, None
     return float(result.values[cost.start]), signals.within(result.values[weight.slice])

@@ -10,7 +10,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import UnsupportedError, one_of, shown
-from carbonopt.core.options import Options
+from carbonopt.core.options import Options, TimeLimit, seconds_of
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.evaluate import evaluate
@@ -48,11 +48,13 @@ class RiskSolution:
         The plan, checked under the expected signal; None without one.
     objectives
         Of the plan in each scenario, by the checker, shape (S,).
-    seconds
-        Wall time [s].
+    seconds, work
+        Wall time [s], and the work done [work units].
     signal
-        With method ``signals``: the bound is that of the ordinary instance under this signal [g/kWh], shape (Z, T).
-        Else None.
+        With method ``signals``, and for the expectation: the bound is that of the ordinary instance under this signal
+        [g/kWh], shape (Z, T). Else None.
+    proof
+        The answer for that instance: where it has a certificate, `carbonopt.check` recomputes the bound. Else None.
     """
 
     risk: Risk
@@ -62,7 +64,9 @@ class RiskSolution:
     solution: Solution | None
     objectives: FloatArray
     seconds: float
+    work: float = 0.0
     signal: FloatArray | None = None
+    proof: Solution | None = None
 
     @property
     def gap(self) -> float | None:
@@ -89,7 +93,8 @@ def solve_under_risk(
     risk: Risk,
     *,
     method: str = "auto",
-    time_limit: float | None = 60.0,
+    time_limit: TimeLimit = "auto",
+    work_limit: float | None = None,
     mip_rel_gap: float = 1e-4,
     seed: int = 0,
     threads: int | None = None,
@@ -111,7 +116,7 @@ def solve_under_risk(
         ``whole`` gives the whole program to HiGHS. ``signals`` solves ordinary instances, each under one signal, whose
         bounds hold for the risk (see `carbonopt.uncertainty.signals`). ``auto`` chooses by size. The expectation is one
         ordinary instance with each of them.
-    time_limit, mip_rel_gap, seed, threads, verbose, solver_options
+    time_limit, work_limit, mip_rel_gap, seed, threads, verbose, solver_options
         As in `carbonopt.solve`.
 
     Returns
@@ -131,12 +136,23 @@ def solve_under_risk(
     require_linear(instance)
     if method not in METHODS:
         raise UnsupportedError(f"method {shown(method)}: must be {one_of(METHODS)}")
-    options = Options(time_limit, mip_rel_gap, 0.0, seed, threads, verbose, solver_options=dict(solver_options or {}))
+    seconds = seconds_of(time_limit, work_limit)
+    options = Options(seconds, mip_rel_gap, 0.0, seed, threads, verbose, solver_options=dict(solver_options or {}))
+    options = replace(options, work_limit=work_limit)
     expected = scenarios.instance(instance)
     if isinstance(risk, Expectation):
-        found = solve(expected, time_limit=time_limit, mip_rel_gap=mip_rel_gap, seed=seed, threads=threads)
+        found = solve(
+            expected,
+            time_limit=time_limit,
+            work_limit=work_limit,
+            mip_rel_gap=mip_rel_gap,
+            seed=seed,
+            threads=threads,
+        )
+        options.work.units += found.work or 0.0
         known = found if found.has_solution else None
-        return _told(instance, scenarios, risk, found.status, found.bound, known, options)
+        told = _told(instance, scenarios, risk, found.status, found.bound, known, options)
+        return replace(told, signal=scenarios.mean, proof=found)
     if method == "signals" or (method == "auto" and columns_of(instance) > WHOLE_COLUMNS):
         return _by_signals(instance, scenarios, risk, options)
     from carbonopt.milp import highs
@@ -165,7 +181,7 @@ def _by_signals(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, opt
     if plan is not None and status is not Status.INTERRUPTED:
         status = Status.OPTIMAL if found.closed(options.mip_rel_gap) else Status.FEASIBLE
     told = _told(instance, scenarios, risk, status, found.bound, plan, options)
-    return replace(told, signal=found.signal)
+    return replace(told, signal=found.signal, proof=found.proof)
 
 
 def _dual_weights(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> FloatArray | None:
@@ -197,11 +213,11 @@ def _told(
 ) -> RiskSolution:
     """Return the answer with the checker's values."""
     if solution is None:
-        return RiskSolution(risk, status, None, bound, None, np.zeros(0), options.seconds)
+        return RiskSolution(risk, status, None, bound, None, np.zeros(0), options.seconds, options.work.units)
     value = measured(instance, scenarios, solution.schedule, risk)
     least = kept_bound(instance, value, bound)
     gap = relative_gap(value, least)
     if status is Status.OPTIMAL and (gap is None or gap > options.mip_rel_gap):
         status = Status.FEASIBLE
     objectives = objectives_of(instance, scenarios, solution.schedule)
-    return RiskSolution(risk, status, value, least, solution, objectives, options.seconds)
+    return RiskSolution(risk, status, value, least, solution, objectives, options.seconds, options.work.units)

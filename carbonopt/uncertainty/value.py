@@ -99,7 +99,7 @@ def compared_plans(
     -------
     pandas.DataFrame
         ``plan``, ``mean``, ``cvar``, ``worst``, the plan's own measure ``value`` with its ``bound`` and ``gap``,
-        ``status``, ``wall_seconds``.
+        ``status``, ``wall_seconds``, ``work``.
     """
     import pandas as pd
 
@@ -117,4 +117,4 @@ def plan_row(instance: Linear, scenarios: Scenarios, found: RiskSolution, level:
         row["cvar"] = tail_mean(objectives, scenarios.weights, level)
         row["worst"] = float(objectives.max())
     row |= {"value": found.value, "bound": found.bound, "gap": found.gap}
-    return {**row, "status": str(found.status), "wall_seconds": found.seconds}
+    return {**row, "status": str(found.status), "wall_seconds": found.seconds, "work": found.work}
