@@ -39,9 +39,11 @@ from carbonopt.uncertainty.scenarios import Scenarios
 
 ROUNDS = 40
 """Signals that are tried at most."""
+FIRST_SHARE = 0.3
+"""Of the time or work that is left, what the first signal gets at most: its bound is nearly the best."""
 SHARE = 0.15
-"""Of the time or work that is left, what one signal gets at most."""
-HEDGE_SHARE = 0.6
+"""The same for each other signal."""
+HEDGE_SHARE = 0.7
 """Of it, what the search for a plan of less risk gets, once: after the first signal."""
 GAP_SHARE = 0.25
 """Of the wanted gap, what the instance of one signal may leave open."""
@@ -169,7 +171,7 @@ def search(
     while found.rounds < ROUNDS and not (found.rounds and options.remaining <= 0):
         signal = signals.signal(weight)
         case = scenarios.under(instance, signal)
-        solution = _solved(case, options)
+        solution = _solved(case, options, SHARE if found.rounds else FIRST_SHARE)
         found.rounds += 1
         found.status = solution.status
         if solution.bound is not None and (found.bound is None or solution.bound > found.bound):
@@ -215,8 +217,8 @@ def _hedge(
     return [plan]
 
 
-def _solved(instance: Instance, options: Options) -> Solution:
-    part = options.part(SHARE)
+def _solved(instance: Instance, options: Options, share: float) -> Solution:
+    part = options.part(share)
     limited = options.work_limit is not None
     found = solve(
         instance,

@@ -1,0 +1,97 @@
+"""Annealing by the risk itself: by hand, against enumeration, and by counts of work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import ROOT, load_module
+from risk_support import random_case
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.lessons.instances import small
+from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.methods.price.hedge import RiskSignals
+from carbonopt.problems.mosp.methods.price.hedge_kernels import worst
+from carbonopt.uncertainty.costs import measured
+from carbonopt.uncertainty.hedging import hedged
+from carbonopt.uncertainty.measures import Budget, CVaR, largest_sum, tail_mean
+from carbonopt.uncertainty.scenarios import Scenarios
+from carbonopt.uncertainty.solve import solve_under_risk
+
+
+def worst_of(added: np.ndarray, most: np.ndarray, total: float) -> float:
+    empty = np.zeros((1, 1, 2, 1))
+    parts = RiskSignals(np.zeros((1, 1)), np.zeros((1, 1)), most, total).parts(small("x", [0], 1, {"a": (0, 1, 1)}))
+    assert parts.rise.shape == empty.shape
+    return float(worst.function(added, parts, np.zeros(len(added) + 1, dtype=np.int64)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_worst_mix_is_the_tail_mean_and_the_largest_sum(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 9, 12).astype(float)  # with ties
+    probability = rng.dirichlet(np.ones(12))
+    for level in (0.0, 0.4, 0.9, 0.99):
+        expected = tail_mean(values, probability, level)
+        assert worst_of(values, probability / (1 - level), 1.0) == pytest.approx(expected, rel=1e-12)
+    for pairs in (0.0, 0.5, 3.0, 4.7, 99.0):
+        assert worst_of(values, np.ones(12), pairs) == pytest.approx(largest_sum(values, pairs), rel=1e-12)
+
+
+def test_a_plan_that_one_signal_cannot_tell_apart_is_spread() -> None:
+    """Two jobs, two hours, 100 and 300 g/kWh or the reverse: any plan costs .4 kg on average, one each .4 at worst."""
+    instance = small("night", [200, 200], 2, {"a": (0, 1, 1), "b": (0, 1, 1)})
+    scenarios = Scenarios(("DE",), np.array([[[100.0, 300.0]], [[300.0, 100.0]]]))
+    together = co.evaluate(instance, {"job": ["a", "b"], "cluster": [instance.clusters.name[0]] * 2, "start": [0, 0]})
+    proven = co.solve(instance, "price", time_limit=None)
+    assert measured(instance, scenarios, together.schedule, CVaR(0.5)) == pytest.approx(0.6)
+    begin = replace(together, bound=proven.bound, certificate=proven.certificate)
+    found = hedged(instance, scenarios, CVaR(0.5), begin, instance, Options(None))
+    assert found is not None
+    assert measured(instance, scenarios, found.schedule, CVaR(0.5)) == pytest.approx(0.4)
+    found = hedged(instance, scenarios, Budget(1), begin, instance, Options(None))
+    assert found is not None
+    assert measured(instance, scenarios, found.schedule, Budget(1)) == pytest.approx(0.5)  # .4 and .1 more
+
+
+@pytest.mark.parametrize("risk", [CVaR(0.5), Budget(2)])
+def test_it_never_raises_the_risk_and_keeps_the_bound(risk: CVaR | Budget) -> None:
+    reference = load_module(ROOT / "tests" / "reference" / "brute_force_risk.py")
+    tried = 0
+    for seed in range(300, 306):
+        raw, signals = random_case(seed)
+        instance = from_dict(raw)
+        scenarios = Scenarios(instance.carbon.zones, signals)
+        begin = co.solve(scenarios.instance(instance), "price", time_limit=None)
+        if not begin.has_solution:
+            continue
+        options = Options(None, mip_rel_gap=0.0, work_limit=0.01)
+        found = hedged(instance, scenarios, risk, begin, scenarios.instance(instance), options)
+        if found is None:
+            continue
+        tried += 1
+        if isinstance(risk, CVaR):
+            least = reference.least_tail(raw, signals, risk.level)
+        else:
+            least = reference.least_budget(raw, signals, risk.pairs)
+        value = measured(instance, scenarios, found.schedule, risk)
+        assert least * (1 - 1e-12) <= value <= measured(instance, scenarios, begin.schedule, risk) * (1 + 1e-12)
+    assert tried > 2
+
+
+def test_a_limit_of_work_gives_the_same_answer_twice() -> None:
+    instance = co.generate("mosp", preset="bench", jobs=5, clusters=2, slots=12, seed=2)
+    signal = instance.carbon.g_per_kwh
+    factors = np.random.default_rng(1).uniform(0.5, 1.5, (4, *signal.shape))
+    scenarios = Scenarios(instance.carbon.zones, signal * factors)
+    first, again = (
+        solve_under_risk(instance, scenarios, Budget(2), method="signals", work_limit=0.3, mip_rel_gap=0.0)
+        for _ in range(2)
+    )
+    assert (first.value, first.bound, first.work) == (again.value, again.bound, again.work)
+    assert first.schedule.equals(again.schedule)
+    assert first.proof is not None
+    assert co.check(scenarios.under(instance, first.signal), first.proof).violations == ()
