@@ -163,7 +163,7 @@ def command(app: typer.Typer, function: Callable[..., None], name: str | None = 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> None:
         with warnings.catch_warnings():
-            warnings.showwarning = _say_warning
+            warnings.showwarning = _say_each_once()
             code = guard(lambda: function(*args, **kwargs))
         if code:
             raise typer.Exit(code)
@@ -171,8 +171,17 @@ def command(app: typer.Typer, function: Callable[..., None], name: str | None = 
     app.command(name or function.__name__)(guarded)
 
 
-def _say_warning(message: Warning | str, *_where: Any, **_more: Any) -> None:
-    say(f"warning: {one_line(str(message))}")
+def _say_each_once() -> Callable[..., None]:
+    """Return what tells warnings on stderr: a text that a solve repeats is told once a command."""
+    told: set[str] = set()
+
+    def show(message: Warning | str, *_where: Any, **_more: Any) -> None:
+        line = one_line(str(message))
+        if line not in told:
+            told.add(line)
+            say(f"warning: {line}")
+
+    return show
 
 
 def guard(work: Callable[[], int | None], subject: Path | None = None) -> int:

@@ -138,12 +138,8 @@ def solve(
     run.to_the_end()
     if run.is_left_behind:
         return _reported(run)
-    if scaling.cost != 1 and options.log_file is not None:
-        try:
-            with Path(options.log_file).open("a", encoding="utf-8") as log:
-                log.write(_scale_line(scaling.cost) + "\n")
-        except OSError as error:  # the answer is worth more than its log
-            warnings.warn(f"{options.log_file}: the log cannot be kept: {error.strerror}", stacklevel=2)
+    if options.log_file is not None:
+        _end_log(options.log_file, scaling.cost)
     result = _result(highs, program, scaling, is_mip, run.stopped_by_user)
     if result.bound is None:
         return result
@@ -218,6 +214,15 @@ def _configured(
         if highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
             raise CarbonoptError(f"HiGHS refuses {name} = {value!r}")
     return highs
+
+
+def _end_log(path: str | os.PathLike[str], factor: float) -> None:
+    """Write the last line of the log; HiGHS does not say that it could not write, this does."""
+    try:
+        with Path(path).open("a", encoding="utf-8") as log:
+            log.write(f"{_scale_line(factor) if factor != 1 else ''}\n")
+    except OSError as error:  # the answer is worth more than its log
+        warnings.warn(f"{path}: the log cannot be kept: {error.strerror}", stacklevel=3)
 
 
 def _scale_line(factor: float) -> str:

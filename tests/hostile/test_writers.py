@@ -1,6 +1,7 @@
 """Outputs: whole or as they were, never over an input, never outside the folder that was asked for."""
 
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -153,3 +154,16 @@ def test_a_full_disk_is_told_by_reproduce_and_loses_nothing(folder, most_bytes):
     assert (folder / "f.svg").read_text() == "old"
     assert (folder / "f.csv").read_text() == "old" or (folder / "f.csv").read_text().endswith("\n")
     assert {path.name for path in folder.iterdir()} <= {"i.json", "s.json", "f.csv", "f.svg", "f.partial.csv"}
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+@pytest.mark.parametrize("factor", [1, 1e-6])
+def test_a_log_that_cannot_be_kept_is_told_in_one_line(folder, factor):
+    """HiGHS loses it silently, whether costs are scaled or not."""
+    raw = json.loads((folder / "i.json").read_text())
+    raw["carbon"]["g_per_kwh"] = [[1000 * factor * g for g in row] for row in raw["carbon"]["g_per_kwh"]]
+    (folder / "i.json").write_text(json.dumps(raw))
+    done = run("solve", "i.json", "-m", "milp", "--log-file", "/dev/full")
+    assert done.exit_code == 0
+    assert done.stderr == "warning: /dev/full: the log cannot be kept: No space left on device\n"
