@@ -43,7 +43,7 @@ FIRST_SHARE = 0.3
 """Of the time or work that is left, what the first signal gets at most: its bound is nearly the best."""
 SHARE = 0.15
 """The same for each other signal."""
-HEDGE_SHARE = 0.7
+HEDGE_SHARE = 0.85
 """Of it, what the search for a plan of less risk gets, once: after the first signal."""
 GAP_SHARE = 0.25
 """Of the wanted gap, what the instance of one signal may leave open."""

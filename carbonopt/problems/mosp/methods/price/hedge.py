@@ -24,6 +24,10 @@ STEPS_A_MOVE = 4_000.0
 """Loop steps of a move, about."""
 CHUNK = 1_000
 """Moves between two looks at the limits."""
+HEAT = 0.3
+"""Temperature at the beginning of a round, over that of a search for one signal: the schedule is good already."""
+SKIPPED_SHARE = 0.15
+"""Probability with which a place that fits is passed over: the mix does not know which one hedges."""
 COMPILE_SECONDS = 20.0
 """What it takes to compile the loops, about, on a slow machine [s]."""
 
@@ -139,7 +143,7 @@ class _Hedge:
     def search(self, most: int, goal: float) -> Schedule:
         """Anneal in rounds of growing length, at most `most` moves in all."""
         cost, count = self.dual.jobs_that_count(self.prices)
-        hot = self.params.initial_temperature * cost * min(1.0, self.params.initial_temperature_jobs / count)
+        hot = HEAT * self.params.initial_temperature * cost * min(1.0, self.params.initial_temperature_jobs / count)
         moves = max(self.params.first_moves, self.params.first_moves_per_job * len(self.instance.jobs))
         while most > 0 and self.options.remaining > 0 and self.risk > goal:
             moves = min(moves, most)
@@ -154,7 +158,7 @@ class _Hedge:
         totals = np.array([self.certain, self.risk])
         added = self.added.copy()
         pace = self.params.cooling ** (-1 / moves)
-        rules = rules_of(self.params.move)
+        rules = rules_of(self.params.move)._replace(skipped_share=SKIPPED_SHARE)
         table = self.dual.table
         for first in range(0, moves, CHUNK):
             if self.options.remaining <= 0 or totals[1] <= goal:
