@@ -19,6 +19,9 @@ from carbonopt.problems.mosp.data.file import from_dict
 signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs start with Ctrl-C ignored
 
 ROOT = Path(__file__).parent.parent
+DATA = Path(os.environ.get("CARBONOPT_DATA", ROOT.parent / "shared" / "data"))
+GOLDEN = DATA.parent / "golden"
+"""What the authors of GAIA printed, and their simulator: beside the data, where it is at hand."""
 TINY = {path.stem.split("-")[1].removeprefix("tiny_"): path for path in (ROOT / "instances/tiny").glob("*.json")}
 
 
@@ -41,10 +44,9 @@ def tiny() -> dict[str, co.Instance]:
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """Return the folder of real traces, or skip."""
-    folder = Path(os.environ.get("CARBONOPT_DATA", ROOT.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no real data in {folder} (set CARBONOPT_DATA)")
-    return folder
+    if not DATA.is_dir():
+        pytest.skip(f"no real data in {DATA} (set CARBONOPT_DATA)")
+    return DATA
 
 
 @pytest.fixture(scope="session")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import ROOT
+from conftest import GOLDEN
 
 import carbonopt as co
 from carbonopt.papers.figure import FIGURES, Run, figure_of
 from carbonopt.problems.purchasing.data.convert import convert
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
-NOTEBOOK = ROOT.parent / "shared/golden/gaia_notebook.json"
+NOTEBOOK = GOLDEN / "gaia_notebook.json"
 ROWS = {"gaia-2": 3, "gaia-15": 1, "gaia-16": 1, "gaia-17": 4}
 """Rows of figures that have one, three or four for each instance."""
 GAIA = [name for name in FIGURES if name.startswith("gaia")]

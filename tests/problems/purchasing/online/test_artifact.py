@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, load_module
+from conftest import GOLDEN, ROOT, load_module
 
 import carbonopt as co
 from carbonopt.core.errors import UnsupportedError
@@ -24,7 +24,7 @@ from carbonopt.simulation import Policy, SignalForecast
 from carbonopt.simulation.options import SimulationOptions
 
 REFERENCE = load_module(ROOT / "tests/reference/gaia_ticks.py")
-GOLDEN = ROOT.parent / "shared/golden/gaia_golden.json"
+TOTALS = GOLDEN / "gaia_golden.json"
 FORMS = {"carbon": "", "carbon-cost": "res-first-", "carbon-spot": "spot-first-", "carbon-cost-spot": "spot-res-"}
 RULES = {
     "lowest": ("lowest-slot", "mean"),
@@ -70,9 +70,9 @@ def policy_of(scheduling: str, carbon: str, waits: str) -> tuple[str, str]:
 
 
 def golden(kind: str) -> list[Any]:
-    if not GOLDEN.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip(reason=f"no {GOLDEN}: the authors' totals are not here"))]
-    content = json.loads(GOLDEN.read_text())
+    if not TOTALS.is_file():
+        return [pytest.param(None, marks=pytest.mark.skip(reason=f"no {TOTALS}: the authors' totals are not here"))]
+    content = json.loads(TOTALS.read_text())
     if kind == "runs":
         return [
             pytest.param(run, id=f"{number}-{run['scheduling_policy']}-{run['carbon_policy']}-R{run['reserved']}")
