@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import GOLDEN
@@ -16,7 +17,7 @@ from carbonopt.problems.purchasing.data.convert import convert
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 NOTEBOOK = GOLDEN / "gaia_notebook.json"
-ROWS = {"gaia-2": 3, "gaia-15": 1, "gaia-16": 1, "gaia-17": 4}
+ROWS = {"gaia-2": 3, "gaia-7": 1, "gaia-15": 1, "gaia-16": 1, "gaia-17": 4}
 """Rows of figures that have one, three or four for each instance."""
 GAIA = [name for name in FIGURES if name.startswith("gaia")]
 
@@ -34,6 +35,23 @@ def test_every_figure_has_a_table_a_plot_and_a_note(name: str, small: co.Instanc
     assert not table[[column for column in table if not column.startswith("printed")]].isna().any().any()
     assert figure.draw(table).get_figure() is not None
     assert len(figure.note) > 100
+
+
+def test_the_months_of_a_signal_and_its_largest_over_its_least() -> None:
+    day = co.generate("purchasing", jobs=4, arrival_hours=24, seed=1, start="2022-01-30T00:00:00Z")
+    signal = np.where(np.arange(day.time.slots) < 48, 100.0, 300.0)
+    run = Run([replace(day, carbon=replace(day.carbon, g_per_kwh=signal[None, :]))])
+    months = figure_of("gaia-7").table(run)
+    assert months["month"].tolist() == ["2022-01", "2022-02"]
+    assert months["mean_g_per_kwh"].tolist() == [100.0, 300.0]
+    assert (figure_of("gaia-1").table(run)["temporal_ratio"] == 3.0).all()
+
+
+def test_half_of_the_jobs_are_within_their_median() -> None:
+    week = co.generate("purchasing", jobs=50, arrival_hours=24, seed=1)
+    table = figure_of("gaia-5").table(Run([week])).set_index("jobs_share")
+    assert table["length_hours"].iloc[49] == pytest.approx(np.quantile(week.jobs.length_hours, 0.5))
+    assert table["share_of_an_hour"].iloc[0] == (week.jobs.length_hours <= 1).mean()
 
 
 def test_an_unknown_figure_is_told() -> None:
