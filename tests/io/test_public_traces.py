@@ -64,6 +64,12 @@ def test_pai_tables_come_in_any_order_with_headers_of_their_own(tmp_path: Path) 
         read_trace([tasks, jobs], states=["done"])
 
 
+def test_a_job_of_pai_with_a_task_without_end_is_left_out(tmp_path: Path) -> None:
+    tasks = PAI_TASKS.replace("7200,14400,", "7200,,")
+    with pytest.warns(UserWarning, match="2 of 3 jobs left out: 1 failed, 1 without run time"):
+        assert read_trace(pai(tmp_path, tasks=tasks)).ids == ("c",)
+
+
 def test_openb_runs_from_being_scheduled_to_its_deletion(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="2 of 4 jobs left out: 1 running, 1 without run time"):
         trace = read_trace(write(tmp_path / "pods.csv", OPENB))

@@ -115,14 +115,15 @@ def _sums(tasks: Cells, of_job: IntArray, count: int) -> dict[str, FloatArray]:
     np.fmin.at(first, rows, start[here])
     np.fmax.at(last, rows, end[here])
     there = np.bincount(rows, minlength=count) > 0
+    timed = there & (np.bincount(rows, np.isnan(end - start)[here], count) == 0)
 
     def total(name: str) -> FloatArray:
         return np.bincount(rows, np.nan_to_num(instances * plans[name])[here], count).astype(float)
 
     return {
         "there": there.astype(float),
-        "start": np.where(there, first, np.nan),
-        "end": np.where(there, last, np.nan),
+        "start": np.where(timed, first, np.nan),
+        "end": np.where(timed, last, np.nan),
         "cpus": total("cpu") / 100,
         "gpus": total("gpu") / 100,
         "memory": total("mem"),
