@@ -238,10 +238,9 @@ def test_files_that_are_written_are_told_in_json(tmp_path):
 def test_the_tables_of_getting_started_become_an_instance(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs/getting_started.md").read_text()
-    lines = page.partition("jobs.csv    ")[2].partition("```")[0].splitlines()[1:]
-    jobs, carbon = zip(*(line.split() for line in lines[:4] if "..." not in line), strict=True)
-    (tmp_path / "jobs.csv").write_text("\n".join([*jobs, lines[3].split()[0]]))
-    (tmp_path / "carbon.csv").write_text("\n".join(carbon))
+    for name in ("jobs.csv", "carbon.csv"):
+        lines = page.partition(f"`{name}`:\n\n```text\n")[2].partition("```")[0]
+        (tmp_path / name).write_text(lines.removesuffix("...\n"))
     told = page.partition("$ carbonopt convert ")[2].partition("\n")[0].split()
     assert run("convert", *told, "--wrap").exit_code == 0
     assert len(co.read("mine.json").jobs) == 3
