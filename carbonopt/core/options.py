@@ -175,6 +175,12 @@ class Options:
             return replace(self, work_limit=end)
         return self if self.time_limit is None else replace(self, time_limit=end)
 
+    def keeping_back(self, seconds: float) -> Options:
+        """Return the same options with less wall time, at most by half of what is left: for what comes after."""
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=self.time_limit - min(seconds, self.seconds_left / 2))
+
     def spend(self, steps: float) -> None:
         """Count work: so many elementary loop steps, see `carbonopt.core.work`."""
         self.work.add(steps)

@@ -25,6 +25,8 @@ from carbonopt.problems.ecas.methods.price.tables import NOWHERE, Ranking, State
 
 CHUNK = 60_000
 """Random numbers that are drawn at once: after them the time is asked for, and the incumbent is told."""
+JOBS_PER_CALL = 2_000
+"""Jobs that are inserted at once: after them the time is asked for."""
 SMALL_CHUNK = 4_000
 """The same where kernels run as plain Python."""
 
@@ -49,7 +51,10 @@ def filled(instance: EcasInstance, tables: Tables, ranking: Ranking, options: Op
         state = empty_state(instance)
         for m in range(len(instance.machines)):
             settle(tables, state, m)
-        fill(tables, state, ranking, order)
+        for first in range(0, len(order), JOBS_PER_CALL):
+            fill(tables, state, ranking, order[first : first + JOBS_PER_CALL])
+            if options.seconds_left <= 0:
+                break
         options.spend(greedy_steps(instance))
         has_none = state.machine[order] == NOWHERE
         missing = int(np.count_nonzero(has_none))

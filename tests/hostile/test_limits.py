@@ -1,0 +1,45 @@
+"""Limits that large instances keep: pieces of work look at the time, and checking has its part of it."""
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.problems.ecas.methods.price import search
+from carbonopt.problems.ecas.methods.price.parameters import PriceParameters
+from carbonopt.problems.ecas.methods.price.tables import NOWHERE, by_energy, tables_of
+from carbonopt.problems.elastic.methods.price import method
+
+
+def test_time_for_what_comes_after_is_kept_back():
+    now = Options(time_limit=1000.0)
+    assert now.keeping_back(20.0).time_limit == pytest.approx(980.0)
+    assert 490.0 < now.keeping_back(1e9).time_limit < 510.0
+    assert Options(time_limit=None).keeping_back(20.0).time_limit is None
+
+
+def test_prices_of_plans_leave_time_for_their_check(monkeypatch):
+    instance = co.generate("elastic", jobs=3, seed=1)
+    limits = []
+
+    def first(_instance, options):
+        limits.append(options.time_limit)
+        raise InterruptedError
+
+    monkeypatch.setattr(method, "first_schedule", first)
+    monkeypatch.setattr(method, "CHECK_SECONDS", 1.0)
+    with pytest.raises(InterruptedError):
+        method._integer_price(instance, Options(time_limit=1e6))
+    units = [len(instance.profiles[number]) for number in instance.profile_of_job]
+    asked = np.dot(units, instance.jobs.window_end - instance.jobs.arrival)
+    assert limits == [pytest.approx(1e6 - asked)]
+
+
+def test_greedy_insertion_ends_with_the_time(monkeypatch):
+    instance = co.generate("ecas", jobs=12, machines=2, seed=1)
+    tables = tables_of(instance, PriceParameters().search.penalty)
+    monkeypatch.setattr(search, "JOBS_PER_CALL", 5)
+    whole = search.filled(instance, tables, by_energy(tables), Options(time_limit=None))
+    ended = search.filled(instance, tables, by_energy(tables), Options(time_limit=0.0))
+    assert np.count_nonzero(whole.machine != NOWHERE) == 12
+    assert np.count_nonzero(ended.machine != NOWHERE) == 5
