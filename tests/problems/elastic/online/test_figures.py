@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 
 import carbonopt as co
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.papers import carbonflex_signals
+from carbonopt.papers import carbonflex_cases, carbonflex_signals
 from carbonopt.papers import carbonflex_sweeps as sweeps
 from carbonopt.papers.carbonflex_runs import EVERY, START_MINUTES, overhead, pairs, with_gains
 from carbonopt.papers.figure import Figure, Run
@@ -52,6 +53,21 @@ def test_a_figure_has_its_rows_and_none_is_below_its_bound(
     assert axis.get_legend() is not None
     simulated = table[~table["policy"].isin(("oracle", "optimum"))]
     assert ((simulated["overhead"] > 0) & (simulated["overhead"] < 0.2)).all()
+
+
+@pytest.mark.slow
+def test_the_papers_savings_stand_beside_the_trace_that_an_instance_is_named_after(
+    monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    monkeypatch.setattr(carbonflex_cases, "EVERY", ("carbon-agnostic", "lowest-window"))
+    past, week = run.instances
+    named = replace(week, name="elastic-azure_100k-j12")  # type: ignore[type-var]
+    table = carbonflex_cases.TRACES.table(Run([past, week, past, named]))
+    told = table.dropna(subset="paper_saving")
+    assert set(told["instance"]) == {named.name}
+    assert dict(zip(told["policy"], told["paper_saving"], strict=True)) == {"lowest-window": 0.214, "oracle": 0.473}
+    labels = [text.get_text() for text in carbonflex_cases.TRACES.draw(table).get_legend().get_texts()]
+    assert "the paper's, of its own weeks" in labels
 
 
 @pytest.mark.parametrize("name", ["SIGNALS", "PROFILES", "DECISIONS", "DIVERSITY"])
