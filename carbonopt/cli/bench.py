@@ -29,13 +29,15 @@ def bench(
     time_limit: console.TimeLimit = 20.0,
     work_limit: console.WorkLimit = None,
     seeds: Annotated[
-        str, typer.Option("--seeds", "--seed", help="Of everything drawn at random: 1-5, or 1,4,7.")
+        str, typer.Option("--seeds", "--seed", help="Seeds of what is drawn at random: 1-5, or 1,4,7.")
     ] = "0",
     threads: console.Threads = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Runs at a time, each in a process.")] = 1,
     memory_limit: Annotated[
         float | None,
-        typer.Option("--memory-limit", min=1.0, help="MiB of a run's process.", callback=console.unlimited),
+        typer.Option(
+            "--memory-limit", min=1.0, help="Most memory of a run's process [MiB].", callback=console.unlimited
+        ),
     ] = None,
     kill_after: Annotated[
         float | None,

@@ -79,8 +79,8 @@ WorkLimit = Annotated[
     ),
 ]
 RelGap = Annotated[float, typer.Option("--mip-rel-gap", min=0.0, help="Stop at this relative gap.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Of the solver.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads of the solver.")]
 Params = Annotated[
     Path | None, typer.Option("--params", help="TOML file with parameters of the method, in place of its defaults.")
 ]

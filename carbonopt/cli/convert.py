@@ -15,7 +15,7 @@ Jobs = Annotated[
     list[Path],
     typer.Option("--jobs", help="Job trace, told by its content; repeatable, for one of two files."),
 ]
-SampleSeed = Annotated[int, typer.Option("--seed", min=0, help="Of the draw of --sample.")]
+SampleSeed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw of --sample.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -81,7 +81,7 @@ def elastic(
     k_max: make.KMax = None,
     watts: make.ServerWatts = None,
     model: make.Model = "integer",
-    seed: Annotated[int, typer.Option("--seed", help="Of the draw of profiles.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the draw of profiles.")] = 1,
     min_length_hours: Annotated[float, make.hours("--min-length-hours", "Leave out jobs shorter than this.")] = 0.0,
     **options: Any,
 ) -> None:
@@ -117,7 +117,7 @@ def mlcluster(
     ] = None,
     load: Annotated[float, typer.Option("--load", help="Work over GPU time while jobs arrive.")] = 1.0,
     min_length_hours: Annotated[float, make.hours("--min-length-hours", "Leave out jobs shorter than this.")] = 0.0,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draw of profiles.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the draw of profiles.")] = 1,
     **options: Any,
 ) -> None:
     """Training jobs on a fixed cluster of GPUs; each job draws a profile."""

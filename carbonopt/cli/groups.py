@@ -116,8 +116,10 @@ def gpu_cluster(
     max_gpus: Annotated[int, typer.Option("--max-gpus", min=1, help="Most GPUs of a job.")] = 8,
     restart_minutes: Annotated[float, typer.Option("--restart-minutes", min=0.0, help="What a restart takes.")] = 2.0,
     gpus_per_host: Annotated[int, typer.Option("--gpus-per-host", min=1, help="GPUs of each host.")] = 2,
-    idle_watts: Annotated[float, typer.Option("--idle-watts", min=0.0, help="Of a GPU without a job.")] = 50.0,
-    host_watts: Annotated[float, typer.Option("--host-watts", min=0.0, help="Of a host without its GPUs.")] = 200.0,
+    idle_watts: Annotated[float, typer.Option("--idle-watts", min=0.0, help="Power of a GPU without a job.")] = 50.0,
+    host_watts: Annotated[
+        float, typer.Option("--host-watts", min=0.0, help="Power of a host without its GPUs.")
+    ] = 200.0,
     jct_weight: Annotated[
         float, typer.Option("--jct-weight", min=0.0, help="Price of an hour of mean completion time.")
     ] = 0.0,

@@ -47,6 +47,35 @@ from carbonopt.core.leftover import exit_with
 _UsageError: Any = typer.BadParameter.__base__  # typer has its own copy of click, or not, by version
 
 
+WITHOUT_FILES = ("convert", "generate")
+"""Commands whose inputs are all options."""
+SEVERAL = ("--carbon", "--price")
+"""Options of theirs after which several files may stand."""
+
+
+def spread(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with each file behind its own option, as the parser wants them.
+
+    Examples
+    --------
+    >>> spread(["convert", "mosp", "--carbon", "a.csv", "b.csv", "--load", "0.5"])
+    ['convert', 'mosp', '--carbon', 'a.csv', '--carbon', 'b.csv', '--load', '0.5']
+    >>> spread(["plan", "--carbon", "a.csv", "squeue.json"])
+    ['plan', '--carbon', 'a.csv', 'squeue.json']
+    """
+    if not arguments or arguments[0] not in WITHOUT_FILES:
+        return list(arguments)
+    found: list[str] = []
+    option = ""
+    for argument in arguments:
+        if option and not argument.startswith("-") and found[-1] != option:
+            found.append(option)
+        elif argument.startswith("-"):
+            option = argument if argument in SEVERAL else ""
+        found.append(argument)
+    return found
+
+
 class Commands(TyperGroup):
     """The commands; a wrong option is told in one line, like every other error."""
 
@@ -61,7 +90,14 @@ class Commands(TyperGroup):
     ) -> Any:
         """Run the command that the arguments name and exit with its code."""
         try:
-            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+            code = super().main(
+                spread(sys.argv[1:] if args is None else args),
+                prog_name,
+                complete_var,
+                False,
+                windows_expand_args,
+                **extra,
+            )
         except _UsageError as error:
             code = error.exit_code
             message = error.format_message().rstrip(".\n ")

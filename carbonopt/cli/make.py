@@ -95,7 +95,8 @@ EnergyWeight = Annotated[
     float, typer.Option("--energy-weight", min=0.0, help="Weight of energy cost in the objective, per unit of money.")
 ]
 TimeUnit = Annotated[
-    str | None, typer.Option("--time-unit", help="Of a trace in CSV, which does not say: seconds, minutes or hours.")
+    str | None,
+    typer.Option("--time-unit", help="Unit of times in a CSV trace, which does not say: seconds, minutes or hours."),
 ]
 TraceFormat = Annotated[
     str | None,
@@ -122,9 +123,9 @@ Workload = Annotated[
         help="paper, or supercomputer: heavy tails and bursts, by the model of Lublin and Feitelson (2003).",
     ),
 ]
-DrawSeed = Annotated[int, typer.Option("--seed", help="Of every draw.")]
+DrawSeed = Annotated[int, typer.Option("--seed", help="Seed of every draw.")]
 Horizon = Annotated[int | None, typer.Option("--slots", min=1, help="Horizon; by default as long as the jobs need.")]
-Name = Annotated[str | None, typer.Option("--name", help="Of the instance.")]
+Name = Annotated[str | None, typer.Option("--name", help="Name of the instance.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File; by default <name>.json.")]
 
 Objective = Annotated[str, typer.Option("--objective", help="carbon or caspian.")]
@@ -133,7 +134,10 @@ KMax = Annotated[int | None, typer.Option("--k-max", min=1, help="Most servers o
 ServerWatts = Annotated[
     float | None,
     typer.Option(
-        "--watts", min=0.0, max=HIGHEST, help="Of a server of the modelled classes; by default 100 (CPU), 300 (GPU)."
+        "--watts",
+        min=0.0,
+        max=HIGHEST,
+        help="Power of a server of the modelled classes; by default 100 (CPU), 300 (GPU).",
     ),
 ]
 Model = Annotated[str, typer.Option("--model", help="integer or fluid.")]
@@ -167,9 +171,9 @@ PurchasingModel = Annotated[str, typer.Option("--model", help="splitting, no-spl
 CpuWatts = Annotated[float, typer.Option("--watts-per-cpu", min=0.0, max=HIGHEST, help="Power of a running CPU.")]
 OnDemand = Annotated[float, typer.Option("--on-demand-usd-per-cpu-hour", help="Price of a CPU on demand.")]
 ReservedFraction = Annotated[
-    float, typer.Option("--reserved-fraction", help="Of that price, for a reserved CPU, used or not.")
+    float, typer.Option("--reserved-fraction", help="Share of that price for a reserved CPU, used or not.")
 ]
-SpotFraction = Annotated[float, typer.Option("--spot-fraction", help="Of that price, for a spot CPU.")]
+SpotFraction = Annotated[float, typer.Option("--spot-fraction", help="Share of that price for a spot CPU.")]
 
 
 def write(instance: Instance, output: Path | None, inputs: Sequence[Path] = ()) -> Path:

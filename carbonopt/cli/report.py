@@ -32,7 +32,7 @@ def report(
         list[Path] | None, typer.Option("--online", help="Table of `compare -p all --split -o FILE.csv`.")
     ] = None,
     pictures: Annotated[int, typer.Option("--pictures", min=0, help="Solutions that are drawn.")] = 12,
-    title: Annotated[str, typer.Option("--title", help="Of the page.")] = "Campaign",
+    title: Annotated[str, typer.Option("--title", help="Title of the page.")] = "Campaign",
     json_output: console.Json = False,
 ) -> None:
     """Make a page for the browser of a campaign, or print how far each method is from the best bounds."""

@@ -46,7 +46,7 @@ def risk(
             "--measure", help="expectation, cvar:0.9 or budget:6; repeatable.", show_default="expectation and cvar:0.9"
         ),
     ] = None,
-    level: Annotated[float, typer.Option("--level", help="Of the column of tail means.")] = LEVEL,
+    level: Annotated[float, typer.Option("--level", help="Level of the column of tail means.")] = LEVEL,
     schedule: Annotated[
         Path | None, typer.Option("--schedule", help="Write the plan of the last measure as CSV.")
     ] = None,

@@ -36,7 +36,7 @@ def solve(
     log_file: Annotated[Path | None, typer.Option("--log-file", help="Keep the solver's log.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the solver's log.")] = False,
     solver_option: Annotated[
-        list[str] | None, typer.Option("--solver-option", help="Of HiGHS, e.g. presolve=off; may be repeated.")
+        list[str] | None, typer.Option("--solver-option", help="Option of HiGHS, e.g. presolve=off; may be repeated.")
     ] = None,
     json_output: console.Json = False,
 ) -> None:

@@ -244,3 +244,14 @@ def test_the_tables_of_getting_started_become_an_instance(tmp_path, monkeypatch)
     told = page.partition("$ carbonopt convert ")[2].partition("\n")[0].split()
     assert run("convert", *told, "--wrap").exit_code == 0
     assert len(co.read("mine.json").jobs) == 3
+
+
+def test_several_carbon_files_stand_behind_one_option(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.csv").write_text("arrival_time,length,cpus\n0,1,2\n")
+    for name, zone in (("a.csv", "DE"), ("b.csv", "FR")):
+        rows = (f"2024-03-01T{hour:02d}:00:00Z,{zone},300" for hour in range(8))
+        (tmp_path / name).write_text("\n".join(["datetime,zone,carbon_intensity_g_per_kwh", *rows]))
+    told = ("--jobs", "jobs.csv", "--time-unit", "hours", "--carbon", "a.csv", "b.csv", "--wrap", "-o", "i.json")
+    assert run("convert", "mosp", *told).exit_code == 0
+    assert co.read("i.json").carbon.zones == ("DE", "FR")
