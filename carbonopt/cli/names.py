@@ -23,8 +23,8 @@ PurchasingWeights = Annotated[
     list[str] | None,
     typer.Option(
         "--weights",
-        help="Weights of a kg, a $ and an hour of wait, separated by commas or one by one. By default carbon and cost of"
-        " all jobs at once on demand count 1, and an hour of mean wait 0.005.",
+        help="Weights of a kg, a $ and an hour of wait, separated by commas or one by one. By default carbon and cost"
+        " of all jobs at once on demand count 1, and an hour of mean wait 0.005.",
     ),
 ]
 Profiles = Annotated[
