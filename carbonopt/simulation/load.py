@@ -40,7 +40,9 @@ def load_policy(reference: str) -> Policy:
     kind = _policy_class(_imported(file), path, name)
     try:
         return kind()
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # also SystemExit: a file that ends Python is no policy, and must not end the command
         raise PolicyError(f"{path}: making a {kind.__name__}() failed", details=format_exc()) from None
 
 
@@ -54,7 +56,9 @@ def _imported(file: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses and pickle look their module up
     try:
         spec.loader.exec_module(module)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         del sys.modules[name]
         raise PolicyError(f"{file}: cannot be imported", details=format_exc()) from None
     return module

@@ -4,6 +4,9 @@ import pytest
 from cli_support import errors, run
 from conftest import TINY
 
+from carbonopt.core.errors import PolicyError
+from carbonopt.simulation.load import load_policy
+
 CARBON = "datetime,zone,carbon_intensity_g_per_kwh\n" + "".join(
     f"2022-06-01T{hour:02d}:00:00Z,DE,{100 + hour}\n" for hour in range(24)
 )
@@ -66,3 +69,13 @@ def test_an_error_of_forecasts_beyond_all_numbers_is_refused():
 @pytest.mark.parametrize("method", ["milp", "price"])
 def test_a_seed_may_be_any_whole_number(method):
     assert run("solve", TINY["crowd"], "-m", method, "--seed", "9" * 25).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["raise SystemExit(7)", "import sys; sys.exit(0)", "raise BaseException('x')", "raise RuntimeError('\\x1b[31m')"],
+)
+def test_a_policy_file_that_ends_python_is_told(folder, code):
+    (folder / "p.py").write_text(code)
+    with pytest.raises(PolicyError, match=r"p\.py: cannot be imported"):
+        load_policy("p.py:P")
