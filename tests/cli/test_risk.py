@@ -25,6 +25,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     values = np.array([[[300.0, 100.0, 500.0], [300.0, 450.0, 500.0]]])
     write_archive(ForecastArchive("DE", instance.time, np.array([0]), values), "de.csv")
     write_archive(ForecastArchive("DE", instance.time, np.array([0]), values[:, :, :2]), "short.csv")
+    write_archive(ForecastArchive("DE", instance.time, np.array([1]), values[:, :, 1:]), "late.csv")
+    table = pd.read_csv("de.csv")
+    table.drop(index=table.index[-1]).to_csv("uneven.csv", index=False)
     co.generate("ecas", jobs=2, machines=1).write("ecas.json")
     return tmp_path
 
@@ -45,6 +48,14 @@ def test_json_holds_all(folder: Path) -> None:
     assert [row["plan"] for row in told["rows"]] == ["expectation", "cvar:0.9"]
 
 
+def test_what_proves_the_bound_can_be_checked(folder: Path) -> None:
+    done = run("risk", "night.json", "--forecast", "de.csv", "--measure", "expectation", "--work-limit", "1",
+               "--proof", "p.json")  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert run("check", "p.json", "p.solution.json").exit_code == 0
+    assert json.loads(Path("p.json").read_text())["carbon"]["g_per_kwh"] == [[300.0, 275.0, 500.0]]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -56,6 +67,12 @@ def test_json_holds_all(folder: Path) -> None:
         (["night.json", "--forecast", "de.csv", "--level", "1"], "--level 1: must be at least 0 and below 1"),
         (["night.json", "--forecast", "de.csv", "--schedule", "de.csv"], "de.csv"),
         (["night.json", "--forecast", "de.csv", "--schedule", "plan.json"], "must end in .csv"),
+        (
+            ["night.json", "--forecast", "de.csv", "--measure", "cvar:0.5", "--proof", "p.json"],
+            "no single signal proves",
+        ),
+        (["night.json", "--forecast", "late.csv"], "that was issued by the beginning of slot 0"),
+        (["night.json", "--forecast", "uneven.csv"], "members are of equal length"),
         (["ecas.json", "--forecast", "de.csv"], "must be of problem mosp"),
     ],
 )
