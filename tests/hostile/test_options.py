@@ -1,5 +1,8 @@
 """Options and inputs of commands that end in words, and never in a file that no command reads."""
 
+import subprocess
+import sys
+
 import pytest
 from cli_support import errors, run
 from conftest import TINY
@@ -79,3 +82,9 @@ def test_a_policy_file_that_ends_python_is_told(folder, code):
     (folder / "p.py").write_text(code)
     with pytest.raises(PolicyError, match=r"p\.py: cannot be imported"):
         load_policy("p.py:P")
+
+
+def test_closed_streams_lose_no_answer(folder):
+    command = f'"{sys.executable}" -m carbonopt solve "{TINY["crowd"]}" -m lp -o s.json <&- >&- 2>&-'
+    assert subprocess.run(command, shell=True, check=False, cwd=folder).returncode == 0
+    assert (folder / "s.json").exists()
