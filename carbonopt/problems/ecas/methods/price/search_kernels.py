@@ -55,46 +55,52 @@ def value_of(tables: Tables, state: State) -> float:
 
 
 @kernel
-def choose_jobs(tables: Tables, state: State, random: FloatArray, reach: int, taken: IntArray) -> int:
+def choose_jobs(tables: Tables, state: State, random: FloatArray, reach: int, around: IntArray, taken: IntArray) -> int:
     """Write jobs to take out around a random one, in `taken`, and return how many.
 
-    They run beside it within `reach` slots: on its machine, on its machine and another one, or anywhere.
-    Jobs without a place come first.
+    They run beside it within `reach` slots: on its machine, on its machine and another one, or anywhere. Any of them
+    are as likely as any others. Jobs without a place come first.
+
+    Parameters
+    ----------
+    random
+        Shape (6 + len(taken),).
+    around
+        Work space, shape (N,).
     """
     jobs = len(state.machine)
-    machines = len(tables.up)
     j = min(int(random[0] * jobs), jobs - 1)
-    count = 1
-    taken[0] = j
-    most = 2 + int(random[1] * (len(taken) - 1))
-    most = min(most, len(taken))
+    most = min(2 + int(random[1] * (len(taken) - 1)), len(taken))
     middle = state.start[j] + tables.duration[j] // 2
     half = 1 + int(random[2] * reach)
     m1 = state.machine[j]
     m2 = state.machine[j]
     anywhere = random[3] < 1 / 3
     if random[3] > 2 / 3:
-        m2 = min(int(random[4] * machines), machines - 1)
-    offset = int(random[5] * jobs)
-    for k in range(jobs):
-        if count >= most:
-            break
-        i = offset + k
-        if i >= jobs:
-            i -= jobs
+        m2 = int(random[4] * len(tables.up))
+    count = 1
+    taken[0] = j
+    found = 0
+    for i in range(jobs):
         if i == j:
             continue
         if state.machine[i] < 0:
-            taken[count] = i
-            count += 1
+            if count < most:
+                taken[count] = i
+                count += 1
             continue
         if not anywhere and state.machine[i] != m1 and state.machine[i] != m2:
             continue
         if state.start[i] >= middle + half or state.start[i] + tables.duration[i] <= middle - half:
             continue
-        taken[count] = i
-        count += 1
-    return count
+        around[found] = i
+        found += 1
+    drawn = min(most - count, found)
+    for k in range(drawn):
+        pick = k + int(random[6 + k] * (found - k))
+        taken[count + k] = around[pick]
+        around[pick] = around[k]
+    return count + drawn
 
 
 @kernel
@@ -116,11 +122,10 @@ def sort_by_size(tables: Tables, taken: IntArray, count: int, random: FloatArray
 @kernel
 def offer(moves: Moves, old: int, count: int, random: FloatArray, machines: IntArray, factor: FloatArray) -> None:
     """Write the machines that a job is offered of so many, its own first, and the noise of their scores."""
-    machines[0] = old
-    factor[0] = 1.0
-    for k in range(1, len(machines)):
-        machines[k] = min(int(random[2 * k] * count), count - 1)
+    for k in range(len(machines)):
+        machines[k] = int(random[2 * k] * count)
         factor[k] = 1 + moves.noise * random[2 * k + 1]
+    machines[0] = old
 
 
 @kernel
@@ -151,14 +156,15 @@ def search(
     old_cost = np.zeros(machines)
     offered = np.zeros(moves.offered + 1, dtype=np.int64)
     factor = np.ones(moves.offered + 1)
+    around = np.zeros(len(state.machine), dtype=np.int64)
     everyone = np.arange(machines)
     ones = np.ones(machines)
     at = 0
     made = 0
-    needed = 8 + most + most * (2 * moves.offered + 2)
+    needed = 7 + 2 * most + most * (2 * moves.offered + 2)
     while at + needed <= len(random):
-        count = choose_jobs(tables, state, random[at:], moves.reach, taken)
-        at += 7
+        count = choose_jobs(tables, state, random[at:], moves.reach, around, taken)
+        at += 6 + most
         sort_by_size(tables, taken, count, random[at:], key)
         at += count
         touched[:] = 0
