@@ -10,7 +10,7 @@ import typer
 
 from carbonopt.cli import console, groups, make, names, tables
 from carbonopt.core import display
-from carbonopt.core.errors import UnsupportedError, one_line
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.status import Status
 from carbonopt.core.tablefile import csv_text
@@ -241,19 +241,20 @@ def _print(made: Plan) -> None:
     if saved is not None:
         share = f" ({100 * saved / (made.kg + saved):.1f} %)" if made.kg + saved > 0 else ""
         told = f"{saved:.4g} kg{share} saved over starting at once"
-    print(f"{made.kg:.4g} kg from now on; {told}; proven gap {gap}")
+    print(f"{made.kg:.4g} kg from now on, proven gap {gap}\n{told}")
     if made.energy_cost is not None:
         print(f"{made.energy_cost:.4g} {made.currency} for the energy")
     if made.replanned:
-        print(one_line(_told(made.replanned)))
+        print(_told(made.replanned))
 
 
 def _told(facts: Any) -> str:
-    """Return what a replanning did in one line."""
+    """Return what a replanning did, in lines that fit into 80 columns."""
+    moves, price = f"{facts['moves']} of {facts['announced']}", f"{facts['move_price_kg']:g} kg"
+    change, back = f"{facts['forecast_change_kg']:+.4g} kg", f"{facts['taken_back_kg']:.4g} kg"
     return (
-        f"{facts['moves']} of {facts['announced']} announced starts moved at {facts['move_price_kg']:g} kg each; the"
-        f" new forecast costs the announced starts {facts['forecast_change_kg']:+.4g} kg, moving them takes back"
-        f" {facts['taken_back_kg']:.4g} kg (the gap counts the price of moves)"
+        f"{moves} announced starts moved at {price} each, which the gap counts\n"
+        f"new forecast: {change} at the announced starts; moving takes back {back}"
     )
 
 

@@ -14,7 +14,9 @@ import carbonopt as co
 
 PAGE = (ROOT / "docs/tonight.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```console\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-COMMANDS = [line.removeprefix("$ carbonopt ") for block in BLOCKS for line in block.splitlines()]
+LINES = [line for block in BLOCKS for line in block.replace("\\\n", " ").splitlines()]
+COMMANDS = [line.removeprefix("$ carbonopt ") for line in LINES if line.startswith("$ ")]
+SHOWN = [line for line in LINES if not line.startswith("$ ")]
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_each_command_runs(here):
-    assert len(COMMANDS) == 9
+    assert len(COMMANDS) == 11
     shown = []
     for command in COMMANDS:
         done = run(*shlex.split(command))
@@ -37,6 +39,15 @@ def test_each_command_runs(here):
     assert "announced starts moved at 0.05 kg each" in again
     assert 0 < moved.count("scontrol update") < applied.count("scontrol update") == 9
     assert (here / "newer.json").is_file()
+    assert "opened" in shown[9]
+    assert shown[10].count("env TZ=UTC scontrol update") == 9
+
+
+def test_what_is_shown_is_what_plan_prints(here):
+    """Also on a terminal of 80 columns, which no line of the page's commands exceeds."""
+    printed = run(*shlex.split(COMMANDS[0])).stdout.splitlines()
+    assert [line.rstrip() for line in printed] == SHOWN
+    assert max(len(line) for block in BLOCKS for line in block.splitlines()) <= 80
 
 
 def test_the_python_of_the_page_runs(here):
