@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from carbonopt.cli import console
+from carbonopt.cli import console, tables
+from carbonopt.core.tablefile import write_table
 
 BksFile = Annotated[Path, typer.Argument(metavar="BKS", help="File of best-known values.")]
 
@@ -20,18 +21,22 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="bks")
 
 
-def verify(bks: BksFile = Path("instances/bks.json")) -> None:
+def verify(bks: BksFile = Path("instances/bks.json"), output: tables.TableFile = None) -> None:
     """Recheck every schedule and every certificate, without a solver."""
+    import pandas as pd
+
     from carbonopt.bench import bks_verify
 
-    entries = 0
-    wrong = 0
+    console.require_target(output, [bks], console.TABLE)
+    rows: list[dict[str, str | int]] = []
     for name, faults in bks_verify.verify(bks):
-        entries += 1
-        wrong += bool(faults)
+        rows.append({"instance": name, "faults": len(faults), "first fault": faults[0] if faults else ""})
         for fault in faults:
             console.say(f"error: {name}: {fault}")
-    print(f"{bks}: {entries} instances rechecked, {wrong} wrong")
+    if output is not None:
+        write_table(output, pd.DataFrame(rows, columns=["instance", "faults", "first fault"]))
+    wrong = sum(bool(row["faults"]) for row in rows)
+    print(f"{bks}: {len(rows)} instances rechecked, {wrong} wrong")
     raise typer.Exit(1 if wrong else 0)
 
 

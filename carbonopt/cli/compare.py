@@ -108,7 +108,7 @@ def _compare_file(
             console.say(f"warning: {path}: {solution.method}: {solution.info['message']}")
     bound = best_bound(solutions)
     if target is not None:
-        if target.name.removesuffix(".gz").endswith(console.TABLE):
+        if console.is_table(target):
             write_table(target, gap_table(solutions))
         else:
             write_json(target, {"instance": instance.name, "rows": [s.summary() for s in solutions]})

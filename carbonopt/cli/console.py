@@ -275,6 +275,11 @@ def require_target(output: Path | None, inputs: Iterable[Path | None], endings: 
         raise InputError(Fault("", f"must end in {' or '.join(endings)}: that is what is written", file=str(output)))
 
 
+def is_table(output: Path) -> bool:
+    """Return whether an output is named after a table."""
+    return output.name.lower().removesuffix(".gz").endswith(TABLE)
+
+
 def output_for(output: Path | None, paths: list[Path], path: Path, ending: str, endings: Sequence[str]) -> Path | None:
     """Return where to write what becomes of `path`: `output`, or a file in it if it is a folder.
 

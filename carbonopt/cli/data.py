@@ -11,6 +11,7 @@ from carbonopt.cli import console, convert, generate, tables
 from carbonopt.core import display
 from carbonopt.core.errors import TooLargeError, one_line
 from carbonopt.core.registry import problem_of
+from carbonopt.core.tablefile import write_table
 
 
 def register(app: typer.Typer) -> None:
@@ -20,12 +21,13 @@ def register(app: typer.Typer) -> None:
     convert.register(app)
 
 
-def info(files: console.Files, json_output: console.Json = False) -> None:
+def info(files: console.Files, output: tables.TableFile = None, json_output: console.Json = False) -> None:
     """Show what is in instances: size, load, tightness, size of the program, and jobs that cannot run."""
     import carbonopt as co
 
     def work(path: Path) -> int:
         instance = co.read(path)
+        target = console.output_for(output, files, path, "info.csv", console.TABLE)
         problem = problem_of(instance.problem)
         content: dict[str, Any] = {
             "instance": instance.name,
@@ -38,10 +40,12 @@ def info(files: console.Files, json_output: console.Json = False) -> None:
             content |= problem.role("inspect")(instance) if "inspect" in problem.roles else {}
         except TooLargeError as error:
             content["warnings"] = [str(error)]
+        warnings = content.pop("warnings", [])
+        if target is not None:
+            write_table(target, _frame(content))
         if json_output:
-            console.print_json(content)
+            console.print_json(content | ({"warnings": warnings} if warnings else {}))
         else:
-            warnings = content.pop("warnings", [])
             rows = [[key, _shown(value)] for key, value in content.items()]
             tables.print_table(str(path), ["feature", "value"], rows)
             for line in warnings[: console.SHOWN]:
@@ -51,6 +55,14 @@ def info(files: console.Files, json_output: console.Json = False) -> None:
         return 0
 
     console.each_file(files, work)
+
+
+def _frame(content: dict[str, Any]) -> Any:
+    """Return the features as a table: all digits of numbers, and parts of a feature with commas between them."""
+    import pandas as pd
+
+    values = [_shown(value) if isinstance(value, (dict, list)) else value for value in content.values()]
+    return pd.DataFrame({"feature": list(content), "value": pd.Series(values, dtype=object)})
 
 
 def _shown(value: Any) -> str:

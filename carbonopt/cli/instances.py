@@ -10,6 +10,7 @@ import typer
 from carbonopt.cli import console, make, tables
 from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.registry import problem_names
+from carbonopt.core.tablefile import write_table
 
 Names = Annotated[list[str], typer.Argument(metavar="NAMES...", help="Names of instances.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder for the instance files.")]
@@ -34,11 +35,13 @@ def listed(
         typer.Option("--difficulty", help="Only of this class: toy, easy, medium, hard, open or infeasible."),
     ] = None,
     most_jobs: Annotated[int | None, typer.Option("--most-jobs", min=1, help="Only up to this number of jobs.")] = None,
+    output: tables.TableFile = None,
     json_output: console.Json = False,
 ) -> None:
     """List the instances that recipes make, by problem, difficulty and size."""
     from carbonopt.library.recipes import DIFFICULTIES, INFEASIBLE, Library
 
+    console.require_target(output, (), console.TABLE)
     for option, value, known in (
         ("problem", problem, problem_names()),
         ("difficulty", difficulty, (*DIFFICULTIES, INFEASIBLE)),
@@ -46,6 +49,11 @@ def listed(
         if value is not None and value not in known:
             raise UnsupportedError(f"--{option} {value}: must be {one_of(known)}")
     chosen = Library.shipped().chosen(problem, difficulty, most_jobs)
+    if output is not None:
+        import pandas as pd
+
+        heads = ["instance", "problem", "jobs", "difficulty", "source"]
+        write_table(output, pd.DataFrame([_told(recipe) for recipe in chosen], columns=heads))
     if json_output:
         for recipe in chosen:
             console.print_json(_told(recipe))

@@ -13,7 +13,7 @@ from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.status import Status
-from carbonopt.core.tablefile import csv_text
+from carbonopt.core.tablefile import csv_text, write_table
 
 if TYPE_CHECKING:
     from carbonopt.planning.result import Plan
@@ -24,6 +24,12 @@ Carbon = Annotated[
 Now = Annotated[
     str | None,
     typer.Option("--now", help="When the first job may start, in --tz where it has no zone.", show_default="the clock"),
+]
+PlanOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="Plan file (.json), for replan and apply; or its table: .csv, .md, .tex, .html."
+    ),
 ]
 Csv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")]
 Clusters = Annotated[
@@ -81,7 +87,7 @@ def plan(
     time_limit: console.TimeLimit = 60.0,
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file, for replan and apply.")] = None,
+    output: PlanOutput = None,
     gantt: Gantt = None,
     csv: Csv = False,
     json_output: console.Json = False,
@@ -92,7 +98,7 @@ def plan(
     from carbonopt.planning.plan import plan as make_plan
     from carbonopt.planning.site import Terms
 
-    console.require_target(output, [queue, *(carbon or ()), *(price or ())], console.JSON)
+    console.require_target(output, [queue, *(carbon or ()), *(price or ())], console.JSON + console.TABLE)
     _require_one_format(csv, json_output)
     made = make_plan(
         queue,
@@ -131,7 +137,7 @@ def replan(
     time_limit: console.TimeLimit = 60.0,
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Plan file to write.")] = None,
+    output: PlanOutput = None,
     gantt: Gantt = None,
     csv: Csv = False,
     json_output: console.Json = False,
@@ -142,7 +148,7 @@ def replan(
     from carbonopt.planning.plan import read_plan
     from carbonopt.planning.replan import replan as make_plan
 
-    console.require_target(output, [plan_file, queue, *(carbon or ()), *(price or ())], console.JSON)
+    console.require_target(output, [plan_file, queue, *(carbon or ()), *(price or ())], console.JSON + console.TABLE)
     _require_one_format(csv, json_output)
     made = make_plan(
         read_plan(plan_file),
@@ -199,11 +205,13 @@ def _require_one_format(csv: bool, json_output: bool) -> None:
 
 def _finish(made: Plan, output: Path | None, gantt: Path | None, csv: bool, json_output: bool) -> None:
     """Write, draw and print a plan."""
-    if output is not None:
+    frame = made.to_frame()
+    if output is not None and console.is_table(output):
+        write_table(output, frame)
+    elif output is not None:
         made.write(output)
     if gantt is not None:
         _draw(made, gantt)
-    frame = made.to_frame()
     if json_output:
         console.print_json({**made.summary(), "rows": console.records(frame)})
     elif csv:

@@ -10,7 +10,7 @@ import typer
 from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import policies_named
 from carbonopt.core import display
-from carbonopt.core.errors import PolicyError, one_line
+from carbonopt.core.errors import PolicyError, UnsupportedError, one_line
 from carbonopt.core.interrupt import INTERRUPTED, is_asked
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
@@ -40,18 +40,30 @@ def simulate(
     past: console.Past = None,
     knowledge: console.Knowledge = None,
     seed: console.Seed = 0,
-    output: console.Output = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Schedules: a file (.json), with several a folder; or the table of policies: .csv, .md, .tex, .html.",
+        ),
+    ] = None,
     json_output: console.Json = False,
 ) -> None:
     """Run online policies: decisions made without knowing what comes, and checked like every schedule."""
     import carbonopt as co
 
+    table = output if output is not None and console.is_table(output) and not output.is_dir() else None
+    if table is not None and len(files) > 1:
+        raise UnsupportedError(f"--output {table}: is a table of one instance: give one file, or name a folder")
+    console.require_target(table, files, console.TABLE)
     before = None if past is None else co.read(past)
     known = {"lengths": lengths, "arrivals": arrivals, "past": before, "knowledge": knowledge}
     settings: dict[str, Any] = {"mode": mode, "seed": seed, **known}
     names = policies or ["all"]
     console.each_file(
-        files, lambda path: _simulate_file(path, names, settings, forecast, reserved, output, files, json_output)
+        files,
+        lambda path: _simulate_file(path, names, settings, forecast, reserved, table or output, files, json_output),
     )
 
 
@@ -71,10 +83,11 @@ def _simulate_file(
     names = policies_named(instance, policies)
     changes: dict[str, Any] = {} if reserved is None else {"reserved_cpus": reserved}
     known = console.forecast(forecast)
+    is_table = output is not None and console.is_table(output) and not output.is_dir()
     solutions: list[Solution] = []
     failed = False
     for name in names:
-        target = _target(output, files, path, name, len(names))
+        target = None if is_table else _target(output, files, path, name, len(names))
         meter = progress.Meter(f"{instance.name} {name}", None)
         try:
             found = co.simulate(instance, name, forecast=known, callback=meter, **settings, **changes)
@@ -93,6 +106,8 @@ def _simulate_file(
             found.write(target)
         if found.status is Status.INTERRUPTED:
             break
+    if is_table and output is not None:
+        write_table(output, _frame(solutions))
     if json_output:
         for found in solutions:
             console.print_json(found.summary())
@@ -123,6 +138,17 @@ def _target(output: Path | None, files: list[Path], path: Path, policy: str, pol
     label = Path(policy.replace(":", "-")).name
     ending = f"{label}.solution.json" if policies > 1 or output.is_dir() else "solution.json"
     return console.output_for(output, files if policies == 1 else [path, path], path, ending, console.JSON)
+
+
+def _frame(solutions: list[Solution]) -> Any:
+    """Return one row a policy."""
+    import pandas as pd
+
+    rows = [
+        {"policy": s.method.partition(":")[2], **s.metrics, "objective": s.objective, "wall_seconds": s.wall_seconds}
+        for s in solutions
+    ]
+    return pd.DataFrame(rows)
 
 
 def _print(name: str, solutions: list[Solution]) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
@@ -20,6 +23,10 @@ LEAST_WIDTH = 40
 """Characters of a line that a terminal has at the least."""
 GAP = 2
 """Spaces between two columns."""
+TableFile = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Table to write: .csv, .md, .tex or .html; with several inputs, a folder."),
+]
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

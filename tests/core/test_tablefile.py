@@ -9,7 +9,7 @@ import sys
 import pandas as pd
 import pytest
 from cli_support import run
-from conftest import TINY
+from conftest import ROOT, TINY
 
 from carbonopt.core.tablefile import write_table
 
@@ -42,6 +42,45 @@ def test_commands_write_what_the_suffix_says_or_refuse(tmp_path, monkeypatch) ->
     refused = run("compare", TINY["crowd"], "-m", "lp", "-o", "t.docx")
     assert refused.exit_code == 2
     assert "t.docx: must end in .json or .csv or .md or .tex or .html" in refused.stderr
+
+
+TONIGHT = ROOT / "instances/tonight"
+TABLES = {
+    "info": (["info", TINY["crowd"]], "| feature | value |"),
+    "instances list": (["instances", "list", "--difficulty", "toy"], "| instance | problem | jobs | difficulty |"),
+    "simulate": (["simulate", TINY["reservedpulls_3"], "-p", "no-wait"], "| policy | "),
+    "plan": (
+        ["plan", TONIGHT / "squeue.json", "--carbon", TONIGHT / "forecast_21h.csv", "--now", "2026-11-24T22:00"],
+        "| id | name | state | cluster |",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_each_table_is_written_as_its_suffix_says(name, tmp_path) -> None:
+    command, head = TABLES[name]
+    first = head.split()[1]
+    for ending, start in (("md", head), ("tex", "\\begin{tabular}"), ("html", "<!DOCTYPE html>"), ("csv", f"{first},")):
+        target = tmp_path / f"t.{ending}"
+        assert run(*command, "-o", target).exit_code == 0
+        assert target.read_text().startswith(start)
+    refused = run(*command, "-o", tmp_path / "t.docx")
+    assert refused.exit_code == 2
+    assert "t.docx: must end in " in refused.stderr
+
+
+def test_a_table_of_best_known_values(tmp_path) -> None:
+    (tmp_path / "bks.json").write_text("{}\n")
+    assert run("bks", "verify", tmp_path / "bks.json", "-o", tmp_path / "t.csv").exit_code == 1
+    head, row = (tmp_path / "t.csv").read_text().splitlines()
+    assert head == "instance,faults,first fault"
+    assert row.startswith("bks.json,1,is not written as carbonopt writes it")
+    assert run("bks", "verify", tmp_path / "bks.json", "-o", tmp_path / "t.docx").exit_code == 2
+
+
+def test_a_table_of_policies_is_of_one_instance(tmp_path) -> None:
+    refused = run("simulate", TINY["reservedpulls_3"], TINY["reservedpulls_3"], "-o", tmp_path / "t.md")
+    assert (refused.exit_code, "is a table of one instance" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
