@@ -120,8 +120,8 @@ ACCUMULATED = Figure(
     lambda table, ax=None: _draw_by_hour(table, "_kg", "carbon of the cluster so far [kg]", ax),
     f"{SETTINGS} One zone, that of the first instance; the paper's is the United Kingdom. The idle cluster counts,"
     " until the last job of the slowest scheduler ends. Not reproduced: in the paper GREEN's curve rises more slowly"
-    " in hours of high intensity; here all schedulers keep the GPUs busy while jobs wait, and the curves part only when"
-    " the queues become empty.",
+    " in hours of high intensity; here GREEN and Tiresias keep the GPUs busy while jobs wait, and their curves part"
+    " only when the queues become empty.",
 )
 POWER = Figure(
     "mlcluster",
