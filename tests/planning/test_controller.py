@@ -295,7 +295,7 @@ def test_kill_9_at_any_moment_loses_nothing_and_starts_nothing_twice(tmp_path, s
     server.mischief = lambda count, _: rng.choice(tricks) if rng.random() < 0.2 else None
     counts = [str(rng.randint(1, 900)) for _ in range(16)]
     with serving(server, tmp_path) as config:
-        call = [sys.executable, str(ROOT / "tests/planning/controller_lives.py"), to, str(config)]
+        call = [sys.executable, str(ROOT / "tests/controller_lives.py"), to, str(config)]
         call += [str(tmp_path / "state"), str(forecast(tmp_path, CLEAN)), *counts]
         done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr

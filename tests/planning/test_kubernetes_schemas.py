@@ -6,6 +6,7 @@ import copy
 import json
 import os
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,13 @@ SEVERAL = ("night=DE:16", "day=DE:16")
 CRD = Path(os.environ.get("CARBONOPT_DATA", ROOT.parent / "shared" / "data")) / "crd"
 
 
+@cache
 def published(file: str, version: str) -> dict[str, Any]:
     """Return the schema of a resource definition, with unknown fields refused; skip where it is not there."""
     if not (CRD / file).is_file():
         pytest.skip(f"no {file} in {CRD} (CARBONOPT_DATA)")
-    versions = yaml.safe_load((CRD / file).read_text())["spec"]["versions"]
+    fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    versions = yaml.load((CRD / file).read_text(), Loader=fast)["spec"]["versions"]
     schema = next(one["schema"]["openAPIV3Schema"] for one in versions if one["name"] == version)
     schema["properties"]["metadata"] = {"type": "object", "additionalProperties": True}  # of every object alike
     return closed(schema)

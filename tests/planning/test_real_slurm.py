@@ -134,7 +134,7 @@ def test_a_controller_that_is_killed_loses_nothing_and_starts_nothing_twice(slur
     jobs = {slurm.submit("--time=60", TOMORROW, "--job-name=$(touch taken)", script=script) for _ in range(6)}
     signal = forecast(tmp_path / "carbon.csv", now - 2 * HOUR, {7: 100})
     words = [str(signal), str(tmp_path / "state"), *map(str, range(3, 90, 7))]
-    call = [sys.executable, str(ROOT / "tests/planning/slurm_lives.py"), *words]
+    call = [sys.executable, str(ROOT / "tests/slurm_lives.py"), *words]
     done = subprocess.run(call, env=slurm.environment, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     ends = json.loads(done.stdout)

@@ -12,12 +12,11 @@ import signal
 import sys
 import urllib.request
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import highspy  # noqa: F401
-import kubernetes.client
-import kubernetes.config  # noqa: F401
 
 import carbonopt.io.carbon
 import carbonopt.milp.highs
@@ -84,6 +83,8 @@ def live(to: str, config: str, folder: Path, carbon: str, calls: int) -> None:
 
 def main() -> None:
     """Live as often as counts are given, and once more without one; print how each life ended."""
+    import_module("kubernetes.client")  # an extra
+    import_module("kubernetes.config")
     to, config, folder, carbon, *counts = sys.argv[1:]
     ends = []
     for calls in [*map(int, counts), 0]:
