@@ -15,10 +15,10 @@ from carbonopt.papers.carbonflex_runs import (
     Policies,
     compared,
     legend_above,
-    mark_paper,
     pairs,
 )
 from carbonopt.papers.figure import Figure, Run
+from carbonopt.papers.marks import mark_paper
 from carbonopt.plotting.points import bars
 
 PAPER_OF_TRACE = {

@@ -242,11 +242,6 @@ def with_gains(table: pd.DataFrame, column: str, paper: Mapping[str, float]) -> 
     )
 
 
-def mark_paper(axis: Any, at: Any, values: Any, label: str) -> None:
-    """Mark the paper's numbers by hollow diamonds."""
-    axis.plot(at, values, "kD", fillstyle="none", label=label)
-
-
 def legend_above(axis: Any, columns: int) -> None:
     """Put the legend above the axes in so many columns: one row of eight policies leaves no room for the axes."""
     axis.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False)

@@ -17,13 +17,13 @@ from carbonopt.papers.carbonflex_runs import (
     Policies,
     compared,
     legend_above,
-    mark_paper,
     pairs,
     swept,
     with_gains,
     with_slack_hours,
 )
 from carbonopt.papers.figure import Figure, Run
+from carbonopt.papers.marks import mark_paper
 from carbonopt.plotting.points import bars, lines
 from carbonopt.problems.elastic.data.catalogue import class_profile
 from carbonopt.problems.elastic.data.instance import ElasticInstance

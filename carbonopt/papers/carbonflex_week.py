@@ -14,11 +14,11 @@ from carbonopt.papers.carbonflex_runs import (
     Policies,
     beside_paper,
     compared,
-    mark_paper,
     pairs,
     with_slack_hours,
 )
 from carbonopt.papers.figure import Figure, Run
+from carbonopt.papers.marks import mark_bars, mark_paper
 from carbonopt.plotting.points import bars
 
 PAPER_CPU = {
@@ -61,8 +61,20 @@ def _draw(table: pd.DataFrame, ax: Any = None) -> Any:
     if "paper_saving" in shown:
         told = shown.dropna(subset="paper_saving")
         mark_paper(axis, told.index, told["paper_saving"].astype(float), "the paper's saving")
+    if "paper_carbon_kg_over_vcc" in shown:
+        _mark_scaling(axis, shown)
     axis.axhline(float(table.loc[table["policy"] == "optimum", "saving"].iloc[0]), color="black", linestyle=":")
     return axis
+
+
+def _mark_scaling(axis: Any, shown: pd.DataFrame) -> None:
+    """Mark what scaling changes in a virtual capacity curve, by the paper, over what ours is without it."""
+    curve = shown.set_index("policy").loc["vcc"]
+    told = shown["policy"] == "vcc-scaling"
+    saving = 1 - (1 + shown["paper_carbon_kg_over_vcc"]) * (1 - curve["saving"])
+    wait = (1 + shown["paper_mean_wait_slots_over_vcc"]) * curve["wait_days"]
+    marks = {"saving": saving.where(told), "wait_days": wait.where(told)}
+    mark_bars(axis, {"saving": "", "wait_days": ""}, marks, "the paper's, over vcc")
 
 
 POLICIES = Figure(
