@@ -13,7 +13,7 @@ from carbonopt.core.registry import problem_of
 
 Jobs = Annotated[
     list[Path],
-    typer.Option("--jobs", help="Job trace, told by its content; repeatable, for one of two files."),
+    typer.Option("--trace", help="Job trace, told by its content; repeatable, for one of two files."),
 ]
 SampleSeed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw of --sample.")]
 

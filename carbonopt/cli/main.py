@@ -53,6 +53,26 @@ SEVERAL = ("--carbon", "--price")
 """Options of theirs after which several files may stand."""
 
 
+OLD_SPELLINGS = {"--jobs": "--trace"}
+"""Of options of `convert` for jobs in a trace, which are still understood: `--jobs` is a number in `generate`."""
+OF_TRACES = ("elastic", "mlcluster", "mosp", "purchasing")
+"""Problems to which `convert` brings a trace."""
+
+
+def respelled(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with the options of `convert` as they are spelled today.
+
+    Examples
+    --------
+    >>> respelled(["convert", "mosp", "--jobs", "a.csv"]), respelled(["generate", "mosp", "--jobs", "9"])
+    (['convert', 'mosp', '--trace', 'a.csv'], ['generate', 'mosp', '--jobs', '9'])
+    """
+    if list(arguments[:1]) != ["convert"] or not set(arguments[1:2]) & set(OF_TRACES):
+        return list(arguments)
+    parts = [argument.partition("=") for argument in arguments]
+    return ["".join((OLD_SPELLINGS.get(name, name), *rest)) for name, *rest in parts]
+
+
 def spread(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with each file behind its own option, as the parser wants them.
 
@@ -91,7 +111,7 @@ class Commands(TyperGroup):
         """Run the command that the arguments name and exit with its code."""
         try:
             code = super().main(
-                spread(sys.argv[1:] if args is None else args),
+                spread(respelled(sys.argv[1:] if args is None else args)),
                 prog_name,
                 complete_var,
                 False,

@@ -58,7 +58,7 @@ def read_trace(
     most = SOURCES[chosen].files if chosen in SOURCES else 1
     if len(paths) > most:
         taken = "one file" if most == 1 else f"{most} files"
-        raise UnsupportedError(f"--jobs: {chosen} takes {taken}, not {len(paths)}")
+        raise UnsupportedError(f"--trace: {chosen} takes {taken}, not {len(paths)}")
     if chosen == "gaia" and states is None:
         return read_jobs(paths[0], _require_time_unit(time_unit))
     if time_unit not in (None, "seconds"):
@@ -80,7 +80,7 @@ def trace_files(path: TraceFiles) -> list[Path]:
     """
     paths = [Path(path)] if isinstance(path, str | os.PathLike) else [Path(each) for each in path]
     if not paths:
-        raise UnsupportedError("--jobs is missing: name a job trace")
+        raise UnsupportedError("--trace is missing: name a job trace")
     return paths
 
 

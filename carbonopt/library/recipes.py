@@ -145,9 +145,10 @@ def command_of(recipe: Recipe, paths: Mapping[str, str]) -> str:
     verb = "generate" if isinstance(recipe, Generated) else "convert"
     words = ["carbonopt", verb, recipe.problem]
     for key, value in recipe.parameters.items():
+        option = "trace" if key == "jobs" and verb == "convert" else key.replace("_", "-")
         for part in value if isinstance(value, list) else [value]:
             if part is not False:
-                words.append(f"--{key.replace('_', '-')}")
+                words.append(f"--{option}")
             if not isinstance(part, bool):
                 words.append(str(part).format(**paths))
     return shlex.join(words)

@@ -13,8 +13,9 @@ import numpy as np
 
 
 def mark_paper(axis: Any, at: Any, values: Any, label: str) -> None:
-    """Mark the paper's numbers by hollow diamonds."""
-    axis.plot(at, values, "kD", fillstyle="none", label=label)
+    """Mark the paper's numbers by hollow diamonds, in the colour of text, which is seen on light and dark."""
+    color = axis.xaxis.label.get_color()
+    axis.plot(at, values, "D", color=color, fillstyle="none", label=label)
 
 
 def mark_bars(axis: Any, columns: Mapping[str, str], printed: Mapping[str, Any], label: str) -> None:

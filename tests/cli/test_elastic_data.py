@@ -168,7 +168,7 @@ class TestConvert:
         [line] = errors("convert", "elastic", "--jobs", "jobs.csv", "--time-unit", "hours")
         assert line.startswith("--carbon is missing")
         [line] = errors("convert", "elastic")
-        assert line.startswith("Missing option '--jobs'")
+        assert line.startswith("Missing option '--trace'")
         [line] = errors(*self.FILES, "--seed", "-1")
         assert line == "seed = -1: must be at least 0"
 

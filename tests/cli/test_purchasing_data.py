@@ -86,7 +86,7 @@ class TestGenerate:
 
 
 class TestConvert:
-    FILES = ("convert", "purchasing", "--jobs", "jobs.csv", "--time-unit", "hours", "--carbon", "carbon.csv")
+    FILES = ("convert", "purchasing", "--trace", "jobs.csv", "--time-unit", "hours", "--carbon", "carbon.csv")
 
     def test_all_jobs(self) -> None:
         done = run(*self.FILES)
@@ -100,18 +100,18 @@ class TestConvert:
 
     @pytest.mark.parametrize("problem", ["mosp", "elastic", "purchasing"])
     def test_every_problem_takes_every_format(self, problem: str) -> None:
-        done = run("convert", problem, "--jobs", "log.swf", "--carbon", "carbon.csv", "-o", "a.json")
+        done = run("convert", problem, "--trace", "log.swf", "--carbon", "carbon.csv", "-o", "a.json")
         assert (done.exit_code, done.stdout) == (0, "a.json: 2 jobs\n")
         Path("log.txt").write_text(Path("log.swf").read_text())
         again = run(
-            "convert", problem, "--jobs", "log.txt", "--trace-format", "swf", "--carbon", "carbon.csv", "-o", "b.json"
+            "convert", problem, "--trace", "log.txt", "--trace-format", "swf", "--carbon", "carbon.csv", "-o", "b.json"
         )
         assert again.exit_code == 0
         assert co.read("a.json").sha256 == co.read("b.json").sha256
 
     @pytest.mark.filterwarnings("default")
     def test_what_is_left_out_is_said(self) -> None:
-        done = run("convert", "purchasing", "--jobs", "cancelled.swf", "--carbon", "carbon.csv", "-o", "a.json")
+        done = run("convert", "purchasing", "--trace", "cancelled.swf", "--carbon", "carbon.csv", "-o", "a.json")
         assert done.exit_code == 0
         assert done.stderr == "warning: cancelled.swf: 1 of 2 jobs left out: 1 cancelled\n"
 
@@ -123,7 +123,7 @@ class TestConvert:
             "jobs.csv, line 2: cpus = 'x': must be a number of CPUs, more than 0",
         ]
         Path("log.swf").write_text("1 2 3\n" + LINE.format(1, 0, 3600, 1) + "4\n")
-        assert errors("convert", "purchasing", "--jobs", "log.swf", "--carbon", "carbon.csv") == [
+        assert errors("convert", "purchasing", "--trace", "log.swf", "--carbon", "carbon.csv") == [
             "log.swf, line 1: '1 2 3': must have 18 numbers, has 3",
             "log.swf, line 3: '4': must have 18 numbers, has 1",
         ]
@@ -131,4 +131,4 @@ class TestConvert:
 
     def test_no_options(self) -> None:
         [line] = errors("convert", "purchasing")
-        assert line.startswith("Missing option '--jobs'")
+        assert line.startswith("Missing option '--trace'")

@@ -28,7 +28,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("hours", ["1e-300", "1e-9", "1e300"])
 @pytest.mark.parametrize("problem", ["mosp", "elastic", "mlcluster"])
 def test_slots_that_nobody_can_count_are_refused(folder, problem, hours):
-    arguments = ["convert", problem, "--jobs", "jobs.csv", "--carbon", "carbon.csv", "--time-unit", "seconds"]
+    arguments = ["convert", problem, "--trace", "jobs.csv", "--carbon", "carbon.csv", "--time-unit", "seconds"]
     (told,) = errors(*arguments, "--slot-hours", hours, "-o", "i.json")
     assert "must be from 1e-06 to 1e+06 hours" in told
     assert not (folder / "i.json").exists()
@@ -37,7 +37,7 @@ def test_slots_that_nobody_can_count_are_refused(folder, problem, hours):
 @pytest.mark.parametrize("problem", ["mosp", "elastic"])
 @pytest.mark.parametrize("option", ["--capacity", "--load"])
 def test_no_command_writes_an_instance_that_none_reads(folder, problem, option):
-    arguments = ["convert", problem, "--jobs", "jobs.csv", "--carbon", "carbon.csv", "--time-unit", "seconds"]
+    arguments = ["convert", problem, "--trace", "jobs.csv", "--carbon", "carbon.csv", "--time-unit", "seconds"]
     value = "1e300" if option == "--capacity" else "1e-300"
     assert all("must be at most" in line for line in errors(*arguments, option, value, "-o", "i.json"))
     assert not (folder / "i.json").exists()

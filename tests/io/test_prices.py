@@ -105,7 +105,7 @@ def test_convert_and_pareto_weigh_cost_and_carbon(tmp_path):
     jobs = write(tmp_path / "jobs.txt", JOBS)
     carbon = write(tmp_path / "DE.csv", PLAIN + hours(*range(100, 110)))
     price = write(tmp_path / "price.csv", rows("datetime,price_eur_per_kwh", "{time},{value}", range(5, -5, -1)))
-    given = ["convert", "mosp", "--jobs", jobs, "--carbon", carbon, "--slots", 10, "-o", tmp_path / "a.json"]
+    given = ["convert", "mosp", "--trace", jobs, "--carbon", carbon, "--slots", 10, "-o", tmp_path / "a.json"]
     assert run(*given, "--price", price, "--energy-weight", 1).exit_code == 0
     instance = co.read(tmp_path / "a.json")
     assert instance.provenance["energy_price"] == {"currency": "EUR", "files": ["price.csv"]}

@@ -58,7 +58,7 @@ def test_pai_tables_come_in_any_order_with_headers_of_their_own(tmp_path: Path) 
     with pytest.warns(UserWarning, match="2 of 3 jobs left out: 2 terminated"):
         trace = read_trace([tasks, jobs], states=["Failed"])
     assert trace.ids == ("b",)
-    with pytest.raises(UnsupportedError, match=r"give both with --jobs \(given: one.csv\)"):
+    with pytest.raises(UnsupportedError, match=r"give both with --trace \(given: one.csv\)"):
         read_trace(jobs)
     with pytest.raises(UnsupportedError, match="no job is 'done'; the file has 'failed' or 'terminated'"):
         read_trace([tasks, jobs], states=["done"])
@@ -197,7 +197,7 @@ def test_only_public_traces_have_states_and_only_pai_two_files(tmp_path: Path) -
     log = write(tmp_path / "log.csv", HELIOS)
     with pytest.raises(UnsupportedError, match="helios takes one file, not 2"):
         read_trace([log, log])
-    with pytest.raises(UnsupportedError, match="--jobs is missing"):
+    with pytest.raises(UnsupportedError, match="--trace is missing"):
         read_trace([])
 
 

@@ -22,7 +22,7 @@ def signal(folder):
 def test_convert_fills_a_gap_by_name_alone(problem, tmp_path):
     jobs = write(tmp_path / "jobs.txt", JOBS)
     target = tmp_path / "instance.json"
-    given = ["convert", problem, "--jobs", str(jobs), "--carbon", str(signal(tmp_path)), "-o", str(target)]
+    given = ["convert", problem, "--trace", str(jobs), "--carbon", str(signal(tmp_path)), "-o", str(target)]
     refused = CliRunner().invoke(app, given)
     assert refused.exit_code == 2
     assert "missing 2 times from 2022-01-01T03:00:00Z to 2022-01-01T04:00:00Z" in " ".join(refused.output.split())

@@ -112,7 +112,7 @@ def test_public_files_are_downloaded_once_and_checked(server, tmp_path):
 
 def test_the_command_of_public_data_names_the_files():
     shown = run("instances", "show", "mosp-pai1k", "ecas-icon-sample01").stdout
-    words = "carbonopt convert mosp --jobs pai_1k.csv --time-unit seconds --wrap"
+    words = "carbonopt convert mosp --trace pai_1k.csv --time-unit seconds --wrap"
     assert f"{words} --carbon CA-ON.csv --carbon DE.csv --carbon JP-KN.csv\n" in shown
     assert "carbonopt convert ecas --icon sample01\n" in shown
 

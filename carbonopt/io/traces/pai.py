@@ -45,7 +45,7 @@ def _read(paths: Paths, states: Collection[str] | None) -> JobTrace:
     found = dict[tuple[str, ...] | None, str | os.PathLike[str]]((_kind(look_of(path)), path) for path in paths)
     if len(paths) != 2 or JOBS not in found or TASKS not in found:
         given = ", ".join(Path(path).name for path in paths)
-        rule = "PAI's trace is two files, pai_job_table and pai_task_table: give both with --jobs"
+        rule = "PAI's trace is two files, pai_job_table and pai_task_table: give both with --trace"
         raise UnsupportedError(f"{rule} (given: {given})")
     jobs = Cells(_table(found[JOBS], JOBS, _JOB_COLUMNS), _JOB_COLUMNS)
     tasks = Cells(_table(found[TASKS], TASKS, _TASK_COLUMNS), _TASK_COLUMNS)
