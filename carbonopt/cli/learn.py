@@ -9,6 +9,7 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.interrupt import INTERRUPTED, is_asked
 from carbonopt.core.registry import problem_of
 
 
@@ -36,8 +37,15 @@ def learn(
     for instance in instances:
         if "learn" not in problem_of(instance.problem).roles:
             raise UnsupportedError(f"{instance.name}: no policy of {instance.problem} learns from a past")
-    base = problem_of(instances[0].problem).role("learn")(
-        instances, oracle=oracle, window_hours=window_hours, step_hours=step_hours
-    )
+    learn_from = problem_of(instances[0].problem).role("learn")
+    base = learn_from(())
+    try:
+        learn_from(instances, base, oracle=oracle, window_hours=window_hours, step_hours=step_hours)
+    except KeyboardInterrupt:
+        if not len(base):
+            raise
     base.write(output)
     print(f"{output}: {len(base)} cases")
+    if is_asked():
+        console.say("interrupted: these are the cases of the windows until then")
+        raise typer.Exit(INTERRUPTED)

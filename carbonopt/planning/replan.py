@@ -15,6 +15,7 @@ from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import relative_gap
+from carbonopt.core.status import Status
 from carbonopt.core.time import format_utc, zone_of_time
 from carbonopt.io.queues.job import RUNNING, Queue, QueuedJob
 from carbonopt.io.reading import AS_THEY_ARE, Reading
@@ -97,7 +98,11 @@ def replan(
         outcome = solve_near(instance, options, announced=announced, price=move_price)
         run = Run("replan", options.to_dict(), time.perf_counter() - began)
         bound = outcome.bound
-        solution = judged(instance, replace(outcome, bound=None, certificate=None), run)
+        found = replace(outcome, bound=None, certificate=None)
+        try:
+            solution = judged(instance, found, run)
+        except KeyboardInterrupt:  # what was found is not lost: a signal raises once
+            solution = judged(instance, replace(found, status=Status.INTERRUPTED), run)
     else:
         solution = solve(instance, method, time_limit=time_limit, mip_rel_gap=mip_rel_gap, seed=seed)
         bound = solution.bound

@@ -129,6 +129,59 @@ def test_a_plan_keeps_the_schedule_that_was_found(monkeypatch: pytest.MonkeyPatc
     assert co.read_plan("plan.json").kg > 0
 
 
+@SIGNALS
+def test_a_plan_that_is_made_again_keeps_the_schedule_that_was_found(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    now = ("--now", "2026-11-24T22:00")
+    planned = run("plan", TONIGHT / "squeue.json", "--carbon", TONIGHT / "forecast_21h.csv", *now, "-o", "plan.json")
+    assert planned.exit_code == 0
+    at_call(monkeypatch, "carbonopt.planning.replan:judged", 1, number)
+    later = ("--carbon", TONIGHT / "forecast_23h.csv", "--now", "2026-11-24T23:00")
+    done = run("replan", "plan.json", *later, "-o", "again.json")
+    assert done.exit_code == 130, done.output
+    assert "kg from now on" in done.stdout, done.output
+    assert co.read_plan("again.json").kg > 0
+
+
+@SIGNALS
+def test_a_knowledge_base_keeps_the_windows_that_were_replayed(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    co.generate("elastic", jobs=12, arrival_hours=72, seed=5, capacity=5, model="fluid").write("past.json")
+    learn = ("learn", "past.json", "--window-hours", 24, "--step-hours", 12, "-o")
+    assert run(*learn, "whole.json").exit_code == 0
+    at_call(monkeypatch, "carbonopt.problems.elastic.online.learn:replayed", 3, number)
+    done = run(*learn, "part.json")
+    assert done.exit_code == 130, done.output
+    cases = [int(line.split()[1]) for line in (done.stdout, run(*learn, "whole.json").stdout)]
+    assert 0 < cases[0] < cases[1]
+
+
+WHOLE_OR_NOT = {
+    "report": ("carbonopt.report.page:pictures", ["report", "results.jsonl", "-o"], "page.html"),
+    "fetch-signal": (
+        "carbonopt.live.fetch:_asked",
+        ["fetch-signal", "neso", "GB", "--max-age-minutes", 0, "-o"],
+        "signal.csv",
+    ),
+}
+
+
+@SIGNALS
+@pytest.mark.parametrize("name", WHOLE_OR_NOT)
+def test_a_file_that_is_written_at_the_end_stays_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, name: str, number: signal.Signals
+) -> None:
+    place, arguments, file = WHOLE_OR_NOT[name]
+    assert run("bench", "night.json", "-m", "lp", "-o", "results.jsonl").exit_code == 0
+    Path(file).write_text("as it was")
+    at_call(monkeypatch, place, 1, number)
+    done = run(*arguments, file)
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (130, "interrupted"), done.output
+    assert Path(file).read_text() == "as it was"
+
+
 SECOND = """
 import importlib, os, signal, time
 from carbonopt.cli.main import main

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
 import pytest
+from cli_support import run
+from conftest import ROOT
 
 from carbonopt.cli import tables
+from carbonopt.forecasts import write_archive
+from carbonopt.forecasts.archive import ForecastArchive
+from carbonopt.lessons.instances import small
 
 HEADS = ["method", "status", "objective", "own bound", "gap", "seconds", "carbon kg", "deadlines met"]
 ROWS = [
@@ -31,6 +42,54 @@ def test_no_number_is_cut(monkeypatch, capsys, width):
             assert cell in text
     for word in " ".join(HEADS).split():
         assert word in text
+
+
+TONIGHT = ROOT / "instances/tonight"
+PLAN = ("plan", TONIGHT / "squeue.json", "--carbon", TONIGHT / "forecast_21h.csv", "--now", "2026-11-24T22:00")
+REPLAN = ("replan", "plan.json", "--carbon", TONIGHT / "forecast_23h.csv", "--now", "2026-11-24T23:00")
+COMMANDS = {
+    "risk": ("risk", "night.json", "--forecast", "de.csv"),
+    "replan": REPLAN,
+    "lesson start": ("lesson", "start", "3"),
+    "lesson check": ("lesson", "check", "3", "answer3.json"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    made = tmp_path_factory.mktemp("tables")
+    night = small("night", [0, 0, 0], 1, {"a": (0, 1, 1)})
+    night.write(made / "night.json")
+    values = np.array([[[300.0, 100.0, 500.0], [300.0, 450.0, 500.0]]])
+    write_archive(ForecastArchive("DE", night.time, np.array([0]), values), made / "de.csv")
+    assert run(*PLAN, "-o", made / "plan.json").exit_code == 0
+    assert run("lesson", "start", "3", "-o", made).exit_code == 0
+    return made
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_prints_whole_tables_at_every_width(monkeypatch, folder, name) -> None:
+    monkeypatch.chdir(folder)
+    printing = tables.print_table
+    drawn: list[str] = []
+    cells: list[str] = []
+
+    def recording(title, columns, rows) -> None:
+        with redirect_stdout(StringIO()) as text:
+            printing(title, columns, rows)
+        drawn.append(text.getvalue())
+        cells.extend(cell for row in rows for cell in row if re.fullmatch(r"[-+<\d.e %]+", cell))
+
+    monkeypatch.setattr(tables, "print_table", recording)
+    for width in (60, 80, 100, 200, tables.PIPED_WIDTH):
+        drawn.clear()
+        monkeypatch.setattr(tables, "terminal_width", lambda width=width: width)
+        run(*COMMANDS[name])
+        assert drawn
+        text = "\n".join(drawn)
+        assert "…" not in text
+        assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+        assert all(cell in text for cell in cells)
 
 
 def test_a_wide_terminal_has_one_part_and_a_narrow_one_repeats_the_names(monkeypatch, capsys):
