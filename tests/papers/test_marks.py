@@ -113,3 +113,12 @@ def test_carbonflex_14_has_what_scaling_changes() -> None:
     )
     points = marks(figure_of("carbonflex-14").draw(table))
     assert [value for _, value in points] == pytest.approx([1 - 0.984 * 0.8, 0.64])
+
+
+def test_carbonflex_12_has_both_ends_of_its_distance_to_the_oracle() -> None:
+    table = pd.DataFrame(
+        {"zone": ["a", "b"] * 2, "policy": ["carbonflex"] * 2 + ["oracle"] * 2, "saving": [0.1, 0.2, 0.4, 0.5]}
+    )
+    points = marks(figure_of("carbonflex-12").draw(table))
+    assert [value for _, value in points] == pytest.approx([0.391, 0.491, 0.3369, 0.4369])
+    assert [place for place, _ in points] == pytest.approx([-0.2, 0.2] * 2)
