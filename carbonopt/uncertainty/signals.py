@@ -100,9 +100,9 @@ class SignalSet:
         lowered = 1 - SUM_ROUNDINGS * (len(self.most) + SUM_ROUNDINGS) * np.finfo(np.float64).eps
         return np.asarray(exact * lowered)
 
-    def cut(self, instance: Instance, scenarios: Scenarios, solution: Solution) -> tuple[float, FloatArray]:
+    def cut(self, instance: Instance, scenarios: Scenarios, risk: Risk, solution: Solution) -> tuple[float, FloatArray]:
         """Return what a plan costs at the base, and what each direction adds, shape (K,)."""
-        if self.base.any():
+        if isinstance(risk, Budget):
             rises = rises_of(instance, scenarios, solution.schedule)
             return measured(instance, scenarios, solution.schedule, Expectation()), rises[scenarios.rise > 0]
         return 0.0, objectives_of(instance, scenarios, solution.schedule)
@@ -187,7 +187,7 @@ def search(
             plans += _hedge(found, instance, scenarios, risk, case, options)
         if _is_over(found, options):
             break
-        cuts += [signals.cut(instance, scenarios, plan) for plan in plans]
+        cuts += [signals.cut(instance, scenarios, risk, plan) for plan in plans]
         promised, highest = _highest(signals, cuts, options)
         if highest is None or (found.bound is not None and promised <= found.bound + FLAT * abs(found.bound)):
             break

@@ -78,6 +78,19 @@ def test_a_signal_is_never_above_one_of_the_set() -> None:
     assert signals.signal(np.full(7, 0.3))[0] == pytest.approx(exact, rel=1e-13)
 
 
+def test_where_nothing_can_rise_the_bound_is_that_of_what_is_certain() -> None:
+    """All scenarios have a clean grid: the budget has no pair, and lateness is left."""
+    raw, _ = random_case(10024)
+    instance = from_dict(raw)
+    clean = np.zeros((3, *instance.carbon.g_per_kwh.shape))
+    least = load_module(ROOT / "tests" / "reference" / "brute_force_risk.py").least_tail(raw, clean.tolist(), 0.0)
+    scenarios = Scenarios(instance.carbon.zones, clean)
+    found = solve_under_risk(instance, scenarios, Budget(1.8), method="signals", work_limit=0.1, mip_rel_gap=0.0)
+    assert found.bound is not None
+    assert found.bound <= least * (1 + 1e-12)
+    assert found.value == pytest.approx(least, rel=1e-9)
+
+
 def test_an_unknown_method_is_refused() -> None:
     instance = co.generate("mosp", preset="bench", jobs=3, clusters=2, slots=12, seed=2)
     with pytest.raises(UnsupportedError, match="must be 'auto'"):
