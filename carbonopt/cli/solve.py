@@ -13,7 +13,7 @@ from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
-from carbonopt.core.solution import Solution
+from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 
 
@@ -131,6 +131,11 @@ def _print(solution: Solution) -> None:
         *([display.head(name), display.metric(name, value)] for name, value in solution.metrics.items()),
     ]
     tables.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
+    if "tree_bound" in solution.info and solution.certificate is not None:
+        proven = solution.certificate.get("bound")
+        gap = display.percent(relative_gap(solution.objective, proven))
+        told = f"{display.number(proven, 9)}, a gap of {gap}"
+        console.say(f"the bound is of a search tree; what `carbonopt check` recomputes is {told}")
     for line in solution.info.get("violations", [])[:5]:
         console.say(f"the checker refused the schedule: {line}")
     if solution.status is Status.ERROR and solution.has_solution:
