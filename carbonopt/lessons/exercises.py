@@ -152,7 +152,9 @@ FIRST = (
         (
             Exercise("bound_at_zero_kg", "What is proven if every slot is free [kg].", _free_prices),
             Exercise("prices", "One price a slot [kg per GPU-hour] that proves 98 % of the relaxation.", _certificate),
-            Exercise("gap_percent", "Gap between the best schedule and the best bound from prices [%].", _gap),
+            Exercise(
+                "gap_percent", "Gap between the best schedule and the best bound that any prices prove [%].", _gap
+            ),
         ),
     ),
 )

@@ -109,7 +109,8 @@ def grade_number(answer: Any, right: float, hints: Mapping[float, str] | None = 
     for wrong, hint in (hints or {}).items():
         if _same(value, wrong):
             return hint
-    return "is too large" if value > right else "is too small"
+    side = "large" if value > right else "small"
+    return f"is too {side}: it must be right to {100 * SAME:g} % of its value"
 
 
 def _same(value: float, other: float) -> bool:
