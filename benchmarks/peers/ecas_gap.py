@@ -103,7 +103,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--machines", type=int, default=3)
     parser.add_argument("--slots", type=int, default=48)
     parser.add_argument("--load", type=float, default=0.4)
-    parser.add_argument("--family", default="challenge", help="or data-centre")
+    parser.add_argument("--family", default="challenge", help="or heavy-tails, data-centre")
     parser.add_argument("--seeds", default="1", help="comma-separated, one instance each")
     parser.add_argument("--time-limit", type=float, default=20.0, help="of each line, wall time [s]")
     parser.add_argument("--cases", default=",".join(CASES), help="comma-separated; all: %(default)s")

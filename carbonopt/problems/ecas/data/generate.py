@@ -1,4 +1,4 @@
-"""Seeded instances of ecas: in the shape of the ICON challenge, and data centres with types of hosts."""
+"""Seeded instances of ecas: machines of the ICON challenge with jobs of two spreads, and data centres."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from carbonopt.core.memory import require_bytes
 from carbonopt.core.ranges import require_one_of
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.ecas.data.data_centre import RESOURCES, day_jobs, hosts
+from carbonopt.problems.ecas.data.heavy_tails import heavy_jobs
 from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines
 
 MACHINE_KINDS = 5
@@ -22,7 +23,7 @@ SIZE = 2500
 SHARES = (0.1, 0.3)
 """Least and largest share of a machine that a job uses."""
 
-FAMILIES = ("challenge", "data-centre")
+FAMILIES = ("challenge", "heavy-tails", "data-centre")
 MEAN_PRICE = 0.08
 """About that of a day [money/kWh]."""
 
@@ -64,7 +65,9 @@ def generate(
     price_seed
         Of the prices alone, where they are drawn apart: for the same jobs at other prices.
     family
-        challenge: machines alike in size, jobs anywhere in the day, powers and costs of the ICON challenge.
+        challenge: machines alike in size, powers and costs of the ICON challenge, jobs anywhere in the day that use
+        10 to 30 % of a machine.
+        heavy-tails: the same machines, and jobs whose sizes and lengths have the spread of the challenge's.
         data-centre: hosts of three types in kilowatts, urgent and patient jobs that mostly arrive in the afternoon.
     """
     require_one_of("family", family, FAMILIES)
@@ -85,9 +88,14 @@ def generate(
     else:
         names = tuple(f"r{r}" for r in range(resources))
         park = _machines(rng, machines, resources)
-        table = _jobs(rng, jobs, park, slots, load)
-        kind = "synthetic"
-        provenance = {"source": "ecas generator, in the shape of the ICON challenge 2014", "seed": seed}
+        if family == "heavy-tails":
+            table = heavy_jobs(rng, jobs, park, slots, load)
+            kind = "heavytails"
+            provenance = {"source": "ecas generator, jobs with the spread of the ICON challenge 2014", "seed": seed}
+        else:
+            table = _jobs(rng, jobs, park, slots, load)
+            kind = "synthetic"
+            provenance = {"source": "ecas generator, in the shape of the ICON challenge 2014", "seed": seed}
     kind = f"{kind}{100 * load:03.0f}"
     if price_seed is not None:
         kind = f"{kind}p{price_seed:03d}"

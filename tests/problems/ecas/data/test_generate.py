@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import carbonopt as co
@@ -45,6 +46,23 @@ def test_a_data_centre_has_types_of_hosts() -> None:
     assert ((instance.jobs.deadline - instance.jobs.duration - instance.jobs.arrival) >= 0).all()
     full = instance.machines.idle_kw + instance.machines.capacity[:, 0] * 0.003
     assert (full >= 1.6 * instance.machines.idle_kw).all()
+    assert from_dict(instance.to_dict()).sha256 == instance.sha256
+
+
+def test_heavy_tails_have_the_spread_of_the_challenge() -> None:
+    """Standard deviations over means are .76 to 1.04 for durations and .82 to 1.39 for shares, the median .41 to .79."""
+    instance = co.generate("ecas", family="heavy-tails", jobs=2000, machines=70, resources=3, load=0.45, seed=3)
+    jobs = instance.jobs
+    assert instance.features()["load"] == pytest.approx(0.45, rel=0.15)
+    assert 0.76 <= jobs.duration.std() / jobs.duration.mean() <= 1.04
+    share = jobs.use / instance.machines.capacity.min(axis=0)
+    assert 0.82 <= share.std() / share.mean() <= 1.39
+    assert share.max() <= 0.931
+    assert 0.41 <= np.median(share) / share.mean() <= 0.79
+    assert (jobs.arrival + jobs.duration <= jobs.deadline).all()
+    assert instance.fits.all()
+    again = co.generate("ecas", family="heavy-tails", jobs=2000, machines=70, resources=3, load=0.45, seed=3)
+    assert again.sha256 == instance.sha256
     assert from_dict(instance.to_dict()).sha256 == instance.sha256
 
 
