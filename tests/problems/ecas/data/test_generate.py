@@ -50,7 +50,7 @@ def test_a_data_centre_has_types_of_hosts() -> None:
 
 
 def test_heavy_tails_have_the_spread_of_the_challenge() -> None:
-    """Standard deviations over means are .76 to 1.04 for durations and .82 to 1.39 for shares, the median .41 to .79."""
+    """Standard deviations over means are .76 to 1.04 for durations, .82 to 1.39 for shares; their median .41 to .79."""
     instance = co.generate("ecas", family="heavy-tails", jobs=2000, machines=70, resources=3, load=0.45, seed=3)
     jobs = instance.jobs
     assert instance.features()["load"] == pytest.approx(0.45, rel=0.15)
