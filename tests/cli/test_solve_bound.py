@@ -18,4 +18,4 @@ def test_a_bound_of_a_tree_is_told_apart(capsys: pytest.CaptureFixture[str]) -> 
     raised = solution.bound + 1e-6
     solve._print(replace(solution, bound=raised, info={**solution.info, "tree_bound": raised}))
     said = capsys.readouterr()
-    assert "the bound is that of a search tree; its certificate proves 1.143442" in said.out + said.err
+    assert "the bound is of a search tree; what `carbonopt check` recomputes is 1.143442" in said.out + said.err
