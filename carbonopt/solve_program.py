@@ -56,6 +56,20 @@ class ProgramSolution(Solution):
     values: FloatArray | None
     row_dual: FloatArray | None
 
+    @property
+    def schedule(self) -> pd.DataFrame:
+        """The schedule, one row a decision.
+
+        Raises
+        ------
+        ValueError
+            If there is none; it says how the program ended.
+        """
+        if self.columns is None and self.program_status is not self.status:
+            rows = f"the program of {self.instance}, with all that was added to it,"
+            raise ValueError(f"{rows} ended {self.program_status}, without a schedule")
+        return super().schedule
+
     def block(self, name: str) -> pd.DataFrame:
         """Return a block of variables or rows, one member a row.
 

@@ -52,6 +52,8 @@ def test_own_rows_that_nothing_keeps_say_nothing_of_the_instance(tiny):
     program.add_entries(row.index, program.block("x").index, 1.0)
     solution = co.solve_program(program, tiny["crowd"])
     assert solution.program_status == "infeasible"
+    with pytest.raises(ValueError, match="with all that was added to it, ended infeasible"):
+        _ = solution.schedule
     assert solution.status == "unknown"
     with pytest.raises(co.UnsupportedError, match="no values"):
         solution.block("never")

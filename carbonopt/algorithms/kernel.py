@@ -108,6 +108,7 @@ def loops(
     *,
     remaining: float = inf,
     problem: str = "",
+    command: str = "",
 ) -> Iterator[bool]:
     """Decide for all kernels that are called inside whether they run compiled; the outermost decision holds.
 
@@ -123,6 +124,8 @@ def loops(
         Time that is left for all [s].
     problem
         Name of the problem, for this line.
+    command
+        What compiles them beforehand, for this line; `carbonopt compile` by default.
 
     Yields
     ------
@@ -133,7 +136,7 @@ def loops(
     if _plan.get() is not None:
         yield _is_ready(kernels, compile_seconds, remaining)
         return
-    plan = _plan.set(_Plan(steps < PLAIN_STEPS, compile_seconds, f"carbonopt compile {problem}".rstrip()))
+    plan = _plan.set(_Plan(steps < PLAIN_STEPS, compile_seconds, command or f"carbonopt compile {problem}".rstrip()))
     try:
         yield _is_ready(kernels, compile_seconds, remaining)
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.errors import UnsupportedError
 from carbonopt.lessons import baselines, columns, exercises, fronts, gaps, greedy, regret, thresholds
 from carbonopt.lessons.lesson import Lesson
 
@@ -30,5 +30,5 @@ def lesson_of(number: int) -> Lesson:
         If there is none of that number.
     """
     if number not in LESSONS:
-        raise UnsupportedError(f"lesson {number}: must be {one_of(tuple(map(str, LESSONS)))}")
+        raise UnsupportedError(f"lesson {number}: must be a number from {min(LESSONS)} to {max(LESSONS)}")
     return LESSONS[number]

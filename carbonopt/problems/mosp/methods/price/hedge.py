@@ -30,6 +30,8 @@ SKIPPED_SHARE = 0.15
 """Probability with which a place that fits is passed over: the mix does not know which one hedges."""
 COMPILE_SECONDS = 20.0
 """What it takes to compile the loops, about, on a slow machine [s]."""
+COMPILE_COMMAND = "carbonopt risk --time-limit 60"
+"""What compiles them: `carbonopt compile` does not, since plans without scenarios never use them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +110,8 @@ def hedge(
     """
     moves = options.parameters(PriceParameters).search.moves(len(instance.jobs))
     steps = STEPS_A_MOVE * moves
-    with loops(steps, (anneal_risk,), COMPILE_SECONDS, remaining=options.seconds_left, problem="mosp") as ready:
+    kernels = (anneal_risk,)
+    with loops(steps, kernels, COMPILE_SECONDS, remaining=options.seconds_left, command=COMPILE_COMMAND) as ready:
         if not ready or moves == 0:
             return begin.schedule
         return _Hedge(instance, prices, begin, signals, options).search(moves, goal)
