@@ -31,13 +31,14 @@ from pathlib import Path
 
 from ecas_gap_cpsat import cp_sat_interval
 from machine import peak_bytes
-from mosp_gap import ONE_THREAD, memory_now, parse_lists
+from mosp_gap import memory_now, parse_lists
 from mosp_gap_cpsat import Numbers, nothing
 from mosp_gap_tables import CASE, LINE, add_gaps, summary, table
 
 import carbonopt
 from carbonopt.cli.compile import warm_up as compile_all
 from carbonopt.core.files import require_writable, write_bytes
+from carbonopt.core.threads import THREADS
 from carbonopt.problems.ecas.data.instance import EcasInstance
 
 SMOKE = {"jobs": 4, "machines": 2, "slots": 8, "load": 0.2}
@@ -76,7 +77,7 @@ def measure(name: str, instance: EcasInstance, seconds: float) -> Numbers:
 def measure_apart(name: str, path: Path, seconds: float) -> Numbers:
     """Run a case in a process of its own."""
     command = [sys.executable, __file__, "--only", name, "--instance", str(path), "--time-limit", str(seconds)]
-    environment = os.environ | dict.fromkeys(ONE_THREAD, "1")
+    environment = os.environ | dict.fromkeys(THREADS, "1")
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
     if done.returncode:
         return {"name": name, **nothing(f"ended with {done.returncode}"), **dict.fromkeys(COSTS)}

@@ -40,18 +40,19 @@ def info(files: console.Files, output: tables.TableFile = None, json_output: con
             content |= problem.role("inspect")(instance) if "inspect" in problem.roles else {}
         except TooLargeError as error:
             content["warnings"] = [str(error)]
-        warnings = content.pop("warnings", [])
+        warnings = content.pop("warnings", None)
         if target is not None:
             write_table(target, _frame(content))
         if json_output:
-            console.print_json(content | ({"warnings": warnings} if warnings else {}))
+            console.print_json(content if warnings is None else content | {"warnings": warnings})
         else:
             rows = [[key, _shown(value)] for key, value in content.items()]
             tables.print_table(str(path), ["feature", "value"], rows)
-            for line in warnings[: console.SHOWN]:
+            told = warnings or []
+            for line in told[: console.SHOWN]:
                 console.say(f"warning: {path}: {one_line(line)}")
-            if len(warnings) > console.SHOWN:
-                console.say(f"warning: {path}: and {len(warnings) - console.SHOWN} more (--json lists all)")
+            if len(told) > console.SHOWN:
+                console.say(f"warning: {path}: and {len(told) - console.SHOWN} more (--json lists all)")
         return 0
 
     console.each_file(files, work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -57,7 +57,12 @@ def report(
     else:
         names = [str(name) for name in frame.columns]
         cells = [
-            [percent(cell / 100) if name in GAPS else number(cell, 4) for name, cell in zip(names, row, strict=True)]
-            for row in frame.itertuples(index=False)
+            [_shown(name, cell) for name, cell in zip(names, row, strict=True)] for row in frame.itertuples(index=False)
         ]
         tables.print_table("gaps to the best proven bound", [name.removesuffix(" [%]") for name in names], cells)
+
+
+def _shown(name: str, cell: Any) -> str:
+    if name in GAPS:
+        return percent(None if cell is None else cell / 100)
+    return number(cell, 4)

@@ -220,7 +220,7 @@ class TestReproduce:
     def test_another_problem(self) -> None:
         co.generate("mosp", jobs=3).write("mosp.json")
         assert "runs on purchasing, not on mosp" in errors("reproduce", "gaia-8", "mosp.json")[0]
-        assert "unknown figure 'gaia-1'" in errors("reproduce", "gaia-1")[0]
+        assert "unknown figure 'gaia-99'" in errors("reproduce", "gaia-99")[0]
 
 
 @pytest.mark.parametrize("problem", ["mosp", "elastic"])
