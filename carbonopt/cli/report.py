@@ -38,7 +38,7 @@ def report(
     """Make a page for the browser of a campaign, or print how far each method is from the best bounds."""
     from carbonopt.report.page import report_page
     from carbonopt.report.rows import read_rows, report_rows
-    from carbonopt.report.tables import GAPS, gap_table
+    from carbonopt.report.tables import gap_table
 
     if table is not None and table not in FORMATS:
         raise UnsupportedError(f"--table {shown(table)}: must be {one_of(tuple(FORMATS))}")
@@ -63,6 +63,8 @@ def report(
 
 
 def _shown(name: str, cell: Any) -> str:
+    from carbonopt.report.tables import GAPS
+
     if name in GAPS:
         return percent(None if cell is None else cell / 100)
     return number(cell, 4)
