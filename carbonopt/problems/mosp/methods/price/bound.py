@@ -34,7 +34,7 @@ class Proof:
         The bound by branches on the number of rejected jobs; None before `count_rejections`, or where that is skipped.
     tree
         The bound of a search tree, by beams or HiGHS: it has no certificate.
-    typical_cost, work
+    mean_free_cost, work
         What a job costs on average where capacity is ignored, in size, and its mean units x slots.
     """
 
@@ -45,7 +45,7 @@ class Proof:
         value = dual.safe(self.prices)
         self.price_bound = np.inf if value is None else value
         self.tree = -np.inf
-        self.typical_cost = dual.mean_least_cost(self.prices) or 1.0
+        self.mean_free_cost = dual.mean_least_cost(self.prices) or 1.0
         self.work = float((instance.jobs.demand.sum(axis=1) * instance.jobs.duration).mean()) or 1.0
         self.rejections: Rejections | None = None
 
@@ -65,12 +65,12 @@ class Proof:
             self.dual.hard,
             self.dual.soft,
             self.prices,
-            scale=self.typical_cost / self.work,
+            scale=self.mean_free_cost / self.work,
             remaining=lambda: options.remaining,
             spend=lambda: options.spend(self.dual.steps),
         )
         for temperature in self.params.bound.temperatures:
-            ascent.smooth([temperature * self.typical_cost], self.params.bound.iterations)
+            ascent.smooth([temperature * self.mean_free_cost], self.params.bound.iterations)
             yield self._with(ascent.prices)
         ascent.step(self.params.bound.steps)
         yield self._with(ascent.prices)
@@ -87,7 +87,7 @@ class Proof:
         if len(self.dual.table.group) > self.params.rejections.most_shapes:
             return
         self.rejections = Rejections(
-            self.dual, self.prices, self.price_bound, self.typical_cost, self.work, self.params, goal
+            self.dual, self.prices, self.price_bound, self.mean_free_cost, self.work, self.params, goal
         )
         for _ in self.rejections.split(options):
             yield self.certified

@@ -72,7 +72,7 @@ class Rejections:
         Of capacity, flat: those of the best bound without branches.
     bound
         That bound.
-    typical_cost, work
+    mean_free_cost, work
         Cost and units x slots of a typical job.
     params
         Of the method.
@@ -95,13 +95,13 @@ class Rejections:
         dual: Dual,
         prices: FloatArray,
         bound: float,
-        typical_cost: float,
+        mean_free_cost: float,
         work: float,
         params: PriceParameters,
         goal: float = np.inf,
     ) -> None:
         self.dual = dual
-        self.typical_cost = typical_cost
+        self.mean_free_cost = mean_free_cost
         self.work = work
         self.goal = goal
         self.params = params.rejections
@@ -207,12 +207,12 @@ class Rejections:
             np.concatenate([branch.prices, branch.charges[active] / unit]),
             lower=np.concatenate([np.zeros(capacity), low]),
             upper=np.concatenate([np.full(capacity, largest), high]),
-            scale=self.typical_cost / self.work,
+            scale=self.mean_free_cost / self.work,
             remaining=lambda: options.remaining,
             spend=lambda: options.spend(dual.steps),
             goal=self.goal,
         )
-        temperatures = [temperature * self.typical_cost for temperature in self.ascent.temperatures]
+        temperatures = [temperature * self.mean_free_cost for temperature in self.ascent.temperatures]
         ascent.smooth(temperatures, self.ascent.iterations)
         estimate = self.sets @ rejected
         ascent.step(self.params.steps)

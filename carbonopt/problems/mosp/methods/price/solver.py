@@ -83,9 +83,9 @@ class Solver:
         self.places: Places = make_places(dual, self.proof.prices, self.params.places)
         self.must_run = not np.isfinite(dual.table.rejection_cost)
         self.rejects = bool(dual.relaxed(self.proof.prices).rejected.any())  # as far as the relaxation tells
-        self.mean_cost = dual.mean_least_cost(self.proof.prices) or self.proof.typical_cost
+        self.mean_cost = dual.mean_least_cost(self.proof.prices) or self.proof.mean_free_cost
         search = self.params.search
-        typical = self.proof.typical_cost
+        typical = self.proof.mean_free_cost
         self.empty = new_state(
             instance,
             dual,
@@ -122,7 +122,7 @@ class Solver:
     def _targets(self) -> Targets | None:
         params = self.params.start
         options = replace(self.options.part(params.time_share), callback=None, start=None)
-        excess = params.most_excess * self.proof.typical_cost
+        excess = params.most_excess * self.proof.mean_free_cost
         return solve_restricted(self.dual, self.places, self.proof.prices, excess, params, options)
 
     def _inserted(self, order: IntArray) -> State:

@@ -76,13 +76,13 @@ class Grid:
         return Grid(instance.time.slots, per_slot, instance.time.slot_hours / per_slot)
 
     @staticmethod
-    def near(instance: PurchasingInstance, hours: float, of: int = 1) -> Grid:
+    def near(instance: PurchasingInstance, hours: float, coarser: int = 1) -> Grid:
         """Return the grid whose cells are of about so many hours, and at most a slot.
 
-        The number of cells of a slot is a multiple of `of`, so that each cell lies in one of a grid of `of` a slot.
+        The number of cells of a slot is a multiple of `coarser`, so that each lies in a cell of the grid of `coarser`.
         """
-        cells = of * max(1, round(instance.time.slot_hours / hours / of))
-        return Grid.of(instance, cells if cells * instance.time.slots <= MOST_CELLS else of)
+        cells = coarser * max(1, round(instance.time.slot_hours / hours / coarser))
+        return Grid.of(instance, cells if cells * instance.time.slots <= MOST_CELLS else coarser)
 
     @property
     def cells(self) -> int:

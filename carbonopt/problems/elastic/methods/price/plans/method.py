@@ -132,9 +132,9 @@ class _Solver:
     def state(self, bound: Bound, level: IntArray) -> State:
         """Return a state of the search in which the jobs have these levels, some of them perhaps none."""
         carbon = self.columns.carbon(level)
-        missing = 10 * float(np.abs(bound.least).sum() + self.work_price * self.table.work.sum())
+        unplanned = 10 * float(np.abs(bound.least).sum() + self.work_price * self.table.work.sum())
         runs = np.bincount(self.columns.flat_job, level > 0, len(carbon)) > 0
-        carbon = np.where(runs, carbon, missing)
+        carbon = np.where(runs, carbon, unplanned)
         paid = bound.prices[self.columns.flat_slot] * self.columns.servers(level)
         excess = carbon + np.bincount(self.columns.flat_job, paid, len(carbon)) - bound.least
         repair = self.params.repair
@@ -147,7 +147,7 @@ class _Solver:
             guess=self.pricer.guess.copy(),
             price=bound.prices,
             least=bound.least,
-            missing=np.array([missing]),
+            unplanned=np.array([unplanned]),
             slot_first=self.slot_first,
             slot_job=self.slot_job,
             total=np.full(2, carbon.sum()),
@@ -219,7 +219,7 @@ class _Solver:
             begin, end = (hot * (cold / hot) ** ((number + more) / len(moves)) for more in (0, 1))
             self.options.spend(PUT_STEPS * part)
             search(part, self.random, begin, end, self.table, self.scratch, state)
-        if state.total[1] < state.missing[0]:
+        if state.total[1] < state.unplanned[0]:
             self.offer(state.best, bound)
 
     def closed(self, bound: Bound) -> bool:

@@ -37,14 +37,14 @@ class State(NamedTuple):
     room
         Servers that each slot has left, shape (T,).
     carbon
-        Of each job's plan [g]; `missing` where it has none, shape (N,).
+        Of each job's plan [g]; `unplanned` where it has none, shape (N,).
     excess
         Of each plan's reduced cost over the least one of its job [g], shape (N,).
     guess
         Break price of each job when it was last priced, shape (N,).
     price, least
         Slot prices [g per server] and each job's least reduced cost at them, shapes (T,) and (N,).
-    missing
+    unplanned
         What a job without a plan counts [g], shape (1,).
     slot_first, slot_job
         Jobs whose window holds slot t are ``slot_job[slot_first[t]:slot_first[t + 1]]``.
@@ -64,7 +64,7 @@ class State(NamedTuple):
     guess: FloatArray
     price: FloatArray
     least: FloatArray
-    missing: FloatArray
+    unplanned: FloatArray
     slot_first: IntArray
     slot_job: IntArray
     total: FloatArray
@@ -98,7 +98,7 @@ def settle(j: int, tab: Table, state: State) -> None:
             paid += state.price[first + i] * tab.servers[p, k]
             runs = True
     if not runs:
-        carbon = state.missing[0]
+        carbon = state.unplanned[0]
     state.carbon[j] = carbon
     state.excess[j] = carbon + paid - state.least[j]
 
