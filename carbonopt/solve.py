@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from carbonopt.check import AGREEMENT, check, report_on
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.core.files import require_writable
+from carbonopt.core.files import require_log
 from carbonopt.core.instance import Instance
 from carbonopt.core.interrupt import is_asked
 from carbonopt.core.leftover import wait
@@ -102,7 +102,7 @@ def solve(
     """
     problem = problem_of(instance.problem)
     if log_file is not None:
-        require_writable(log_file)
+        require_log(log_file)
     keeper = _Keeper(callback, instance)
     start = None if initial_solution is None else _checked_start(instance, initial_solution)
     wait()

@@ -12,7 +12,7 @@ import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, UnsupportedError
-from carbonopt.core.files import replace_file, require_writable
+from carbonopt.core.files import replace_file, require_log
 from carbonopt.core.instance import Instance
 from carbonopt.core.options import Options, Progress, Schedule, TimeLimit, seconds_of
 from carbonopt.core.solution import Outcome, Solution
@@ -187,7 +187,7 @@ def solve_program(
     reading = _reading(program, instance)
     program.complete()
     if log_file is not None:
-        require_writable(log_file)
+        require_log(log_file)
     options = Options(
         seconds_of(time_limit, work_limit),
         mip_rel_gap,

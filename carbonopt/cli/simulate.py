@@ -11,7 +11,7 @@ from carbonopt.cli import console, progress, tables
 from carbonopt.cli.names import policies_named
 from carbonopt.core import display
 from carbonopt.core.errors import PolicyError, UnsupportedError, one_line
-from carbonopt.core.interrupt import INTERRUPTED, is_asked
+from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
@@ -85,7 +85,7 @@ def _simulate_file(
     known = console.forecast(forecast)
     is_table = output is not None and console.is_table(output) and not output.is_dir()
     solutions: list[Solution] = []
-    failed = False
+    failed = stopped = False
     for name in names:
         target = None if is_table else _target(output, files, path, name, len(names))
         meter = progress.Meter(f"{instance.name} {name}", None)
@@ -97,7 +97,10 @@ def _simulate_file(
             _keep_partial(error, instance, path)
             failed = True
             continue
-        except KeyboardInterrupt:  # before the policy began, or after it ended
+        except KeyboardInterrupt:  # before the policy began, or after it ended; or its file raises it itself
+            if not solutions:
+                raise
+            stopped = True
             break
         finally:
             meter.close()
@@ -113,7 +116,7 @@ def _simulate_file(
             console.print_json(found.summary())
     elif solutions:
         _print(instance.name, solutions)
-    if is_asked() or any(found.status is Status.INTERRUPTED for found in solutions):
+    if stopped or any(found.status is Status.INTERRUPTED for found in solutions):
         return INTERRUPTED
     return 1 if failed or not all(found.has_solution for found in solutions) else 0
 

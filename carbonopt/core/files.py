@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import gzip
 import io
@@ -96,14 +97,26 @@ def _unpacked(content: bytes) -> Iterator[bytes]:
 def write_bytes(path: PathLike, content: bytes) -> None:
     """Write bytes to `path`, gzip if the name ends in ``.gz``: a reader sees the old file or the new one, never half.
 
-    A device or pipe, such as ``/dev/stdout``, is written to as it is.
+    A device or pipe, such as ``/dev/stdout``, is written to as it is; a pipe that nobody reads is refused.
     """
     packed = gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content
     if is_device(path):
-        with _told(path):
-            Path(path).write_bytes(packed)
+        with _told(path), os.fdopen(_opened(path), "wb") as file:
+            file.write(packed)
     else:
         replace_file(path, lambda part: _write(part, packed))
+
+
+def _opened(path: PathLike) -> int:
+    """Open a device or pipe to write; a pipe that nobody reads is an error at once, and does not block."""
+    try:
+        number = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError(errno.ENXIO, "nobody reads this pipe") from None
+        raise
+    os.set_blocking(number, True)
+    return number
 
 
 def replace_file(path: PathLike, write: Callable[[Path], None]) -> None:
@@ -112,9 +125,11 @@ def replace_file(path: PathLike, write: Callable[[Path], None]) -> None:
     Raises
     ------
     InputError
-        If it cannot be written: what stood at `path` is then as it was.
+        If it cannot be written, or no file stands there but a device or pipe: what stood at `path` is then as it was.
     """
     require_writable(path)
+    if is_device(path):
+        raise InputError(Fault("", "cannot be written: is a device or pipe, and no file", file=str(path)))
     target = Path(os.path.realpath(path))
     part = target.with_name(f".{secrets.token_hex(8)}.part{target.suffix[:8]}")
     try:
@@ -207,3 +222,16 @@ def require_writable(path: PathLike) -> None:
         problem = f"the folder {str(target.parent)!r} is read-only"
     if problem is not None:
         raise InputError(Fault("", f"cannot be written: {problem}", file=str(path)))
+
+
+def require_log(path: PathLike) -> None:
+    """Refuse a path at which no log can be kept.
+
+    Raises
+    ------
+    InputError
+        If no file can be written there, or it is a named pipe: a solver would wait for who reads it.
+    """
+    require_writable(path)
+    if Path(path).is_fifo() and Path(path).parent != Path("/dev"):
+        raise InputError(Fault("", "is a named pipe: name a file, or /dev/stdout", file=str(path)))

@@ -84,6 +84,15 @@ def test_a_policy_file_that_ends_python_is_told(folder, code):
         load_policy("p.py:P")
 
 
+@pytest.mark.parametrize("policies", ["p.py:P", "no-wait,p.py:P"])
+def test_a_policy_file_that_raises_an_interrupt_is_an_interrupt(folder, policies):
+    """It ended the command in silence with exit code 0; which of the two it was, nobody can tell."""
+    (folder / "p.py").write_text("raise KeyboardInterrupt")
+    done = run("simulate", TINY["reservedpulls_3"], "-p", policies)
+    assert done.exit_code == 130
+    assert "interrupted" in done.stderr or "no-wait" in done.stdout
+
+
 def test_closed_streams_lose_no_answer(folder):
     command = f'"{sys.executable}" -m carbonopt solve "{TINY["crowd"]}" -m lp -o s.json <&- >&- 2>&-'
     assert subprocess.run(command, shell=True, check=False, cwd=folder).returncode == 0

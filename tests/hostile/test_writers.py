@@ -167,3 +167,27 @@ def test_a_log_that_cannot_be_kept_is_told_in_one_line(folder, factor):
     done = run("solve", "i.json", "-m", "milp", "--log-file", "/dev/full")
     assert done.exit_code == 0
     assert done.stderr == "warning: /dev/full: the log cannot be kept: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("solve", "i.json", "-m", "lp", "-o", "p.json"),
+        ("solve", "i.json", "-m", "lp", "--log-file", "p.json"),
+        ("compare", "i.json", "-m", "lp", "-o", "p.csv"),
+        ("export", "i.json", "-o", "p.lp"),
+    ],
+)
+def test_a_pipe_that_nobody_reads_is_told_and_stays(folder, arguments):
+    pipe = folder / arguments[-1]
+    os.mkfifo(pipe)
+    assert len(errors(*arguments)) == 1
+    assert pipe.is_fifo()
+
+
+def test_a_pipe_that_is_read_gets_the_whole_file(folder):
+    os.mkfifo("p.json")
+    reader = os.open("p.json", os.O_RDONLY | os.O_NONBLOCK)
+    assert run("solve", "i.json", "-m", "lp", "-o", "p.json").exit_code == 0
+    assert json.loads(os.read(reader, 2**16))["method"] == "lp"
+    os.close(reader)
