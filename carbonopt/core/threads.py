@@ -1,7 +1,7 @@
 """How many threads the libraries below numpy and scipy take: one for the command and for runs of a campaign.
 
-Matrices here are small. A second thread of OpenBLAS waits in a busy loop between them: two runs of
-`replan` for 20 jobs took 4, 7 and 106 CPU seconds with one thread, with two, and with two beside other work.
+Matrices here are small. A second thread of OpenBLAS waits in a busy loop between them:
+`carbonopt.algorithms.banded` has the figures of one case.
 """
 
 from __future__ import annotations
