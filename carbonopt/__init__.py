@@ -4,6 +4,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from carbonopt.core import clock as _clock  # noqa: F401  it notes when the command began
 from carbonopt.core.interrupt import begin_or_end_command
 from carbonopt.core.memory import require_addresses
 from carbonopt.core.threads import take_one_thread

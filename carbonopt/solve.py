@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.check import AGREEMENT, check, report_on
+from carbonopt.core.clock import left_of
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.files import require_log
 from carbonopt.core.instance import Instance
@@ -120,7 +121,7 @@ def solve(
     if checkpoint is not None:
         keeper.save = lambda outcome: checkpoint(_solution(instance, name, options, outcome))
     try:
-        outcome = problem.run(name, instance, options)
+        outcome = problem.run(name, instance, replace(options, time_limit=left_of(options.time_limit)))
     except KeyboardInterrupt:
         outcome = keeper.outcome(start)
     if keeper.stopped or is_asked():  # and the signal was lost in code of others: the run ended early, or just then

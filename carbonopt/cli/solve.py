@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from carbonopt.cli import console, progress, tables
-from carbonopt.core import display
+from carbonopt.core import clock, display
 from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
@@ -57,8 +58,14 @@ def solve(
     if verbose and json_output:
         raise UnsupportedError("--verbose and --json both print to stdout: keep the log with --log-file instead")
 
+    begun = clock.began()
+
     def work(path: Path) -> int:
-        return _solve_file(path, method, options, output, files, start, json_output)
+        nonlocal begun
+        try:
+            return _solve_file(path, method, options, output, files, start, json_output, begun)
+        finally:
+            begun = time.perf_counter()
 
     console.each_file(files, work)
 
@@ -87,6 +94,7 @@ def _solve_file(
     files: list[Path],
     start: Path | None,
     json_output: bool,
+    begun: float,
 ) -> int:
     import carbonopt as co
 
@@ -98,7 +106,8 @@ def _solve_file(
         options = options | {"initial_solution": co.read_solution(start)}
     meter = progress.Meter(f"{instance.name} {method}", options["time_limit"], options["work_limit"])
     save = None if target is None else lambda interim: interim.write(target)
-    solution = co.solve(instance, method, **options, callback=meter, checkpoint=save)
+    with clock.counting_from(begun):
+        solution = co.solve(instance, method, **options, callback=meter, checkpoint=save)
     meter.close()
     if target is None and solution.status is Status.INTERRUPTED and solution.has_solution:
         target = Path(f"{console.stem(path)}.interrupted.json")

@@ -223,6 +223,7 @@ def best_place(
             full = -1
             busy = 0
             added = 0.0
+            is_dear = False
             for t in range(s + length - 1, s - 1, -1):
                 for r in range(resources):
                     if state.load[m, t, r] + tables.use[j, r] > tables.capacity[m, r]:
@@ -233,6 +234,11 @@ def best_place(
                     busy += 1
                 else:
                     added += tables.idle[m, t]
+                    if ranking.score[i] + weight * (added + tables.least_idle[m]) >= best:
+                        is_dear = True
+                        break
+            if is_dear:
+                continue
             if full >= 0:
                 for other in range(max(full - length + 1, 0), full + 1):
                     state.closed[other + 1] = stamp

@@ -37,6 +37,9 @@ PRICE_KERNELS = (search, fill, least_starts, eject)
 COMPILE_SECONDS = 20.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
 
+SECOND_GREEDY = 4.0
+"""Times of a greedy schedule that must be left for a second one by another order."""
+
 
 def compiled(steps: float, options: Options) -> AbstractContextManager[bool]:
     """Decide whether the kernels are compiled, for about so many loop steps and the time that is left."""
@@ -123,7 +126,12 @@ def search_from(
     """Return the best state of greedy insertion, of the user's start, and of the search from the better one."""
     plain = by_energy(tables)
     ranking = ranked(tables, prefix(prices), params.search.guide)
-    candidates = [filled(instance, tables, order, options) for order in (ranking, plain)]
+    candidates = []
+    for order in (ranking, plain):
+        begun = options.elapsed
+        candidates.append(filled(instance, tables, order, options))
+        if options.remaining < SECOND_GREEDY * (options.elapsed - begun):
+            break  # places for jobs that have none, and the search, are worth more than a second beginning
     if options.start is not None:
         candidates.append(restored(instance, tables, *from_schedule(instance, options.start)))
     state = min(candidates, key=lambda found: value_of(tables, found))
