@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 PACKAGES = ("carbonopt", "numpy", "highspy")
 
@@ -17,12 +18,15 @@ def installed_versions() -> dict[str, str]:
     >>> list(installed_versions())
     ['carbonopt', 'numpy', 'highspy']
     """
+    return {"carbonopt": str(sys.modules["carbonopt"].__version__)} | {name: _version(name) for name in PACKAGES[1:]}
+
+
+@cache
+def _version(package: str) -> str:
+    """Return what the package's metadata say; to read them again takes 2 ms, longer than to check a small schedule."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"carbonopt": str(sys.modules["carbonopt"].__version__)}
-    for package in PACKAGES[1:]:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
