@@ -148,7 +148,7 @@ def _proven(instance: Instance, solution: Solution, run: Run) -> Solution:
 
 def _not_rechecked(solution: Solution) -> Solution:
     """Return an infeasible solution without certificate, which says on whose word it is so."""
-    by = "HiGHS" if "highs_status" in solution.info else "the method"
+    by = "HiGHS" if "highs_status" in solution.info else f"method {solution.method}"
     return replace(solution, info={**solution.info, "infeasible_by": f"{by}, without a certificate: not rechecked"})
 
 

@@ -89,8 +89,14 @@ def test_entries_that_are_no_numbers_or_nowhere_are_refused(tiny):
             program.add_entries(row.index, [0], [value])
     with pytest.raises(co.UnsupportedError, match="block 'other': a bound or cost is not a number"):
         program.add_rows("other", 1, upper=np.nan)
-    program.add_entries(row.index, [999], [1.0])
-    with pytest.raises(co.UnsupportedError, match="each column must be from 0 to 11"):
+    with pytest.raises(co.UnsupportedError, match=r"in row mine\(0\): each column must be from 0 to 11, not 999"):
+        program.add_entries(row.index, [0, 999], [1.0, 1.0])
+    with pytest.raises(co.UnsupportedError, match="each column must be from 0 to 11, not -1"):
+        program.add_entries(row.index, [-1], 1.0)
+    with pytest.raises(co.UnsupportedError, match="3 columns and 2 values do not fit: must be as many, or one"):
+        program.add_entries(row.index[0], [0, 1, 2], [1.0, 2.0])
+    program.add_entries(row.index + 7, [0], [1.0])
+    with pytest.raises(co.UnsupportedError, match="each row must be from 0 to"):
         co.solve_program(program, tiny["crowd"])
 
 

@@ -15,7 +15,7 @@ from carbonopt.core.jsonfile import write_json
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
-from carbonopt.core.tablefile import write_table
+from carbonopt.core.tablefile import write_shown
 
 SECONDS = 20.0
 """Default time of one method: a comparison runs several."""
@@ -109,7 +109,7 @@ def _compare_file(
     bound = best_bound(solutions)
     if target is not None:
         if console.is_table(target):
-            write_table(target, gap_table(solutions))
+            write_shown(target, gap_table(solutions), *_cells(solutions, bound))
         else:
             write_json(target, {"instance": instance.name, "rows": [s.summary() for s in solutions]})
     if json_output:
@@ -122,8 +122,8 @@ def _compare_file(
     return 0 if any(s.has_solution or s.bound is not None for s in solutions) else 1
 
 
-def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
-    sense = solutions[0].sense
+def _cells(solutions: list[Solution], bound: float | None) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the table."""
     shown = console.filled(problem_of(solutions[0].problem).shown, solutions)
     columns = ["method", "status", "objective", "own bound", "gap", "seconds", *shown.values()]
     rows = [
@@ -138,9 +138,14 @@ def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
         ]
         for s in solutions
     ]
+    return columns, rows
+
+
+def _print(name: str, solutions: list[Solution], bound: float | None) -> None:
+    sense = solutions[0].sense
     side = "above" if sense == "min" else "below"
     if bound is None:
         proven = "no bound is proven"
     else:
         proven = f"gap {side} the best proven bound {display.number(bound, 7)}"
-    tables.print_table(f"{name}: {sense}imise; {proven}", columns, rows)
+    tables.print_table(f"{name}: {sense}imise; {proven}", *_cells(solutions, bound))

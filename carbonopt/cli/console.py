@@ -130,6 +130,12 @@ def print_json(content: dict[str, Any]) -> None:
     print("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text), flush=True)
 
 
+def require_one_format(csv: bool, json_output: bool) -> None:
+    """Refuse two formats for one output."""
+    if csv and json_output:
+        raise UnsupportedError("--csv and --json both print to stdout: choose one")
+
+
 def print_written(path: Path, json_output: bool, note: str = "", **facts: Any) -> None:
     """Say which file was written: its name and a note for a person, one JSON object for a program."""
     if json_output:

@@ -167,6 +167,7 @@ def ecas(
             co.read(source), idle_watts, on_kg, units_per_machine, zone, windows, slot_minutes, name
         )
     target = make.write(instance, output, [] if source is None else [source])
+    make.warn_of_stuck(instance, target)
     told = {"instance": instance.name, "sha256": instance.sha256}
     console.print_written(target, json_output, **told)
 
@@ -182,6 +183,7 @@ def _convert(problem: str, arguments: dict[str, Any]) -> None:
         console.require_new(output, inputs)
     instance = problem_of(problem).role("convert")(reading=groups.reading_of(arguments), **arguments)
     target = make.write(instance, output, inputs)
+    make.warn_of_stuck(instance, target)
     counts = {key: instance.provenance.get(key, 0) for key in ("dropped_jobs", "short_jobs_left_out")}
     note = f"{len(instance.jobs)} jobs"
     for count, what in zip(counts.values(), ("past the horizon", "too short"), strict=True):

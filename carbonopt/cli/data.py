@@ -46,8 +46,9 @@ def info(files: console.Files, output: tables.TableFile = None, json_output: con
         if json_output:
             console.print_json(content if warnings is None else content | {"warnings": warnings})
         else:
-            rows = [[key, _shown(value)] for key, value in content.items()]
+            rows = [[key, _shown(value)] for key, value in content.items() if key != "sha256"]
             tables.print_table(str(path), ["feature", "value"], rows)
+            print(f"sha256 {instance.sha256}")  # whole at 80 columns, to be copied
             told = warnings or []
             for line in told[: console.SHOWN]:
                 console.say(f"warning: {path}: {one_line(line)}")

@@ -39,6 +39,7 @@ from carbonopt.cli import (
     risk,
     simulate,
     solve,
+    timetable,
 )
 from carbonopt.core import interrupt
 from carbonopt.core.errors import one_line
@@ -157,8 +158,8 @@ def options(
 
 
 for module in (
-    plan, controller, fetch, solve, check, compare, learn, simulate, regret, risk, pareto, reproduce, data, diagnose,
-    extend, export, bench, report, instances, bks, plot, compile, params, lesson,
+    plan, controller, fetch, solve, timetable, check, compare, learn, simulate, regret, risk, pareto, reproduce, data,
+    diagnose, extend, export, bench, report, instances, bks, plot, compile, params, lesson,
 ):  # fmt: skip
     module.register(app)
 

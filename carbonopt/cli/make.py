@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from carbonopt.cli import console
-from carbonopt.core.errors import UnsupportedError, one_of
+from carbonopt.core.errors import TooLargeError, UnsupportedError, one_of
 from carbonopt.core.files import file_name
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_names, problem_of
@@ -190,6 +190,21 @@ def write(instance: Instance, output: Path | None, inputs: Sequence[Path] = ()) 
     console.require_new(target, inputs)
     instance.write(target)
     return target
+
+
+def warn_of_stuck(instance: Instance, target: Path) -> None:
+    """Say in one line that jobs cannot run even alone, for whatever reason."""
+    problem = problem_of(instance.problem)
+    if "stuck" not in problem.roles:
+        return
+    try:
+        found = [str(finding) for finding in problem.role("stuck")(instance)]
+    except TooLargeError:
+        return
+    if found:
+        others = len(found) - 1
+        more = "" if not others else f", and {others} other job{'s' * (others > 1)} cannot run either"
+        console.say(f"warning: {target}: {found[0]}{more}: `carbonopt diagnose` says all")
 
 
 def require_unused(needed: str, used: dict[str, bool], what: str = "carbon files") -> None:

@@ -99,7 +99,7 @@ def plan(
     from carbonopt.planning.site import Terms
 
     console.require_target(output, [queue, *(carbon or ()), *(price or ())], console.JSON + console.TABLE)
-    _require_one_format(csv, json_output)
+    console.require_one_format(csv, json_output)
     made = make_plan(
         queue,
         files(carbon),
@@ -149,7 +149,7 @@ def replan(
     from carbonopt.planning.replan import replan as make_plan
 
     console.require_target(output, [plan_file, queue, *(carbon or ()), *(price or ())], console.JSON + console.TABLE)
-    _require_one_format(csv, json_output)
+    console.require_one_format(csv, json_output)
     made = make_plan(
         read_plan(plan_file),
         files(carbon),
@@ -196,11 +196,6 @@ def files(carbon: list[Path] | None) -> list[Path]:
     if not carbon:
         raise UnsupportedError("--carbon is missing: name at least one file of the forecast")
     return carbon
-
-
-def _require_one_format(csv: bool, json_output: bool) -> None:
-    if csv and json_output:
-        raise UnsupportedError("--csv and --json both print to stdout: choose one")
 
 
 def _finish(made: Plan, output: Path | None, gantt: Path | None, csv: bool, json_output: bool) -> None:

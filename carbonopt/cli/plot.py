@@ -9,6 +9,8 @@ import typer
 
 from carbonopt.cli import console
 from carbonopt.core.errors import UnsupportedError, one_line
+from carbonopt.core.instance import Instance
+from carbonopt.core.solution import Solution
 
 UNDRAWABLE = ("instance", "format", "horizon", "release", "scale")
 """Violations with which a schedule is not one of this instance, or is off the axes."""
@@ -30,11 +32,26 @@ def plot(
     json_output: console.Json = False,
 ) -> None:
     """Draw a schedule: load over time, every run as a bar, or the prices that prove the bound."""
-    import carbonopt as co
     from carbonopt.plotting.figure import save
     from carbonopt.plotting.style import style
 
     console.require_target(output, [instance_file, solution_file], console.FIGURE)
+    instance, solution = read_pair(instance_file, solution_file)
+    with style(theme=theme, size=size, tz=tz):
+        save(solution.plot(instance, kind), output)
+    console.print_written(output, json_output, instance=instance.name)
+
+
+def read_pair(instance_file: Path, solution_file: Path) -> tuple[Instance, Solution]:
+    """Return an instance and a solution of it, with a warning for each violation.
+
+    Raises
+    ------
+    UnsupportedError
+        If the solution has no schedule, or one that cannot be shown on the instance's clock.
+    """
+    import carbonopt as co
+
     instance = co.read(instance_file)
     solution = co.read_solution(solution_file)
     if not solution.has_solution:
@@ -43,6 +60,4 @@ def plot(
         if violation.constraint in UNDRAWABLE:
             raise UnsupportedError(f"{solution_file}: {violation}")
         console.say(f"warning: {solution_file}: {one_line(str(violation))}")
-    with style(theme=theme, size=size, tz=tz):
-        save(solution.plot(instance, kind), output)
-    console.print_written(output, json_output, instance=instance.name)
+    return instance, solution

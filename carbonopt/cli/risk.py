@@ -14,7 +14,7 @@ from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.status import Status
-from carbonopt.core.tablefile import write_table
+from carbonopt.core.tablefile import write_shown, write_table
 
 if TYPE_CHECKING:
     from carbonopt.core.instance import Instance
@@ -126,7 +126,7 @@ def _one(
             break
         rows.append(plan_row(instance, scenarios, found, level))
         if output is not None:
-            write_table(output, pd.DataFrame(rows))
+            write_shown(output, pd.DataFrame(rows), *_cells(rows, level))
         if schedule is not None and found.solution is not None:
             write_table(schedule, found.solution.schedule)
         if proof is not None:
@@ -141,7 +141,7 @@ def _one(
         facts = {"instance": instance.name, "scenarios": len(scenarios)}
         console.print_json({**facts, "rows": console.records(pd.DataFrame(rows))})
     else:
-        _print(f"{instance.name}: plans for {len(scenarios)} scenarios", rows, level)
+        tables.print_table(f"{instance.name}: plans for {len(scenarios)} scenarios", *_cells(rows, level))
     return worst
 
 
@@ -176,11 +176,12 @@ def _scenarios(instance: Instance, forecast: list[str]) -> Scenarios:
     return Scenarios.of_archives(instance, archives)
 
 
-def _print(title: str, rows: Sequence[dict[str, Any]], level: float) -> None:
+def _cells(rows: Sequence[dict[str, Any]], level: float) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the table."""
     heads = ["plan for", "mean", f"mean of worst {100 * (1 - level):.3g} %", "worst", "its measure", "bound", "gap"]
     names = ("mean", "cvar", "worst", "value", "bound")
     cells = [
         [row["plan"], *(display.number(row.get(name), 6) for name in names), display.percent(row["gap"])]
         for row in rows
     ]
-    tables.print_table(title, heads, cells)
+    return heads, cells

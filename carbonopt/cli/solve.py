@@ -109,11 +109,13 @@ def _solve_file(
     with clock.counting_from(begun):
         solution = co.solve(instance, method, **options, callback=meter, checkpoint=save)
     meter.close()
-    if target is None and solution.status is Status.INTERRUPTED and solution.has_solution:
+    kept = solution.status is Status.INTERRUPTED and solution.has_solution
+    if target is None and kept:
         target = Path(f"{console.stem(path)}.interrupted.json")
-        console.say(f"the incumbent is in {target}")
     if target is not None:
         solution.write(target)
+    if kept:
+        console.say(f"interrupted: the incumbent is in {target}")
     if json_output:
         console.print_json(solution.summary())
     else:
@@ -137,7 +139,7 @@ def _print(solution: Solution) -> None:
         ["gap", display.percent(solution.gap)],
         ["wall seconds", f"{solution.wall_seconds:.2f}"],
         ["work units", display.number(solution.work)],
-        *([display.head(name), display.metric(name, value)] for name, value in solution.metrics.items()),
+        *display.metric_rows(solution.metrics),
     ]
     tables.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
     if "tree_bound" in solution.info and solution.certificate is not None:
@@ -153,8 +155,9 @@ def _print(solution: Solution) -> None:
         quick = problem_of(solution.problem).quick
         console.say(f"no schedule within the time limit: raise --time-limit, or try --method {quick}")
     if solution.status is Status.INFEASIBLE:
-        by = solution.info.get("infeasible_by", "the certificate")
-        console.say(f"no schedule exists, says {by}; `carbonopt diagnose` says why")
+        by = solution.info.get("infeasible_by")
+        proof = "its certificate proves it" if by is None else f"the word of {by}"
+        console.say(f"no schedule exists ({proof}); `carbonopt diagnose` says why")
     elif not solution.has_solution and solution.status is Status.INTERRUPTED:
         console.say("no schedule was found before the interruption")
     elif not solution.has_solution and solution.status is Status.UNKNOWN:

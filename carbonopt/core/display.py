@@ -53,6 +53,13 @@ def metric(name: str, value: Any) -> str:
 UNITS = {"usd": "$", "hours": "h", "minutes": "min", "kwh": "kWh", "kw": "kW", "jct": "JCT", "p95": "95th percentile"}
 """Words of the names of quantities that tables write otherwise."""
 
+NAMES = {
+    "z1": "Caspian's Z1: clean load",
+    "z2": "Caspian's Z2: in time",
+    "z3": "Caspian's Z3: early",
+}
+"""Quantities that tables call otherwise than files do."""
+
 
 def head(name: str) -> str:
     """Return what tables call a quantity: the same in all commands, with its unit.
@@ -62,7 +69,27 @@ def head(name: str) -> str:
     >>> head("carbon_kg"), head("mean_wait_hours"), head("deadlines_met_share"), head("limit_cost_usd")
     ('carbon kg', 'mean wait h', 'deadlines met', 'limit cost $')
     """
+    if name in NAMES:
+        return NAMES[name]
     return " ".join(UNITS.get(word, word) for word in name.removesuffix("_share").split("_"))
+
+
+def metric_rows(metrics: Mapping[str, Any]) -> list[list[str]]:
+    """Return name and value of each metric; a share stands beside the number that it is of.
+
+    Examples
+    --------
+    >>> metric_rows({"deadlines_met": 9, "deadlines_met_share": 0.9, "peak_load_share": 1.0})
+    [['deadlines met', '9 (90.00 %)'], ['peak load', '100.00 %']]
+    """
+    rows = []
+    for name, value in metrics.items():
+        share = metrics.get(f"{name}_share")
+        if share is not None:
+            rows.append([head(name), f"{metric(name, value)} ({percent(share)})"])
+        elif not (name.endswith("_share") and name.removesuffix("_share") in metrics and value is not None):
+            rows.append([head(name), metric(name, value)])
+    return rows
 
 
 def card(title: str, facts: Mapping[str, str], lines: Iterable[str] = ()) -> str:

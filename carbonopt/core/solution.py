@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.arrays import plain
-from carbonopt.core.display import card, metric, number, percent
+from carbonopt.core.display import card, metric_rows, number, percent
 from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.instance import SCHEMA_VERSION
 from carbonopt.core.jsonfile import write_json
@@ -140,7 +140,7 @@ class Solution:
             "seconds": f"{self.wall_seconds:.2f}",
             "work units": number(self.work),
         }
-        facts |= {name: metric(name, value) for name, value in self.metrics.items()}
+        facts |= dict(metric_rows(self.metrics))
         return card(f"{self.method} on {self.instance}", facts)
 
     def summary(self) -> dict[str, Any]:
@@ -185,6 +185,21 @@ class Solution:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the solution to `path` (``.json`` or ``.json.gz``), whole or not at all."""
         write_json(path, self.to_dict())
+
+    def timetable(self, instance: Any, tz: str = "UTC") -> pd.DataFrame:
+        """Return the runs with begin and end on the clock of a time zone: see `carbonopt.timetable`.
+
+        Parameters
+        ----------
+        instance
+            That the solution is of.
+        tz
+            Name of the time zone, e.g. ``Europe/Berlin``.
+        """
+        from carbonopt.core.registry import load
+
+        table: pd.DataFrame = load("carbonopt.timetable:timetable", "carbonopt")(instance, self, tz)
+        return table
 
     def plot(self, instance: Any, kind: str = "load", ax: Any = None) -> Any:
         """Draw the schedule on `instance` and return the matplotlib axes.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from itertools import repeat
 from os import fspath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -17,11 +19,15 @@ if TYPE_CHECKING:
 
 FORMULA = ("=", "+", "-", "@")
 """What spreadsheets take the beginning of a formula for."""
+NUMBER = re.compile(r"<?[-+]?\d+(\.\d+)?(e[-+]?\d+)?( %)?|-")
+"""A cell of a column of numbers; a dash where there is none."""
 LATEX = {
     "\\": r"\textbackslash{}",
     **{character: rf"\{character}" for character in "&%$#_{}"},
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": "$<$",  # by itself it prints as another character in LaTeX's old encoding of fonts
+    ">": "$>$",
 }
 """What stands for characters that LaTeX gives a meaning."""
 
@@ -40,6 +46,25 @@ def write_table(path: PathLike, table: pd.DataFrame) -> None:
     name = fspath(path).lower().removesuffix(".gz")
     write = next((writer for ending, writer in WRITERS.items() if name.endswith(ending)), csv_text)
     write_bytes(path, write(table).encode())
+
+
+def write_shown(path: PathLike, table: pd.DataFrame, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a table as the screen shows it; CSV, which programs read, gets all columns with all digits.
+
+    Parameters
+    ----------
+    path
+        As of `write_table`.
+    table
+        What CSV gets.
+    heads, rows
+        Heads and cells of the screen, which the other formats get.
+    """
+    import pandas as pd
+
+    name = fspath(path).lower().removesuffix(".gz")
+    is_read = any(name.endswith(ending) for ending in WRITERS if ending != ".csv")
+    write_table(path, pd.DataFrame(rows, columns=list(heads)) if is_read else table)
 
 
 def csv_text(table: pd.DataFrame) -> str:
@@ -93,8 +118,11 @@ def _cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
 
 
 def _numeric(table: pd.DataFrame) -> list[bool]:
-    """Return which columns are numbers, which stand on the right."""
-    return [kind.kind in "iuf" for kind in table.dtypes]
+    """Return which columns are numbers, with or without their unit, which stand on the right."""
+    _, rows = _cells(table)
+    columns = zip(*rows, strict=True) if rows else repeat((), len(table.columns))
+    texts = [all(map(NUMBER.fullmatch, column)) and {*column} - {"-"} for column in columns]
+    return [kind.kind in "iuf" or bool(text) for kind, text in zip(table.dtypes, texts, strict=True)]
 
 
 WRITERS: Mapping[str, Callable[[Any], str]] = MappingProxyType(

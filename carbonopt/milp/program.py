@@ -132,18 +132,37 @@ class Program:
         Raises
         ------
         UnsupportedError
-            If a value is not finite. That there are such rows and columns is checked when the program is used.
+            If the three do not broadcast, there is no such column yet, or a value is not finite. That there are such
+            rows is checked when the program is used.
         """
-        row, column, value = np.broadcast_arrays(
-            np.asarray(rows, dtype=np.int32),
-            np.asarray(columns, dtype=np.int32),
-            np.asarray(values, dtype=np.float64),
-        )
+        given = np.asarray(rows), np.asarray(columns), np.asarray(values, dtype=np.float64)
+        try:
+            row, column, value = np.broadcast_arrays(*given)
+        except ValueError:
+            shapes = " and ".join(
+                f"{len(part)} {what}" if part.ndim == 1 else f"{what} of shape {part.shape}"
+                for what, part in zip(("rows", "columns", "values"), given, strict=True)
+                if part.ndim
+            )
+            raise UnsupportedError(f"entries of {self.name}: {shapes} do not fit: must be as many, or one") from None
+        row, column = row.reshape(-1), column.reshape(-1)
+        if column.size and not (column.min() >= 0 and column.max() < self.columns):
+            _require_below(
+                self.columns, column, f"entries of {self.name}, in row {self._row_of(row, column)}: each column"
+            )
         if not np.isfinite(value).all():
             raise UnsupportedError(f"entries of {self.name}: each value must be a finite number")
         self._arrays = None
-        self._entries.append((row.reshape(-1), column.reshape(-1), value.reshape(-1)))
+        self._entries.append((row.astype(np.int32), column.astype(np.int32), value.reshape(-1)))
         self.nonzeros += row.size
+
+    def _row_of(self, row: IntArray, column: IntArray) -> str:
+        """Return the name of the row of the first entry whose column there is not."""
+        wrong = int(row[np.flatnonzero((column < 0) | (column >= self.columns))[0]])
+        for block in self.constraints.values():
+            if 0 <= wrong - block.start < block.size:
+                return block.labels()[wrong - block.start]
+        return str(wrong)
 
     def arrays(self) -> Arrays:
         """Return the program as compressed columns, entries of one place added up."""
@@ -157,9 +176,7 @@ class Program:
         rows = _join([entry[0] for entry in self._entries], np.int32)
         columns = _join([entry[1] for entry in self._entries], np.int32)
         values = _join([entry[2] for entry in self._entries], np.float64)
-        for what, positions, count in (("row", rows, self.rows), ("column", columns, self.columns)):
-            if positions.size and not (positions.min() >= 0 and positions.max() < count):
-                raise UnsupportedError(f"entries of {self.name}: each {what} must be from 0 to {count - 1}")
+        _require_below(self.rows, rows, f"entries of {self.name}: each row")
         matrix = coo_array((values, (rows, columns)), shape=(self.rows, self.columns)).tocsc()
         matrix.sort_indices()
         if not matrix.data.all():
@@ -283,6 +300,13 @@ def require_memory(what: str, columns: int, nonzeros: int) -> None:
         raise TooLargeError(Fault("", f"{what} would have {size}; HiGHS takes at most {INDEX_LIMIT:.3g} of each"))
     if needed > free:
         raise TooLargeError(Fault("", f"{what} would have {size}; {free / 2**30:.1f} GiB are free"))
+
+
+def _require_below(count: int, positions: IntArray, what: str) -> None:
+    """Refuse positions that are not from 0 to `count` - 1, naming the first."""
+    wrong = np.flatnonzero((positions < 0) | (positions >= count))
+    if len(wrong):
+        raise UnsupportedError(f"{what} must be from 0 to {count - 1}, not {positions[wrong[0]]}")
 
 
 def _spread(values: npt.ArrayLike, block: Block) -> FloatArray:

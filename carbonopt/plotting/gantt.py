@@ -7,20 +7,27 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import one_line
 from carbonopt.core.instance import Instance
 from carbonopt.core.solution import Solution
 from carbonopt.plotting.clock import Clock
 from carbonopt.plotting.figure import axes_for
 from carbonopt.plotting.panels import CARBON, CARBON_UNIT
-from carbonopt.plotting.runs import Runs, lanes, runs_of
+from carbonopt.plotting.runs import EVERYWHERE, Runs, lanes, runs_of
 from carbonopt.plotting.style import PALETTE, current, legend, styled, title
 
 MOST_PLACES = 12
 """Places that are drawn; more would leave none of them any height."""
 MOST_OUTLINED = 200
 """Runs whose bars have an outline; of more, it would hide the short ones."""
+MOST_NAMED = 60
+"""Runs whose bars have the name of the job in them, where it fits."""
 BAR = 0.8
 """Height of a bar in its lane."""
+LETTERS, WIDTH = 0.75, 0.65
+"""Height of the letters of names over that of others, and width of a letter over its height."""
+LUMINANCE = (0.299, 0.587, 0.114)
+"""Shares of red, green and blue in how light a colour is."""
 
 
 @styled
@@ -59,10 +66,12 @@ def plot_gantt(instance: Instance, solution: Solution, ax: Any = None) -> Any:
             mine = [i for i, row in enumerate(rows) if runs.kind[row] == kind]
             _bars(axis, clock, runs, [(rows[i], lane[i]) for i in mine], color)
         axis.set_ylim(max(lane, default=0) + 1, 0)
+        if len(runs.place) <= MOST_NAMED:
+            _names(axis, clock, runs, list(zip(rows, lane, strict=True)), colors)
         axis.yaxis.set_major_locator(MaxNLocator(3, integer=True))
         if not rows:
             axis.text(0.5, 0.5, "no runs", transform=axis.transAxes, ha="center", va="center")
-        axis.set_ylabel(f"{place}\n[lanes]")
+        axis.set_ylabel("jobs at a time" if place == EVERYWHERE else f"{place}\njobs at a time")
         axis.grid(visible=False)
     clock.label(axes[-1])
     title(axes[0], f"{instance.name}, {solution.method}: {len(runs.place)} runs")
@@ -131,5 +140,27 @@ def _bars(axis: Any, clock: Clock, runs: Runs, bars: list[tuple[int, int]], colo
         color=color,
         edgecolor=current().colors.paper,
         linewidth=0.3 if len(runs.place) <= MOST_OUTLINED else 0.0,
-        label=runs.kind[rows[0]] or "job",
+        label=runs.kind[rows[0]] or "a job from begin to end",
     )
+
+
+def _names(axis: Any, clock: Clock, runs: Runs, bars: list[tuple[int, int]], colors: dict[str, Any]) -> None:
+    """Write the name of each job, given as (row, lane), into its bar where it fits."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_rgb
+
+    size = LETTERS * float(rcParams["font.size"])
+    box = axis.get_window_extent()
+    points = 72 / axis.figure.dpi
+    if box.height * points / axis.get_ylim()[0] * BAR < size:
+        return
+    whole = np.ptp(clock.edges())
+    for row, lane in bars:
+        begin, end = clock.at([runs.begin[row], runs.end[row]])
+        name = one_line(runs.job[row])
+        if len(name) * WIDTH * size > (end - begin) / whole * box.width * points:
+            continue
+        dark = np.dot(to_rgb(colors[runs.kind[row]]), LUMINANCE) < 0.5
+        color = "white" if dark else "black"
+        place = {"ha": "center", "va": "center", "clip_on": True, "parse_math": False}
+        axis.text((begin + end) / 2, lane + 0.5, name, fontsize=size, color=color, **place)

@@ -110,5 +110,5 @@ def risk_of(text: str) -> Risk:
         return kinds[name](float(number)) if number else kinds[name]()
     except (KeyError, ValueError):
         raise UnsupportedError(
-            f"risk {shown(text)}: must be 'expectation', 'cvar:0.9' or 'budget:6', with a number of your own"
+            f"risk {shown(text)}: must be 'expectation', 'cvar:0.9' (a level below 1) or 'budget:6' (slots)"
         ) from None

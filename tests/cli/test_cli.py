@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, TINY
@@ -115,6 +116,33 @@ def test_compare_leaves_out_what_no_method_has():
     assert "own bound" in done.stdout
     done = run("compare", TINY["rigid_7_5"], "-m", "lp,milp")
     assert "carbon kg" in done.stdout
+
+
+def test_convert_warns_of_a_job_that_cannot_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("jobs.csv").write_text("arrival_time,length,cpus\n0,3,2\n2,2,8\n3,1,9\n")
+    rows = [f"2024-03-01T{hour:02d}:00:00Z,DE,300" for hour in range(24)]
+    Path("carbon.csv").write_text("\n".join(["datetime,zone,carbon_intensity_g_per_kwh", *rows]))
+    given = ("--trace", "jobs.csv", "--time-unit", "hours", "--carbon", "carbon.csv", "--wrap")
+    told = run("convert", "mosp", *given, "--capacity", 4, "-o", "tight.json").stderr.splitlines()
+    assert told == [
+        "warning: tight.json: job 'row1' needs 8 cpu, the largest cluster that may run it has 4, and 1 other job "
+        "cannot run either: `carbonopt diagnose` says all"
+    ]
+    assert run("convert", "mosp", *given, "--capacity", 9, "-o", "room.json").stderr == ""
+    for problem in ("elastic", "purchasing", "mlcluster"):
+        assert run("convert", problem, *given, "-o", "other.json").stderr == ""
+
+
+def test_a_share_stands_beside_its_number(tmp_path):
+    shown = run("solve", TINY["crowd"]).stdout
+    assert shown.count("deadlines met") == 1
+    assert "3 (100.00 %)" in shown
+    assert "Caspian's Z1: clean load" in shown
+
+
+def test_the_hash_is_whole_on_one_line():
+    assert f"\nsha256 {co.read(TINY['crowd']).sha256}\n" in run("info", TINY["crowd"]).stdout
 
 
 def test_info_reports_a_job_that_no_cluster_can_hold(tmp_path):

@@ -18,7 +18,7 @@ WANTED = {
     "csv": "method,gap\na|b_50%,0.123456789\n'=1+1\\nx,\n<b>,2.0\n",
     "md": "| method | gap |\n|---|--:|\n| a\\|b_50% | 0.123457 |\n| =1+1\\nx | - |\n| <b> | 2 |\n",
     "tex": "\\begin{tabular}{lr}\n\\toprule\nmethod & gap \\\\\n\\midrule\na|b\\_50\\% & 0.123457 \\\\\n"
-    "=1+1\\textbackslash{}nx & - \\\\\n<b> & 2 \\\\\n\\bottomrule\n\\end{tabular}\n",
+    "=1+1\\textbackslash{}nx & - \\\\\n$<$b$>$ & 2 \\\\\n\\bottomrule\n\\end{tabular}\n",
 }
 
 
@@ -33,6 +33,20 @@ def test_html_holds_no_tags_of_the_data(tmp_path) -> None:
     text = (tmp_path / "t.html").read_text()
     assert "&lt;b&gt;" in text
     assert set(re.findall(r"</?(\w+)", text)) == {"meta", "table", "tr", "th", "td"}
+
+
+def test_compare_writes_the_columns_of_the_screen_and_csv_all(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    heads = "method & status & objective & own bound & gap & seconds & carbon kg & deadlines met"
+    assert run("compare", TINY["crowd"], "-m", "greedy-clean,milp", "-o", "t.tex").exit_code == 0
+    text = (tmp_path / "t.tex").read_text()
+    assert heads in text
+    assert "{llrrrrrr}" in text
+    assert "12.50 \\% &" in text
+    run("compare", TINY["crowd"], "-m", "greedy-clean,milp", "-o", "t.csv")
+    table = pd.read_csv("t.csv")
+    assert {"completion_ratio", "z1", "gap"} <= {*table}
+    assert table["gap"].max() == pytest.approx(0.125)
 
 
 def test_commands_write_what_the_suffix_says_or_refuse(tmp_path, monkeypatch) -> None:

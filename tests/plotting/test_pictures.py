@@ -128,6 +128,18 @@ def test_a_campaign_draws_its_profile(tmp_path: Path, tiny_mosp) -> None:
     assert run("bench", instance, "-m", "lp", "-o", results, "--plot", "p.txt").exit_code == 2
 
 
+def test_bars_have_the_names_of_jobs_where_they_fit() -> None:
+    day = co.generate("mosp", jobs=8, seed=1)
+    axes = co.solve(day, "greedy-clean").plot(day, "gantt")
+    names = {text.get_text() for axis in axes for text in axis.texts}
+    assert names & {*day.jobs.name}
+    assert all(axis.get_ylabel().endswith("jobs at a time") for axis in axes)
+    crowd = co.generate("mosp", jobs=80, seed=1)
+    assert not {*crowd.jobs.name} & {
+        text.get_text() for axis in co.solve(crowd, "greedy-clean").plot(crowd, "gantt") for text in axis.texts
+    }
+
+
 def test_lanes_are_as_few_as_runs_at_once() -> None:
     generator = np.random.default_rng(1)
     begin = generator.uniform(0, 10, 60)

@@ -23,6 +23,7 @@ PROBLEM = Problem(
         "formulate": ".formulation.program:formulate",
         "diagnose": ".methods.diagnose:diagnose",
         "inspect": ".methods.diagnose:inspect",
+        "stuck": ".methods.diagnose:stuck_jobs",
         "plot": "carbonopt.plotting.ecas_load:plot_ecas_load",
     },
     methods={

@@ -66,6 +66,7 @@ PROBLEM = Problem(
         "diagnose": ".methods.diagnose:diagnose",
         "extend": ".methods.extend:extend",
         "inspect": ".methods.diagnose:inspect",
+        "stuck": ".methods.diagnose:stuck_jobs",
         "generate": ".data.generate:generate",
         "convert": ".data.convert:convert",
         "simulate": ".online.run:simulate",

@@ -104,6 +104,7 @@ PROBLEM = Problem(
         "formulate": ".methods.milp:formulate",
         "diagnose": ".methods.diagnose:diagnose",
         "inspect": ".methods.diagnose:inspect",
+        "stuck": ".methods.diagnose:stuck_jobs",
         "generate": ".data.generate:generate",
         "convert": ".data.convert:convert",
         "limited": ".methods.limited:limited",

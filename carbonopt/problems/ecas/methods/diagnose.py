@@ -19,7 +19,7 @@ from carbonopt.problems.ecas.methods.milp import choose
 
 def diagnose(instance: EcasInstance, options: Options) -> Diagnosis:
     """Name jobs that fit no machine and slots with too much work, else look for a schedule."""
-    findings = (*_too_large(instance), *_crowded(instance))
+    findings = (*stuck_jobs(instance), *_crowded(instance))
     if findings:
         return Diagnosis(False, "jobs that can only run in some slots, and the room there", findings)
     names = ("milp",) if instance.constraints else ("greedy", choose(instance))
@@ -38,11 +38,11 @@ def diagnose(instance: EcasInstance, options: Options) -> Diagnosis:
 def inspect(instance: EcasInstance) -> dict[str, Any]:
     """Return the size of the program, and what stands in the way of a schedule."""
     columns, nonzeros = estimate_size(instance)
-    warnings = [str(finding) for finding in (*_too_large(instance), *_crowded(instance))]
+    warnings = [str(finding) for finding in (*stuck_jobs(instance), *_crowded(instance))]
     return {"program_columns": columns, "program_nonzeros": nonzeros, "warnings": warnings}
 
 
-def _too_large(instance: EcasInstance) -> Iterator[Finding]:
+def stuck_jobs(instance: EcasInstance) -> Iterator[Finding]:
     """Yield the jobs that no machine has room for."""
     for j in np.flatnonzero(~np.any(instance.fits, axis=1)):
         name = instance.jobs.name[j]

@@ -26,7 +26,7 @@ def diagnose(instance: ElasticInstance, options: Options) -> Diagnosis:
     """Look for a schedule in which every job completes, and for a proof that there is none."""
     if not len(allocate(instance, "corrected").unfinished):
         return Diagnosis(True, "a schedule in which every job completes")
-    alone = tuple(_jobs_alone(instance))
+    alone = tuple(stuck_jobs(instance))
     if alone:
         return Diagnosis(False, "jobs that cannot complete even alone", alone)
     proof = least_shortage(instance, options)
@@ -60,11 +60,11 @@ def inspect(instance: ElasticInstance) -> dict[str, Any]:
     return {
         "program_columns": columns,
         "program_nonzeros": nonzeros,
-        "warnings": [finding.message for finding in _jobs_alone(instance)],
+        "warnings": [finding.message for finding in stuck_jobs(instance)],
     }
 
 
-def _jobs_alone(instance: ElasticInstance) -> list[Finding]:
+def stuck_jobs(instance: ElasticInstance) -> list[Finding]:
     """Return a finding for each job whose window cannot hold its work, with the cluster to itself."""
     jobs, units = instance.jobs, instance.units
     cumulative = np.zeros((units.gain.shape[0], units.gain.shape[1] + 1))

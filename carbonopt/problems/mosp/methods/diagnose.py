@@ -51,7 +51,7 @@ def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
         Time limit and threads of the solver.
     """
     instance = free_part(instance)
-    stuck = list(_stuck_jobs(instance))
+    stuck = list(stuck_jobs(instance))
     rest = _without(instance, {finding.jobs[0] for finding in stuck})
     if len(rest.jobs):
         found = _shortage(rest, options)
@@ -67,7 +67,7 @@ def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
     return replace(found, findings=findings)
 
 
-def _stuck_jobs(instance: MospInstance) -> Iterator[Finding]:
+def stuck_jobs(instance: MospInstance) -> Iterator[Finding]:
     """Yield a finding for each job that could not run even on an empty system."""
     jobs = instance.jobs
     clusters = instance.clusters
@@ -284,5 +284,5 @@ def inspect(instance: MospInstance) -> dict[str, Any]:
     return {
         "columns_at_most": columns,
         "nonzeros_at_most": nonzeros,
-        "warnings": [str(finding) for finding in _stuck_jobs(instance)],
+        "warnings": [str(finding) for finding in stuck_jobs(instance)],
     }
