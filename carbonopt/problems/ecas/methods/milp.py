@@ -12,7 +12,7 @@ from carbonopt.milp import highs
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.formulation.program import EcasProgram, build, estimate_size
 from carbonopt.problems.ecas.methods.price.bound import certificate
-from carbonopt.problems.ecas.methods.price.kernels import change, move, place_anywhere, settle
+from carbonopt.problems.ecas.methods.price.kernels import change, move, overfull, place_anywhere, settle
 from carbonopt.problems.ecas.methods.price.method import compiled
 from carbonopt.problems.ecas.methods.price.search import greedy_steps
 from carbonopt.problems.ecas.methods.price.tables import by_energy, empty_state, schedule_of, tables_of
@@ -72,7 +72,7 @@ def _relaxed(instance: EcasInstance, options: Options) -> tuple[Outcome, EcasPro
 def _rounded(instance: EcasInstance, form: EcasProgram, values: FloatArray) -> dict[str, list[object]] | None:
     """Return a schedule near the relaxation's; None where some job finds no room."""
     tables = tables_of(instance, PENALTY)
-    state = empty_state(instance)
+    state = empty_state(instance, tables)
     for m in range(len(instance.machines)):
         settle(tables, state, m)
     ranking = by_energy(tables)
@@ -82,8 +82,7 @@ def _rounded(instance: EcasInstance, form: EcasProgram, values: FloatArray) -> d
         m = int(machine[k])
         s = int(start[k])
         change(tables, state, j, m, s, 1)
-        run = state.load[m, s : s + instance.jobs.duration[j]]
-        fits = bool((run <= instance.machines.capacity[m]).all())
+        fits = overfull(tables, state, m, s, s + int(instance.jobs.duration[j])) < 0
         change(tables, state, j, m, s, -1)
         if fits:
             move(tables, state, j, m, s, 1)

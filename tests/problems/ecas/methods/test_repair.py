@@ -20,6 +20,7 @@ from carbonopt.problems.ecas.methods.price.parameters import RepairParameters
 from carbonopt.problems.ecas.methods.price.repair import repaired
 from carbonopt.problems.ecas.methods.price.search import filled
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, State, Tables, by_energy, schedule_of, tables_of
+from carbonopt.problems.ecas.methods.price.words import unpacked
 from carbonopt.problems.ecas.verify.check import check
 
 [RAW, *_] = load_module(ROOT / "instances/tiny_ecas.py").tiny_instances()
@@ -89,13 +90,14 @@ def test_full_machines(seed: int) -> None:
     assert isinstance(instance, EcasInstance)
     tables, ranking, state = begun(instance)
     repaired(tables, state, ranking, Options(seed=seed), RepairParameters())
-    load = np.zeros_like(state.load)
+    load = np.zeros((2, instance.time.slots, len(instance.resources)), dtype=np.int64)
     for j in np.flatnonzero(state.machine != NOWHERE):
         end = state.start[j] + instance.jobs.duration[j]
         load[state.machine[j], state.start[j] : end] += instance.jobs.use[j]
         assert instance.jobs.arrival[j] <= state.start[j]
         assert end <= instance.jobs.deadline[j]
-    assert (load == state.load).all()
+    free = instance.machines.capacity[:, None, :] - load
+    assert (free == unpacked(tables.fields, state.free.transpose(0, 2, 1))[:, :, :-1]).all()
     patterns = state.on.copy()
     for m in range(2):
         settle(tables, state, m)

@@ -6,7 +6,7 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.ecas.methods.price.kernels import change, place_anywhere, settle
+from carbonopt.problems.ecas.methods.price.kernels import change, overfull, place_anywhere, settle
 from carbonopt.problems.ecas.methods.price.tables import Ranking, State, Tables
 
 MOST_EJECTED = 64
@@ -23,13 +23,12 @@ def fits_machine(tables: Tables, j: int, m: int) -> bool:
 
 
 @kernel
-def overfull(tables: Tables, state: State, m: int, first: int, end: int) -> tuple[int, int]:
-    """Return the first slot and resource of which a machine has too little; slot -1 if it has enough."""
-    for t in range(first, end):
-        for r in range(tables.use.shape[1]):
-            if state.load[m, t, r] > tables.capacity[m, r]:
-                return t, r
-    return -1, -1
+def short_of(tables: Tables, state: State, m: int, t: int) -> int:
+    """Return the first resource of which a machine has too little in a slot; -1 if it has enough."""
+    for r in range(tables.use.shape[1]):
+        if state.free[m, tables.fields.word[r], t] & tables.fields.guard[r] == 0:
+            return r
+    return -1
 
 
 @kernel
@@ -58,8 +57,12 @@ def force(
     cost = 0.0
     count = 0
     end = s + tables.duration[j]
-    slot, resource = overfull(tables, state, m, s, end)
+    slot = overfull(tables, state, m, s, end)
     while slot >= 0 and cost < least:
+        resource = short_of(tables, state, m, slot)
+        if resource < 0:  # not available
+            cost = np.inf
+            break
         best = 0.0
         chosen = -1
         for i in range(len(state.machine)):
@@ -81,7 +84,7 @@ def force(
         out[count] = chosen
         count += 1
         cost += patience[chosen]
-        slot, resource = overfull(tables, state, m, slot, end)
+        slot = overfull(tables, state, m, slot, end)
     return cost, count
 
 
@@ -118,7 +121,7 @@ def wander(tables: Tables, state: State, random: FloatArray) -> None:
     m, s = drawn_place(tables, j, random[1:])
     change(tables, state, j, old_machine, old_start, -1)
     change(tables, state, j, m, s, 1)
-    if overfull(tables, state, m, s, s + tables.duration[j])[0] >= 0:
+    if overfull(tables, state, m, s, s + tables.duration[j]) >= 0:
         change(tables, state, j, m, s, -1)
         change(tables, state, j, old_machine, old_start, 1)
         return

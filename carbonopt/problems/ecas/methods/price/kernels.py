@@ -62,6 +62,53 @@ def best_part(
 
 
 @kernel
+def bridged_part(
+    cost: FloatArray,
+    must: IntArray,
+    up: float,
+    down: float,
+    first: int,
+    last: int,
+    was_on: bool,
+    will_be_on: bool,
+    on: IntArray,
+) -> float:
+    """Return what `best_part` returns where no cost is below 0: then a machine stays on through a gap, or is off in it.
+
+    See `best_part`.
+    """
+    total = 0.0
+    if not was_on and must[first] > 0:
+        total += up
+    if not will_be_on and must[last - 1] > 0:
+        total += down
+    ran = was_on
+    t = first
+    while t < last:
+        if must[t] > 0:
+            total += cost[t]
+            on[t] = 1
+            ran = True
+            t += 1
+            continue
+        begin = t
+        through = 0.0
+        while t < last and must[t] == 0:
+            through += cost[t]
+            t += 1
+        will_run = t < last or will_be_on
+        change = 0.0
+        if ran:
+            change += down
+        if will_run:
+            change += up
+        stays = 1 if ran and will_run and through <= change else 0
+        on[begin:t] = stays
+        total += through if stays > 0 else change
+    return total
+
+
+@kernel
 def best_pattern(cost: FloatArray, must: IntArray, up: float, down: float, came: IntArray, on: IntArray) -> float:
     """Return the least cost of a machine over all slots, off before and after, and write where it is on."""
     return best_part(cost, must, up, down, 0, len(cost), False, False, came, on)
@@ -134,11 +181,22 @@ def least_starts(tables: Tables, prices: FloatArray, start: IntArray, used: Floa
 
 
 @kernel
+def sum_while_off(cost: FloatArray, on: IntArray, first: int, sums: FloatArray) -> None:
+    """Sum the cost of a machine over the slots in which it is off, from slot `first`; infinite ones have no room."""
+    total = sums[first]
+    for t in range(first, len(on)):
+        if on[t] == 0 and cost[t] < np.inf:
+            total += cost[t]
+        sums[t + 1] = total
+
+
+@kernel
 def settle(tables: Tables, state: State, m: int) -> None:
     """Make the cheapest on/off pattern of a machine for the jobs that run on it."""
     state.cost[m] = best_pattern(
         tables.idle[m], state.running[m], tables.up[m], tables.down[m], state.came, state.on[m]
     )
+    sum_while_off(tables.idle[m], state.on[m], 0, state.off_cost[m])
 
 
 @kernel
@@ -146,8 +204,8 @@ def change(tables: Tables, state: State, j: int, m: int, s: int, sign: int) -> N
     """Put a job onto a machine (sign 1) or take it away (sign -1), without a new pattern."""
     for t in range(s, s + tables.duration[j]):
         state.running[m, t] += sign
-        for r in range(tables.use.shape[1]):
-            state.load[m, t, r] += sign * tables.use[j, r]
+        for w in range(tables.need.shape[1]):
+            state.free[m, w, t] -= sign * tables.need[j, w]
 
 
 @kernel
@@ -160,27 +218,49 @@ def move(tables: Tables, state: State, j: int, m: int, s: int, sign: int) -> Non
     """
     end = s + tables.duration[j]
     slots = len(tables.value) - 1
+    on = state.on[m]
+    running = state.running[m]
+    is_as_before = True
     for t in range(s, end):
-        state.running[m, t] += sign
-        for r in range(tables.use.shape[1]):
-            state.load[m, t, r] += sign * tables.use[j, r]
+        for w in range(tables.need.shape[1]):
+            state.free[m, w, t] -= sign * tables.need[j, w]
+        running[t] += sign
+        # on already, or still with a job: the same pattern is the best one
+        if (sign > 0 and on[t] == 0) or (sign < 0 and running[t] == 0):
+            is_as_before = False
     state.machine[j] = m if sign > 0 else -1
     state.start[j] = s
+    if is_as_before:
+        return
     first = s
-    while first > 0 and state.running[m, first - 1] == 0:
+    while first > 0 and running[first - 1] == 0:
         first -= 1
     last = end
-    while last < slots and state.running[m, last] == 0:
+    while last < slots and running[last] == 0:
         last += 1
     up = tables.up[m]
     down = tables.down[m]
     was_on = first > 0
     will_be_on = last < slots
     idle = tables.idle[m]
-    on = state.on[m]
     before = part_cost(idle, on, up, down, first, last, was_on, will_be_on)
-    after = best_part(idle, state.running[m], up, down, first, last, was_on, will_be_on, state.came, on)
+    if tables.least_idle[m] < 0:
+        after = best_part(idle, running, up, down, first, last, was_on, will_be_on, state.came, on)
+    else:
+        after = bridged_part(idle, running, up, down, first, last, was_on, will_be_on, on)
     state.cost[m] += after - before
+    sum_while_off(idle, on, first, state.off_cost[m])
+
+
+@kernel
+def overfull(tables: Tables, state: State, m: int, first: int, end: int) -> int:
+    """Return the first slot in which a machine has too little of something; -1 if it has enough."""
+    for t in range(first, end):
+        for w in range(tables.need.shape[1]):
+            guards = tables.fields.guards[w]
+            if state.free[m, w, t] & guards != guards:
+                return t
+    return -1
 
 
 @kernel
@@ -191,8 +271,8 @@ def best_place(
 
     The score is that of the ranking, and what the place adds to the idle energy, starts and stops, with weight
     ``1 - guide``. Starts come in the order of the ranking: those that cannot score below the best are never looked at.
-    A slot without room closes all starts from which the job would run in it. All is in one loop: to pass the tables
-    on to a function of its own for each machine takes longer than its work (measured).
+    Whether a start has room is known from the next slot without room. All is in one loop: to pass the tables on to a
+    function of its own for each machine takes longer than its work (measured).
 
     Parameters
     ----------
@@ -203,7 +283,6 @@ def best_place(
     """
     best, machine, where = np.inf, -1, -1
     length = tables.duration[j]
-    resources = tables.use.shape[1]
     slots = len(tables.value) - 1
     weight = 1 - ranking.guide
     for k in range(len(machines)):
@@ -211,45 +290,41 @@ def best_place(
         if m < 0 or (tables.own[j] >= 0 and tables.own[j] != m):
             continue
         least_added = weight * tables.least_idle[m]
-        change_cost = tables.up[m] + tables.down[m]
-        state.closed[0] += 1
-        stamp = state.closed[0]
+        if ranking.first[j] == ranking.first[j + 1] or ranking.score[ranking.first[j]] + least_added >= best:
+            continue
+        arrival = tables.arrival[j]
+        window = tables.last_start[j] + length - arrival
+        room = state.room[:window]
+        room[:] = 0
+        for w in range(tables.need.shape[1]):
+            guards = tables.fields.guards[w]
+            need = tables.need[j, w]
+            free = state.free[m, w, arrival : arrival + window]
+            for t in range(window):
+                room[t] |= ~(free[t] - need) & guards
+        full = arrival + window
+        for t in range(window):
+            back = window - 1 - t
+            full = arrival + back if room[back] != 0 else full
+            room[back] = full
         for i in range(ranking.first[j], ranking.first[j + 1]):
             if ranking.score[i] + least_added >= best:
                 break
             s = ranking.start[i]
-            if state.closed[s + 1] == stamp:
+            end = s + length
+            if room[s - arrival] < end:
                 continue
-            full = -1
-            busy = 0
-            added = 0.0
-            is_dear = False
-            for t in range(s + length - 1, s - 1, -1):
-                for r in range(resources):
-                    if state.load[m, t, r] + tables.use[j, r] > tables.capacity[m, r]:
-                        full = t
-                if full >= 0:
-                    break
-                if state.on[m, t] > 0:
-                    busy += 1
-                else:
-                    added += tables.idle[m, t]
-                    if ranking.score[i] + weight * (added + tables.least_idle[m]) >= best:
-                        is_dear = True
-                        break
-            if is_dear:
-                continue
-            if full >= 0:
-                for other in range(max(full - length + 1, 0), full + 1):
-                    state.closed[other + 1] = stamp
-                continue
-            if busy == 0:
-                is_beside = s > 0 and state.on[m, s - 1] > 0
-                is_before = s + length < slots and state.on[m, s + length] > 0
-                if not is_beside and not is_before:
-                    added += change_cost
+            added = state.off_cost[m, end] - state.off_cost[m, s]
             score = ranking.score[i] + weight * added
             score += abs(score) * (factor[k] - 1)
+            if score >= best:
+                continue
+            is_on = 0
+            for t in range(max(s - 1, 0), min(end + 1, slots)):
+                is_on += state.on[m, t]
+            if is_on == 0:
+                score = ranking.score[i] + weight * (added + tables.up[m] + tables.down[m])
+                score += abs(score) * (factor[k] - 1)
             if score < best:
                 best, machine, where = score, m, s
     return machine, where

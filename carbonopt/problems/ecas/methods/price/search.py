@@ -45,10 +45,10 @@ def filled(instance: EcasInstance, tables: Tables, ranking: Ranking, options: Op
     of them is returned.
     """
     order = np.argsort(-tables.size, kind="stable")
-    best = empty_state(instance)
+    best = empty_state(instance, tables)
     fewest = len(order) + 1
     for _ in range(rounds):
-        state = empty_state(instance)
+        state = empty_state(instance, tables)
         for m in range(len(instance.machines)):
             settle(tables, state, m)
         for first in range(0, len(order), JOBS_PER_CALL):
@@ -69,7 +69,7 @@ def filled(instance: EcasInstance, tables: Tables, ranking: Ranking, options: Op
 
 def restored(instance: EcasInstance, tables: Tables, machine: IntArray, start: IntArray) -> State:
     """Return the state in which jobs have given places."""
-    state = empty_state(instance)
+    state = empty_state(instance, tables)
     for j in map(int, np.flatnonzero(machine != NOWHERE)):
         state.machine[j] = machine[j]
         state.start[j] = start[j]

@@ -154,6 +154,7 @@ def search(
     touched = np.zeros(machines, dtype=np.int64)
     old_on = np.zeros((machines, state.on.shape[1]), dtype=np.int64)
     old_cost = np.zeros(machines)
+    old_off_cost = np.zeros_like(state.off_cost)
     offered = np.zeros(moves.offered + 1, dtype=np.int64)
     factor = np.ones(moves.offered + 1)
     around = np.zeros(len(state.machine), dtype=np.int64)
@@ -167,10 +168,14 @@ def search(
         at += 6 + most
         sort_by_size(tables, taken, count, random[at:], key)
         at += count
+        most_change = -temperature * np.log(max(random[at], NOISE_LEAST))
+        at += 1
         touched[:] = 0
         change_of_value = 0.0
+        to_come = 0.0
         for k in range(count):
             j = taken[k]
+            to_come += tables.least_energy[j]
             m = state.machine[j]
             old_machine[k] = m
             old_start[k] = state.start[j]
@@ -180,8 +185,14 @@ def search(
                     touched[m] = 1
                     old_on[m] = state.on[m]
                     old_cost[m] = state.cost[m]
+                    old_off_cost[m] = state.off_cost[m]
                 move(tables, state, j, m, state.start[j], -1)
-        for k in range(count):
+        for m in range(machines):
+            if touched[m] > 0:
+                change_of_value += state.cost[m] - old_cost[m]
+        placed = 0
+        while placed < count and change_of_value + to_come <= most_change:
+            k = placed
             j = taken[k]
             offer(moves, old_machine[k], machines, random[at:], offered, factor)
             at += 2 * moves.offered + 2
@@ -193,15 +204,15 @@ def search(
                     touched[m] = 1
                     old_on[m] = state.on[m]
                     old_cost[m] = state.cost[m]
+                    old_off_cost[m] = state.off_cost[m]
+                change_of_value -= state.cost[m]
                 move(tables, state, j, m, s, 1)
+                change_of_value += state.cost[m]
             change_of_value += energy_of(tables, state, j)
-        for m in range(machines):
-            if touched[m] > 0:
-                change_of_value += state.cost[m] - old_cost[m]
+            to_come -= tables.least_energy[j]
+            placed += 1
         made += 1
-        is_kept = change_of_value <= -temperature * np.log(max(random[at], NOISE_LEAST))
-        at += 1
-        if is_kept:
+        if placed == count and change_of_value <= most_change:
             value += change_of_value
             if value < best - 1e-12 * abs(best):
                 best = value
@@ -222,4 +233,5 @@ def search(
             if touched[m] > 0:
                 state.on[m] = old_on[m]
                 state.cost[m] = old_cost[m]
+                state.off_cost[m] = old_off_cost[m]
     return value, best, made

@@ -10,6 +10,7 @@ from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Schedule
 from carbonopt.problems.ecas.data.instance import ANY, EcasInstance
 from carbonopt.problems.ecas.data.schedule import as_schedule
+from carbonopt.problems.ecas.methods.price.words import Fields, fields_for, packed
 
 NOWHERE = -1
 """Machine of a job that has no place."""
@@ -28,6 +29,10 @@ class Tables(NamedTuple):
         Energy of a job in a slot [kWh], shape (N,).
     use, capacity
         Units of each resource, shapes (N, R) and (M, R).
+    fields
+        Where they stand in words, and after them a field that is below 0 where a machine is not available.
+    need
+        Units of a job as words, shape (N, W).
     value
         Sums of the objective of a kilowatt hour over the first t slots, shape (T + 1,).
     idle
@@ -36,6 +41,8 @@ class Tables(NamedTuple):
         Objective of a start and a stop, shape (M,).
     penalty
         What a job without a place counts [objective], shape (N,).
+    least_energy
+        What a job adds to the objective by itself at its best start, shape (N,).
     least_idle
         The least that idle energy can add to the objective of a machine: below 0 only where a price is, shape (M,).
     size
@@ -49,11 +56,14 @@ class Tables(NamedTuple):
     kwh: FloatArray
     use: IntArray
     capacity: IntArray
+    fields: Fields
+    need: IntArray
     value: FloatArray
     idle: FloatArray
     up: FloatArray
     down: FloatArray
     penalty: FloatArray
+    least_energy: FloatArray
     least_idle: FloatArray
     size: FloatArray
 
@@ -65,8 +75,9 @@ class State(NamedTuple):
     ----------
     machine, start
         Of each job; machine `NOWHERE` where it has no place, shape (N,).
-    load
-        Units in use, shape (M, T, R); beyond capacity where a machine is not available, so that no job finds room.
+    free
+        Units that are not in use, as words, shape (M, W, T). The last field is below 0 where a machine is not
+        available, so that no job finds room.
     running
         Jobs that run, shape (M, T).
     on
@@ -75,19 +86,21 @@ class State(NamedTuple):
         Of that pattern: idle energy, starts and stops, shape (M,).
     came
         Work space of the pattern: whether the machine was on before, by slot and by whether it is on, shape (T, 2).
-    closed
-        Work space of a search for room: its number, then the number of the last one in which a start was closed, by
-        slot, shape (T + 1,).
+    off_cost
+        Sums over the first t slots of what it costs to be on where the machine is off, shape (M, T + 1).
+    room
+        Work space of a search for room: whether a job lacks something, then the next slot in which it does, shape (T,).
     """
 
     machine: IntArray
     start: IntArray
-    load: IntArray
+    free: IntArray
     running: IntArray
     on: IntArray
     cost: FloatArray
     came: IntArray
-    closed: IntArray
+    off_cost: FloatArray
+    room: IntArray
 
 
 class Ranking(NamedTuple):
@@ -109,6 +122,14 @@ class Ranking(NamedTuple):
     score: FloatArray
 
 
+def all_starts(arrival: IntArray, last_start: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the first row of each job and of one beyond, shape (N + 1,), and job and start of each row."""
+    count = np.maximum(last_start - arrival + 1, 0)
+    first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    job = np.repeat(np.arange(len(count)), count)
+    return first, job, np.arange(len(job)) - first[job] + arrival[job]
+
+
 def ranked(tables: Tables, prices: FloatArray, guide: float) -> Ranking:
     """Return the ranking of all starts at prices of room that count with weight `guide`.
 
@@ -117,10 +138,7 @@ def ranked(tables: Tables, prices: FloatArray, guide: float) -> Ranking:
     prices
         Sums over the first t slots, shape (R, T + 1).
     """
-    count = np.maximum(tables.last_start - tables.arrival + 1, 0)
-    first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    job = np.repeat(np.arange(len(count)), count)
-    start = np.arange(len(job)) - first[job] + tables.arrival[job]
+    first, job, start = all_starts(tables.arrival, tables.last_start)
     end = start + tables.duration[job]
     score = tables.kwh[job] * (tables.value[end] - tables.value[start])
     for r in range(len(prices)):
@@ -150,42 +168,57 @@ def tables_of(instance: EcasInstance, penalty: float) -> Tables:
     on_cost = np.array(instance.idle_cost)
     if machines.available is not None:
         on_cost[~machines.available] = np.inf
+    value = prefix_sums(instance.value_per_kwh)
+    _, job, start = all_starts(jobs.arrival, jobs.last_start)
+    least_energy = np.full(len(jobs), np.inf)
+    np.minimum.at(least_energy, job, instance.job_kwh[job] * (value[start + jobs.duration[job]] - value[start]))
+    use = np.array(jobs.use, order="C")  # of a file they come by column: loops would be compiled for both orders
+    capacity = np.array(machines.capacity, order="C")
+    most = np.maximum(use.max(axis=0, initial=0), capacity.max(axis=0, initial=0))
+    fields = fields_for(np.append(most, 0))
+    left_out = penalty * (energy + idle * size + change + 1e-9)
     return Tables(
         np.array(jobs.arrival),
         np.array(jobs.last_start),
         np.array(jobs.duration),
         own,
         np.array(instance.job_kwh),
-        np.array(jobs.use, order="C"),  # of a file they come by column: loops would be compiled for both orders
-        np.array(machines.capacity, order="C"),
-        np.array(prefix_sums(instance.value_per_kwh)),
+        use,
+        capacity,
+        fields,
+        packed(fields, np.pad(use, ((0, 0), (0, 1)))),
+        np.array(value),
         on_cost,
         np.array(machines.up_cost),
         np.array(machines.down_cost),
-        penalty * (energy + idle * size + change + 1e-9),
+        left_out,
+        np.minimum(least_energy, left_out),
         np.minimum(on_cost, 0.0).sum(axis=1),
         size,
     )
 
 
-def empty_state(instance: EcasInstance) -> State:
+def empty_state(instance: EcasInstance, tables: Tables) -> State:
     """Return a schedule without jobs; patterns are yet to be made."""
     jobs = len(instance.jobs)
     machines = len(instance.machines)
     slots = instance.time.slots
-    load = np.zeros((machines, slots, len(instance.resources)), dtype=np.int64)
+    free = np.zeros((machines, slots, len(instance.resources) + 1), dtype=np.int64)
+    free[:, :, :-1] = tables.capacity[:, None, :]
     available = instance.machines.available
     if available is not None:
-        load += np.where(available[:, :, None], 0, instance.machines.capacity[:, None, :] + 1)
+        free[~available, -1] = -1
+    words = packed(tables.fields, free) + tables.fields.guards
     return State(
         np.full(jobs, NOWHERE, dtype=np.int64),
         np.zeros(jobs, dtype=np.int64),
-        load,
+        np.ascontiguousarray(words.transpose(0, 2, 1)),
         np.zeros((machines, slots), dtype=np.int64),
         np.zeros((machines, slots), dtype=np.int64),
         np.zeros(machines),
         np.zeros((slots, 2), dtype=np.int64),
-        np.zeros(slots + 1, dtype=np.int64),
+        np.zeros((machines, slots + 1)),
+        np.zeros(slots, dtype=np.int64),
     )
 
 
