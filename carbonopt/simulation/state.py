@@ -158,10 +158,6 @@ class State:
         self._planned[job] = at = self._not_past(at, f"the start of job {self.workload.label(job)} is planned")
         heappush(self.events, (at, DUE, self.rank[job], job))
 
-    def unplan(self, job: int) -> None:
-        """Drop a job's planned start."""
-        self._planned.pop(job, None)
-
     def wake(self, at: float) -> None:
         """Ask for `Policy.on_wake`, and `Policy.on_settled`, at a time."""
         self.push(self._not_past(at, "the policy is to be woken"), WAKE, None)

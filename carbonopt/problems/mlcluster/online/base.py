@@ -153,6 +153,19 @@ class FixedScale(ClusterPolicy):
         """Return the GPUs of a job."""
         return self.scales[job]
 
+    def start_in_order(self, state: State, jobs: Iterable[int], backfill: bool = True) -> None:
+        """Start jobs in their order while GPUs are free; without `backfill` none after one that has no room."""
+        room = self.free(state)
+        for job in jobs:
+            gpus = self.scale_of(job)
+            if gpus <= room:
+                state.start(job, units=gpus)
+                room -= gpus
+            elif not backfill:
+                break
+            if not room:
+                break
+
     def _fixed(self, job: int) -> int:
         least = self.least[job]
         most = self.most[job]
@@ -178,13 +191,5 @@ class FirstCome(FixedScale):
 
     def on_settled(self, state: State) -> None:
         """Start jobs in their order."""
-        room = self.free(state)
-        for job in list(state.queued) if room else ():
-            gpus = self.scale_of(job)
-            if gpus <= room:
-                state.start(job, units=gpus)
-                room -= gpus
-            elif not self.backfill:
-                break
-            if not room:
-                break
+        if self.free(state):
+            self.start_in_order(state, list(state.queued), self.backfill)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -110,9 +110,9 @@ class Ecovisor(FixedScale):
 
     def on_epoch(self, state: State) -> None:
         """Suspend the jobs whose gate has closed."""
-        now = self.signal.at(state.now).item()
+        shut = self._shut(state)
         for job in list(state.running):
-            if now > self.threshold[job] and state.now < self.forced[job]:
+            if shut(job):
                 self.take(state, job)
 
     def on_arrival(self, state: State, job: int) -> None:
@@ -124,19 +124,14 @@ class Ecovisor(FixedScale):
 
     def on_settled(self, state: State) -> None:
         """Start jobs whose gate is open, in the order of their arrival."""
-        room = self.free(state)
-        if not room or not state.queued:
-            return
+        if self.free(state):
+            shut = self._shut(state)
+            self.start_in_order(state, [job for job in sorted(state.queued) if not shut(job)])
+
+    def _shut(self, state: State) -> Callable[[int], bool]:
+        """Return the question whether a job's gate is shut now."""
         now = self.signal.at(state.now).item()
-        for job in sorted(state.queued):
-            if now > self.threshold[job] and state.now < self.forced[job]:
-                continue
-            gpus = self.scale_of(job)
-            if gpus <= room:
-                state.start(job, units=gpus)
-                room -= gpus
-            if not room:
-                break
+        return lambda job: now > self.threshold[job] and state.now < self.forced[job]
 
 
 def _issues(state: State, signal: StepSignal, look: float) -> Iterator[tuple[IntArray, StepSignal]]:

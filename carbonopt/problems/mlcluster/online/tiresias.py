@@ -47,16 +47,8 @@ class Tiresias(FixedScale):
 
     def on_settled(self, state: State) -> None:
         """Fill GPUs that are free."""
-        room = self.free(state)
-        if not room or not state.queued:
-            return
-        for job in sorted(state.queued, key=lambda job: self._rank(state, job)):
-            gpus = self.scale_of(job)
-            if gpus <= room:
-                state.start(job, units=gpus)
-                room -= gpus
-            if not room:
-                break
+        if self.free(state):
+            self.start_in_order(state, sorted(state.queued, key=lambda job: self._rank(state, job)))
 
     def _rank(self, state: State, job: int) -> tuple[float, int]:
         had = self.attained(state, job)

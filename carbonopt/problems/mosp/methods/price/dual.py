@@ -83,7 +83,6 @@ class Dual:
         self.base: FloatArray = value.sign * np.diff(value.unit_prefix, axis=2)
         self.limit: FloatArray = instance.clusters.limit
         self.shape = self.limit.shape
-        self._prefix_size = np.abs(value.unit_prefix)
         self._demand = instance.jobs.demand
         groups = len(self.table.length)
         slots = self.shape[2]
