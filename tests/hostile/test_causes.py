@@ -16,8 +16,9 @@ FALLING = [
     mlcluster([100.0], [1.0, 0.9], [300.0, 300.0], [58.0]),
     mlcluster([120.0, 250.0], [1.0, 0.8, 0.7], [280.0, 280.0, 280.0], [40.0], jct_weight=0.1),
     mlcluster([90.0, 280.0], [1.0, 0.95], [310.0, 310.0], [60.0, 25.0], jct_weight=0.01),
+    mlcluster([480.0, 330.0, 281.0, 68.0], [1.0, 0.9], [3e5, 4.5e14], [60.0, 60.0], jct_weight=0.02),
 ]
-"""More GPUs do less here."""
+"""More GPUs do less here; in the last one at so many watts that sums with them lose the digits of the others."""
 FREE = [
     mlcluster([0.0], [1.0, 0.84], [1000.0, 1500.0], [15.0, 15.0], jct_weight=0.01, idle_watts=100.0),
     mlcluster([0.0, 0.0], [1.0, 1.7], [200.0, 300.0], [30.0, 50.0]),

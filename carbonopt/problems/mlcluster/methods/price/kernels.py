@@ -79,6 +79,8 @@ def ladders(
 ) -> None:
     """Fill the steps of each kind and cell, and the least first ratio from each cell on."""
     ratio, gain, gpus, steps, least = ladder
+    cost = np.zeros(speed.shape[1])
+    held = np.zeros(speed.shape[1], dtype=np.int64)
     for k in range(speed.shape[0]):
         by_work = np.argsort(speed[k])  # more GPUs may do less: steps go by what is done, not by what is held
         for t in range(len(prices)):
@@ -86,22 +88,24 @@ def ladders(
             for m in by_work:
                 if speed[k, m] <= 0.0:
                     continue
-                c = carbon[t] * watts[k, m] + prices[t] * (m + 1)
-                g = speed[k, m]
-                w = m + 1.0
-                for i in range(n):
-                    c -= ratio[k, t, i] * gain[k, t, i]
-                    g -= gain[k, t, i]
-                    w -= gpus[k, t, i]
-                while n > 0 and c < ratio[k, t, n - 1] * g:
+                cost[m] = carbon[t] * watts[k, m] + prices[t] * (m + 1)
+                while True:  # differences of whole costs: sums of steps would lose the digits of a small cost
+                    c = cost[m]
+                    g = speed[k, m]
+                    w = m + 1.0
+                    if n == 0:
+                        break
+                    c -= cost[held[n - 1]]
+                    g -= speed[k, held[n - 1]]
+                    w -= held[n - 1] + 1.0
+                    if c >= ratio[k, t, n - 1] * g:
+                        break
                     n -= 1
-                    c += ratio[k, t, n] * gain[k, t, n]
-                    g += gain[k, t, n]
-                    w += gpus[k, t, n]
                 if g > 0.0:
                     ratio[k, t, n] = c / g
                     gain[k, t, n] = g
                     gpus[k, t, n] = w
+                    held[n] = m
                     n += 1
             steps[k, t] = n
         smallest = np.inf
