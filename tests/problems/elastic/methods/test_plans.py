@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from elastic_support import by_hand
 
+from carbonopt.problems.elastic.methods.price.plans.columns import Columns
 from carbonopt.problems.elastic.methods.price.plans.pricing import price_job
 from carbonopt.problems.elastic.methods.price.plans.table import Table, scratch_of, table_of
 
@@ -98,3 +99,16 @@ def test_ties_everywhere_are_no_trouble() -> None:
     cost, lower, _ = price_job(0, np.zeros(60), 1.0, np.full(60, 99), 0.0, level, table, scratch_of(table))
     assert cost == 3800.0  # 38 slots of one server: any second server does less
     assert lower <= cost
+
+
+def test_plans_that_just_fill_a_slot_fit() -> None:
+    """Two servers in a slot of two: known and fits; in a slot of one: known, does not fit, and is no rival of those."""
+    table = table_of(by_hand(2, [10.0, 20.0], (0, 1.0, 1, [1.0, 1.0])))
+    both_in_first, one_in_first = np.array([2, 0]), np.array([1, 0])
+    for room, fits in (([2, 2], [True, True]), ([1, 2], [False, True])):
+        columns = Columns(table, np.array(room))
+        assert [columns.add(both_in_first), columns.add(one_in_first), columns.add(both_in_first)] == [1, 1, 0]
+        assert columns.arrays()[2].tolist() == fits
+        pool = columns.pool(np.zeros(2), np.zeros(1), np.inf)
+        assert pool.slot.tolist() == [0] * sum(fits)
+        assert sorted(pool.level.tolist()) == ([1, 2] if all(fits) else [1])
