@@ -7,7 +7,7 @@ with the incumbent written.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -162,6 +162,18 @@ for module in (
     diagnose, extend, export, bench, report, instances, bks, plot, compile, params, lesson,
 ):  # fmt: skip
     module.register(app)
+
+
+def command_names() -> list[list[str]]:
+    """Return the words that name each command, one list for each problem of `generate` and `convert`."""
+    return list(_names(typer.main.get_command(app)))
+
+
+def _names(command: Any, *words: str) -> Iterator[list[str]]:
+    if not hasattr(command, "commands"):
+        yield list(words)
+    for word, part in getattr(command, "commands", {}).items():
+        yield from _names(part, *words, word)
 
 
 def main() -> None:

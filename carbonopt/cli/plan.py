@@ -117,6 +117,8 @@ def plan(
         price=price or (),
     )
     _finish(made, output, gantt, csv, json_output)
+    for site in made.sites if not clusters else ():
+        console.say(f"cluster {site.name}: zone {site.zone}, room for all jobs (--cluster says otherwise)")
 
 
 @groups.takes(groups.reading)
@@ -237,7 +239,8 @@ def _print(made: Plan) -> None:
     for row in made.rows:
         begin = "runs" if row.state == "RUNNING" else format(row.begin, form)
         rows.append([row.id, row.cluster, begin, format(row.end, form), f"{row.kg:.4g}", _saved(row.saving_kg)])
-    tables.print_table(f"{len(rows)} jobs from {_time(_local(made))} ({made.tz})", heads, rows)
+    zone = "" if format(_local(made), "%Z") == made.tz else f" ({made.tz})"
+    tables.print_table(f"{display.counted(len(rows), 'job')} from {_time(_local(made))}{zone}", heads, rows)
     saved = made.saving_kg
     gap = display.percent(made.replanned["gap"] if made.replanned else made.solution.gap)
     told = "not all jobs fit where each starts at once"

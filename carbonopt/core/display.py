@@ -18,6 +18,17 @@ def number(value: Any, digits: int = 6) -> str:
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
+def counted(count: int, what: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "job"), counted(2, "job")
+    ('1 job', '2 jobs')
+    """
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def percent(value: float | None) -> str:
     """Return a share in per cent, a dash where there is none.
 

@@ -64,6 +64,9 @@ class Method(Entry):
         Whether what it returns is never worse than the schedule that it is given to start from. Others refuse one.
     needs
         What it needs of an instance, where it does not take every one; it refuses others.
+    certificate
+        Whether its bound carries what `carbonopt check` recomputes it from: ``yes``, ``partly`` where a better bound
+        without one may be reported beside it, or ``no``. Empty where it proves no bound.
     """
 
     reference: str
@@ -74,6 +77,7 @@ class Method(Entry):
     bound_only: bool = False
     takes_start: bool = False
     needs: str = ""
+    certificate: str = ""
 
 
 @dataclass(frozen=True)

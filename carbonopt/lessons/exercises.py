@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
-from carbonopt.core.errors import InputError
+from carbonopt.core.certificate import LARGEST_PRICE
+from carbonopt.core.errors import InputError, shown
 from carbonopt.core.registry import problem_of
 from carbonopt.lessons.instances import crowd, one_job
 from carbonopt.lessons.lesson import Exercise, Lesson, grade_number, grade_starts, number_of
@@ -94,8 +95,12 @@ def _free_prices(instance: MospInstance, answer: Any) -> str:
 def proven_kg(instance: MospInstance, answer: Any) -> float | str:
     """Return the bound that one price a slot proves [kg]; why it proves none where the answer is no certificate."""
     slots = instance.time.slots
-    if not isinstance(answer, list) or len(answer) != slots or any(number_of(price) is None for price in answer):
+    if not isinstance(answer, list) or len(answer) != slots:
         return f"must be a list of {slots} numbers, one a slot"
+    for slot, given in enumerate(answer):
+        price = number_of(given)
+        if price is None or not 0 <= price <= LARGEST_PRICE:
+            return f"the price of slot {slot} is {shown(given)}: must be a number, at least 0 (a GPU is never paid for)"
     certificate = {"kind": "lagrangian", "prices": [[[float(price) for price in answer]]]}
     try:
         bound, _ = problem_of("mosp").role("proven_bound")(instance, certificate, {})

@@ -15,6 +15,7 @@ from datetime import datetime
 from math import ceil
 from typing import Any
 
+from carbonopt.core.display import counted
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, one_line, one_of, shown
 from carbonopt.core.time import zone_of_time
 from carbonopt.io.queues.job import PENDING, RUNNING
@@ -95,7 +96,8 @@ def script(plan: Plan, to: str, reserve: bool = False) -> str:
     """Return the commands as lines of a shell script, with a comment where one is due later."""
     found = commands(plan, to, reserve)
     running = sum(row.state == RUNNING for row in plan.rows)
-    lines = [f"# {len(found)} commands for {to}; {running} jobs that run are left alone. Nothing was sent."]
+    left = "1 job that runs is" if running == 1 else f"{running} jobs that run are"
+    lines = [f"# {counted(len(found), 'command')} for {to}; {left} left alone. Nothing was sent."]
     if to == "slurm":
         zone = zone_of_time(plan.tz)
         lines.append(f"# Times are local times of {zone}, which must be the time zone of slurmctld.")

@@ -59,7 +59,8 @@ def plan(
     tz
         The user's time zone, in which begins and ends are told, and in which times of the queue are that have none.
     clusters
-        `Site` or ``NAME=ZONE:CPUS:GPUS``; by default one in each zone of the files, with room for all jobs.
+        `Site` or ``NAME=ZONE:CPUS:GPUS``; by default one in each zone of the files, with room for all jobs. It has the
+        name of the zone, or that of the queue's cluster where both have one alone.
     terms
         Length of a slot, longest wait, and power.
     default_hours, leave_out
@@ -87,7 +88,8 @@ def plan(
 
         queue = read_queue(queue, zone, default_hours, leave_out)
     signal = read_forecast(carbon, moment, terms, reading)
-    sites = sites_of([Site.of(site) if isinstance(site, str) else site for site in clusters], signal.zones)
+    given = [Site.of(site) if isinstance(site, str) else site for site in clusters]
+    sites = sites_of(given or _only_site(queue, signal.zones), signal.zones)
     latest = tuple(moment + timedelta(hours=terms.wait_hours) for _ in queue.jobs)
     tariff = read_tariff(price, signal, sites, terms, reading)
     instance = instance_of(queue.jobs, latest, signal, sites, terms, tariff)
@@ -95,6 +97,12 @@ def plan(
     require_schedule(instance, solution)
     made = Plan(queue.source, moment, tz, queue.jobs, latest, sites, terms, instance, solution, at_once_of(instance))
     return replace(made, moved=frozenset(row.id for row in made.rows if row.state != RUNNING))
+
+
+def _only_site(queue: Queue, zones: Sequence[str]) -> list[Site]:
+    """Return the cluster that all jobs are on, where there is one zone for it; else nothing."""
+    names = {job.cluster for job in queue.jobs}
+    return [Site(names.pop(), zones[0])] if len(zones) == len(names) == 1 and all(names) else []
 
 
 def moment_of(now: datetime | str | None, tz: str) -> datetime:

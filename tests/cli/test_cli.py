@@ -15,7 +15,7 @@ from conftest import ROOT, TINY
 from typer.testing import CliRunner
 
 import carbonopt as co
-from carbonopt.cli.main import app
+from carbonopt.cli.main import app, command_names
 from carbonopt.problems.mlcluster.methods.price import kernels
 
 BENCH = ROOT / "instances/bench/mosp-bench070-j0200-t048-z3-s01.json"
@@ -139,6 +139,17 @@ def test_a_share_stands_beside_its_number(tmp_path):
     assert shown.count("deadlines met") == 1
     assert "3 (100.00 %)" in shown
     assert "Caspian's Z1: clean load" in shown
+
+
+def test_the_page_of_commands_has_them_all():
+    """The options at its end are of `command_names`, and every command is named in a head or a sentence."""
+    names = command_names()
+    assert ["generate", "mlcluster"] in names
+    assert {"plan", "risk", "regret", "pareto", "simulate", "controller", "timetable"} <= {words[0] for words in names}
+    page = (ROOT / "docs/cli.md").read_text()
+    assert "command_names()" in page
+    for words in names:
+        assert f"`{words[0]}`" in page or f"carbonopt {' '.join(words)}" in page, words
 
 
 def test_the_hash_is_whole_on_one_line():

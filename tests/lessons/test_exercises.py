@@ -115,6 +115,13 @@ def test_wrong_answers_are_rejected_with_a_reason(number, field, answers) -> Non
         assert set(reasons.values()) == {""}
 
 
+def test_a_wrong_price_is_named() -> None:
+    words = "must be a number, at least 0 (a GPU is never paid for)"
+    instance = lesson_of(3).instance()
+    assert proven_kg(instance, [0, 0, 0, -0.1, 0, 0, 0, 0]) == f"the price of slot 3 is -0.1: {words}"
+    assert proven_kg(instance, [0, "a", 0, 0, 0, 0, 0, 0]) == f"the price of slot 1 is 'a': {words}"
+
+
 def test_weak_duality_holds_for_any_prices() -> None:
     instance = lesson_of(3).instance()
     for prices in ([0.0] * 8, [0.1] * 8, [5.0] * 8, RIGHT[3]["prices"]):

@@ -57,6 +57,25 @@ def test_by_hand():
     assert free.saving_kg == pytest.approx(0.9 - 0.4 + 0.5 - 0.1)
 
 
+def test_a_cluster_has_the_name_that_the_queue_knows():
+    """One zone and one cluster: jobs stay where they are; otherwise the zones are the clusters."""
+    here = replace(job("1"), cluster="hpc")
+    plan = make([here], forecast([500, 400]))
+    assert [(site.name, site.zone, site.cpus) for site in plan.sites] == [("hpc", "A", None)]
+    assert slots(plan) == {"1": ("hpc", 1)}
+    assert [site.name for site in make([here, job("2")], forecast([500, 400])).sites] == ["A"]
+    assert [site.name for site in make([here], forecast([500, 400], [300, 300])).sites] == ["A", "B"]
+    assert script(plan, "slurm").startswith("# 1 command for slurm; 0 jobs that run are left alone.")
+
+
+def test_no_line_of_a_plan_is_wider_than_80_columns():
+    given = ("--carbon", TONIGHT / "forecast_21h.csv", "--now", "2026-11-24T22:00")
+    done = run("plan", TONIGHT / "squeue.json", *given)
+    assert done.stdout.startswith("11 jobs from Tue 24 Nov 22:00 UTC\n")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert done.stderr == "cluster hpc: zone DE, room for all jobs (--cluster says otherwise)\n"
+
+
 def test_of_equal_starts_the_first_is_taken():
     assert slots(make([job("1")], forecast([100, 100, 100, 100])))["1"] == ("A", 0)
 

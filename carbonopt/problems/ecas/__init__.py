@@ -33,13 +33,27 @@ PROBLEM = Problem(
             parameters=_PARAMETERS,
             takes_start=True,
             respects=_ALL,
+            certificate="yes",
         ),
-        "milp": Method(".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_ALL),
+        "milp": Method(
+            ".methods.milp:milp",
+            "the whole program with HiGHS",
+            exact=True,
+            respects=_ALL,
+            certificate="no",
+        ),
         "lp": Method(
-            ".methods.milp:lp", "the LP relaxation: a bound and its certificate", bound_only=True, respects=_ALL
+            ".methods.milp:lp",
+            "the LP relaxation: a bound and its certificate",
+            bound_only=True,
+            respects=_ALL,
+            certificate="yes",
         ),
         "lp-rounding": Method(
-            ".methods.milp:lp_rounding", "jobs go where most of them is in the LP relaxation", respects=_ALL
+            ".methods.milp:lp_rounding",
+            "jobs go where most of them is in the LP relaxation",
+            respects=_ALL,
+            certificate="yes",
         ),
         "greedy": Method(
             ".methods.price.method:greedy",

@@ -15,9 +15,15 @@ PROBLEM = Problem(
             "slot prices: exact for the fluid model, plans by column generation for the integer one",
             parameters=".methods.price.parameters:PriceParameters",
             takes_start=True,
+            certificate="partly",
         ),
         "milp": Method(
-            ".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_SWITCHING, takes_start=True
+            ".methods.milp:milp",
+            "the whole program with HiGHS",
+            exact=True,
+            respects=_SWITCHING,
+            takes_start=True,
+            certificate="partly",
         ),
         "carbonflex-greedy": Method(
             ".methods.greedy:carbonflex_greedy",
@@ -43,17 +49,20 @@ PROBLEM = Problem(
             "slot by slot with max flow as independence oracle: optimal, and proves infeasibility",
             exact=True,
             needs="unit gain: every unit does 1 slot of work for the same energy, whole lengths and capacities",
+            certificate="no",
         ),
         "lp-rounding": Method(
             ".methods.rounding:lp_rounding",
             "the fluid optimum, rounded to whole servers",
             parameters=".methods.rounding:RoundingParameters",
+            certificate="yes",
         ),
         "lp": Method(
             ".methods.milp:lp",
             "the whole LP with HiGHS: the fluid optimum, a bound for the integer model",
             bound_only=True,
             respects=_SWITCHING,
+            certificate="yes",
         ),
     },
     roles={

@@ -35,18 +35,21 @@ PROBLEM = Problem(
             "prices of GPU time: a certified bound, and schedules that follow them",
             parameters=".methods.price.parameters:PriceParameters",
             takes_start=True,
+            certificate="yes",
         ),
         "milp": Method(
             ".methods.grid:milp",
             "the time-indexed program with HiGHS: GPUs change at the edges of cells, beside the bound of price",
             parameters=".methods.grid:MilpParameters",
             takes_start=True,
+            certificate="yes",
         ),
         "lp": Method(
             ".methods.milp:lp",
             "the whole LP with HiGHS: the same bound, and the same schedules",
             parameters=".methods.price.parameters:PriceParameters",
             bound_only=True,
+            certificate="yes",
         ),
         **{
             name: Method(".methods.simulated:simulated", f"online: {_POLICIES[name].summary}", {"policy": name})

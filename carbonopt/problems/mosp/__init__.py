@@ -60,7 +60,12 @@ PROBLEM = Problem(
     title="multi-objective scheduling and placement over clusters (Caspian)",
     methods={
         "milp": Method(
-            ".methods.milp:milp", "the whole program with HiGHS", exact=True, respects=_LIMITS, takes_start=True
+            ".methods.milp:milp",
+            "the whole program with HiGHS",
+            exact=True,
+            respects=_LIMITS,
+            takes_start=True,
+            certificate="no",
         ),
         "price": Method(
             ".methods.price.method:price",
@@ -68,15 +73,20 @@ PROBLEM = Problem(
             parameters=".methods.price.parameters:PriceParameters",
             respects=_FIXED,
             takes_start=True,
+            certificate="partly",
         ),
         "lp-rounding": Method(
             ".methods.rounding:lp_rounding",
             "LP relaxation, rounded where it places the jobs, then moves",
             respects=_STARTS,
             takes_start=True,
+            certificate="yes",
         ),
         "lp-rounding-caspian": Method(
-            ".methods.rounding:caspian_rounding", "the paper's Algorithms 2 and 3", respects=_STARTS
+            ".methods.rounding:caspian_rounding",
+            "the paper's Algorithms 2 and 3",
+            respects=_STARTS,
+            certificate="yes",
         ),
         "greedy-clean": Method(
             ".methods.greedy:greedy",
@@ -91,7 +101,11 @@ PROBLEM = Problem(
             respects=_STARTS,
         ),
         "lp": Method(
-            ".methods.milp:lp", "LP relaxation: a bound and its certificate", bound_only=True, respects=_LIMITS
+            ".methods.milp:lp",
+            "LP relaxation: a bound and its certificate",
+            bound_only=True,
+            respects=_LIMITS,
+            certificate="yes",
         ),
     },
     roles={
