@@ -14,7 +14,7 @@ from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.formulation.program import estimate_size
 from carbonopt.problems.elastic.methods.greedy import allocate
-from carbonopt.problems.elastic.methods.price.fluid.method import least_shortage
+from carbonopt.problems.elastic.methods.price.fluid.method import prove_shortage
 
 SHOWN_JOBS = 5
 """Jobs that a finding lists by name, at most."""
@@ -29,7 +29,7 @@ def diagnose(instance: ElasticInstance, options: Options) -> Diagnosis:
     alone = tuple(stuck_jobs(instance))
     if alone:
         return Diagnosis(False, "jobs that cannot complete even alone", alone)
-    proof = least_shortage(instance, options)
+    proof = prove_shortage(instance, options)
     if proof.status is Status.INFEASIBLE:
         assert proof.shortage_prices is not None
         assert proof.work_prices is not None

@@ -17,7 +17,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.methods.greedy import allocate
-from carbonopt.problems.elastic.methods.price.fluid.method import least_shortage
+from carbonopt.problems.elastic.methods.price.fluid.method import prove_shortage
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def extend(instance: ElasticInstance, options: Options, step_slots: int = 1, var
         return Extension(instance, (), (), rounds, False)
     note = {"extended_from": instance.name, "extended_jobs": len(changed), "step_slots": step_slots}
     extended = replace(extended, name=f"{instance.name}-extended", provenance={**instance.provenance, **note})
-    proof = least_shortage(instance, options).status
+    proof = prove_shortage(instance, options).status
     needed = {Status.INFEASIBLE: True, Status.OPTIMAL: False}.get(proof)
     names = tuple(instance.jobs.name[j] for j in changed)
     extra = tuple(int(slack[j] - instance.jobs.slack[j]) for j in changed)

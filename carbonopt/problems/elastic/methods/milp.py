@@ -17,7 +17,7 @@ from carbonopt.problems.elastic.data.schedule import levels_of
 from carbonopt.problems.elastic.formulation.program import ElasticProgram, add_precedence, build, estimate_size, implied
 from carbonopt.problems.elastic.methods.bounds import certified_bound, unit_rounding
 from carbonopt.problems.elastic.methods.greedy import first_schedule
-from carbonopt.problems.elastic.methods.price.fluid.method import least_shortage
+from carbonopt.problems.elastic.methods.price.fluid.method import prove_shortage
 from carbonopt.problems.elastic.verify.check import check
 
 MILP_COLUMNS = 4_000
@@ -59,7 +59,7 @@ def milp(instance: ElasticInstance, options: Options) -> Outcome:
         bound_error=(len(form.job), unit_rounding(instance)),
     )
     if result.status is Status.INFEASIBLE and first is None:
-        proof = least_shortage(instance, options)
+        proof = prove_shortage(instance, options)
         certificate = proof.certificate() if proof.status is Status.INFEASIBLE else None
         return Outcome(Status.INFEASIBLE, certificate=certificate, info=result.info)
     found = None if result.values is None else form.schedule(result.values, instance)
@@ -80,7 +80,7 @@ def lp(instance: ElasticInstance, options: Options) -> Outcome:
         result = highs.solve(form.program, options)
         if result.status is not Status.INFEASIBLE:
             break
-        proof = least_shortage(instance, options)
+        proof = prove_shortage(instance, options)
         if proof.status is Status.INFEASIBLE:
             return Outcome(Status.INFEASIBLE, certificate=proof.certificate(), info=result.info)
     if result.status is Status.INFEASIBLE:

@@ -24,9 +24,9 @@ from carbonopt.problems.mlcluster.methods.price.method import (
     COMPILE_SECONDS,
     PRICE_KERNELS,
     Incumbent,
-    follow,
     price,
     price_steps,
+    search_schedule,
 )
 from carbonopt.problems.mlcluster.methods.price.parameters import PriceParameters
 
@@ -91,4 +91,4 @@ def _lp(instance: MlClusterInstance, options: Options) -> Outcome:
     proof = Proof(program, prices, budget_price, dual.mu.copy(), bound, info)
     if result.values is not None:
         incumbent.offer(form.schedule(result.values, instance, cells))
-    return follow(instance, options, proof, incumbent)
+    return search_schedule(instance, options, proof, incumbent)

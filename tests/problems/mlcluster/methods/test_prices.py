@@ -29,7 +29,7 @@ from carbonopt.problems.mlcluster.methods.milp import lp
 from carbonopt.problems.mlcluster.methods.price import method
 from carbonopt.problems.mlcluster.methods.price.bound import ascend
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
-from carbonopt.problems.mlcluster.methods.price.follow import rounded
+from carbonopt.problems.mlcluster.methods.price.follow import follow_prices
 from carbonopt.problems.mlcluster.methods.price.method import price
 from carbonopt.problems.mlcluster.online.base import FirstCome
 from carbonopt.problems.mlcluster.online.run import schedule_in_time, simulate
@@ -250,9 +250,9 @@ class TestWhatIsReported:
         def impatient(*arguments: Any, **named: Any) -> Any:
             if next(calls) == call:  # the first round, and one with a smaller budget
                 raise KeyboardInterrupt
-            return rounded(*arguments, **named)
+            return follow_prices(*arguments, **named)
 
-        monkeypatch.setattr("carbonopt.problems.mlcluster.methods.price.method.rounded", impatient)
+        monkeypatch.setattr("carbonopt.problems.mlcluster.methods.price.method.follow_prices", impatient)
         found = co.solve(tight, method, time_limit=None)
         assert found.status is Status.INTERRUPTED
         assert found.bound is not None
@@ -297,7 +297,7 @@ def test_where_jobs_that_wait_end_too_late_haste_helps(
 ) -> None:
     target = generate(jobs=jobs, gpus=gpus, arrival_hours=arrival_hours, drain_hours=drain_hours, seed=10)
     options = Options(time_limit=None)
-    assert rounded(ascend(target, options), options) is None
+    assert follow_prices(ascend(target, options), options) is None
     bound, objective = solved(target)
     assert objective <= 1.06 * bound  # the rule that gave the first schedule: 1.54 and 3.06 times the bound
 

@@ -29,7 +29,7 @@ CATCH_UP = 1e9
 """Break price of a job that can no longer end in time, over the usual."""
 
 
-def rounded(proof: Proof, options: Options, premium: float = 1.0, haste: float = 1.0) -> Schedule | None:
+def follow_prices(proof: Proof, options: Options, premium: float = 1.0, haste: float = 1.0) -> Schedule | None:
     """Return a schedule that follows the prices; None where not all jobs end by the horizon, or the time runs out.
 
     Parameters
@@ -56,7 +56,7 @@ class PricePolicy(ClusterPolicy):
     proof
         The prices.
     premium, haste
-        See `rounded`.
+        See `follow_prices`.
     most_passed
         Jobs that were left over and do not fit, which are passed over at most.
     """

@@ -22,7 +22,7 @@ from carbonopt.problems.mlcluster.data.settings import Limits
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.bound import Proof, ascend, ceiling, cells_of, pricing_steps
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
-from carbonopt.problems.mlcluster.methods.price.follow import PricePolicy, rounded
+from carbonopt.problems.mlcluster.methods.price.follow import PricePolicy, follow_prices
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
 from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
 from carbonopt.problems.mlcluster.online.run import schedule_in_time
@@ -72,7 +72,7 @@ def _price(instance: MlClusterInstance, options: Options) -> Outcome:
     if proof.bound > ceiling(instance):
         return Outcome(Status.INFEASIBLE, certificate=proof.certificate(), info=proof.info)
     options.report(bound=proof.bound, certificate=proof.certificate)
-    return follow(instance, options, proof, incumbent)
+    return search_schedule(instance, options, proof, incumbent)
 
 
 def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
@@ -86,20 +86,20 @@ def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
     policy.raise_break_prices(np.zeros(0, dtype=np.int64), np.zeros(0), 0, 0.0)
 
 
-def follow(
+def search_schedule(
     instance: MlClusterInstance,
     options: Options,
     proof: Proof,
     best: Incumbent,
 ) -> Outcome:
-    """Make schedules of prices, and return the best, or what there is already."""
+    """Make schedules that follow prices, and return the best, or what there is already."""
     params = options.parameters(PriceParameters).follow
     for follower in _tightened(instance, options, proof, best):
         _follow_in_time(follower, options, best)
     _explore(proof, options, best)
     if best.schedule is None:
         for haste in params.hastes:  # completion times may exceed the budget by less
-            best.offer(rounded(proof, options, haste=haste) if options.remaining > 0 else None)
+            best.offer(follow_prices(proof, options, haste=haste) if options.remaining > 0 else None)
         best.follow_rules(RULES)
     status = Status.FEASIBLE if best.schedule is not None else Status.UNKNOWN
     if options.remaining <= 0:
@@ -118,7 +118,7 @@ def _follow_in_time(proof: Proof, options: Options, best: Incumbent) -> None:
         ended = False
         for premium in params.premiums:
             if options.remaining > 0:
-                schedule = rounded(proof, options, premium, haste)
+                schedule = follow_prices(proof, options, premium, haste)
             else:
                 schedule = None
             best.offer(schedule, close=True)
@@ -146,7 +146,7 @@ def _explore(proof: Proof, options: Options, best: Incumbent) -> None:
         )
         other_premium = premium * float(np.exp(params.premium_noise * rng.normal()))
         before = best.objective
-        best.offer(rounded(tried, options, other_premium))
+        best.offer(follow_prices(tried, options, other_premium))
         if best.objective < before:
             center = tried
             premium = other_premium

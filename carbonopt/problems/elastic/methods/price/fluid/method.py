@@ -28,8 +28,7 @@ from carbonopt.problems.elastic.methods.bounds import lagrangian, shortage
 from carbonopt.problems.elastic.methods.greedy import first_schedule
 from carbonopt.problems.elastic.methods.price.fluid.band import FluidProgram
 from carbonopt.problems.elastic.methods.price.fluid.kernels import assemble, back_substitute
-from carbonopt.problems.elastic.methods.price.fluid.optimum import Optimum, optimum
-from carbonopt.problems.elastic.methods.price.fluid.optimum import least_shortage as shortage_of
+from carbonopt.problems.elastic.methods.price.fluid.optimum import Optimum, least_shortage, optimum
 from carbonopt.problems.elastic.methods.price.fluid.pricing import cover
 from carbonopt.problems.elastic.verify.check import check
 
@@ -137,7 +136,7 @@ def _fluid_optimum(instance: ElasticInstance, options: Options, primal: bool) ->
 
     found = optimum(program, options, primal, tell if instance.model == "fluid" else None)
     if found.lacking and found.allocation is None and options.remaining > 0:
-        proof = least_shortage(instance, options)
+        proof = prove_shortage(instance, options)
         if proof.status is Status.INFEASIBLE:
             proof.info |= found.info
             return proof
@@ -157,12 +156,12 @@ def _status(found: Optimum, options: Options) -> Status:
     return Status.UNKNOWN if found.allocation is None else Status.FEASIBLE
 
 
-def least_shortage(instance: ElasticInstance, options: Options) -> FluidResult:
+def prove_shortage(instance: ElasticInstance, options: Options) -> FluidResult:
     """Return prices that prove that some work cannot be done, or status ``optimal`` if all of it can."""
     if not len(instance.jobs):
         return FluidResult(Status.OPTIMAL, np.zeros(instance.time.slots), 0.0, work_prices=np.zeros(0))
     with loops(fluid_steps(instance), FLUID_KERNELS, FLUID_COMPILE_SECONDS):
-        found = shortage_of(FluidProgram.of(instance), options)
+        found = least_shortage(FluidProgram.of(instance), options)
     if found.bound > 0:
         return FluidResult(Status.INFEASIBLE, found.prices, 0.0, None, found.mu, found.prices, found.bound)
     status = Status.OPTIMAL if found.carbon == 0 else Status.UNKNOWN
