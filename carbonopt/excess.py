@@ -138,7 +138,7 @@ def excess_table(
             f"excess over equal amounts: problem {problem.name!r} has no limits on amounts; those of"
             f" {' and '.join(having)} have. Simulate its policies, and compare its methods"
         )
-    baseline, known = problem.baseline, problem.role("quantities")()
+    baseline, known = problem.baseline, problem.role("quantities")(instance)
     compared = [name for name in known if name.endswith(EMITTED_OR_PAID)] if quantities is None else quantities
     study = _Study(instance, {"lengths": lengths, "forecast": forecast, "seed": seed}, options, before)
     carbon_kg = study.run(baseline).metrics["carbon_kg"]

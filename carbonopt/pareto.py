@@ -73,7 +73,7 @@ def pareto(
     instance
         The instance; the weights and limits of its own objective are not used.
     quantities
-        The metric to minimise, then those to limit; None for all that the problem knows.
+        The metric to minimise, then those to limit; None for all that the instance has.
     levels
         Limits on each: equal steps from the least that is possible to what the first one takes when it is
         free.
@@ -97,7 +97,7 @@ def pareto(
     if levels < 2:
         raise UnsupportedError(f"levels = {levels}: must be at least 2")
     limited = problem_of(instance.problem).role("limited")
-    objectives = problem_of(instance.problem).role("quantities")()
+    objectives = problem_of(instance.problem).role("quantities")(instance)
     first, *others = quantities or objectives
 
     def run(quantity: str, limits: Mapping[str, float]) -> Solution:

@@ -55,6 +55,13 @@ def test_dominated_points() -> None:
     assert dominated(points).tolist() == [False, False, True, False]
 
 
+def test_energy_cost_is_a_default_where_energy_has_a_price(tiny) -> None:
+    found = pareto(tiny["tradeoff"], levels=2, method="milp", time_limit=None)
+    assert found.quantities == ("carbon_kg", "tardiness_slots")
+    with pytest.raises(co.UnsupportedError, match="has no energy_price"):
+        pareto(tiny["tradeoff"], ["energy_cost"])
+
+
 def test_a_front_needs_two_levels() -> None:
     instance = co.generate("purchasing", jobs=5, arrival_hours=5, reserved=0, seed=1)
     with pytest.raises(co.UnsupportedError, match="levels = 1: must be at least 2"):

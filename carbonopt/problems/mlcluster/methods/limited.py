@@ -39,7 +39,7 @@ def limited(instance: MlClusterInstance, quantity: str, limits: Mapping[str, flo
     return instance.with_objective(weights, Limits(**limits))
 
 
-def quantities() -> Mapping[str, str]:
+def quantities(instance: MlClusterInstance) -> Mapping[str, str]:  # noqa: ARG001
     """Return what may be minimised, each with the metric that the objective is when it is."""
     return OBJECTIVE_METRICS
 

@@ -38,6 +38,9 @@ def limited(instance: MospInstance, quantity: str, limits: Mapping[str, float]) 
     return instance.with_objective(CarbonObjective(**weights, completion_slots=0.0, limits=Limits(**limits)))
 
 
-def quantities() -> Mapping[str, str]:
-    """Return what may be minimised or limited, each with the metric that the objective is when it is minimised."""
-    return {name: name for name in QUANTITIES}
+def quantities(instance: MospInstance) -> Mapping[str, str]:
+    """Return what may be minimised or limited, each with the metric that the objective is when it is minimised.
+
+    Energy costs nothing where the instance has no price of it, and is left out there.
+    """
+    return {name: name for name in QUANTITIES if name != "energy_cost" or instance.energy_price is not None}

@@ -46,7 +46,7 @@ def limited(
     return replace(instance, weights=weights, limits=Limits(**limits), **changes)
 
 
-def quantities() -> Mapping[str, str]:
+def quantities(instance: PurchasingInstance) -> Mapping[str, str]:  # noqa: ARG001
     """Return what may be minimised or limited, each with the metric that the objective is when it is minimised."""
     return OBJECTIVE_METRICS
 
