@@ -169,6 +169,19 @@ WHOLE_OR_NOT = {
 
 
 @SIGNALS
+@pytest.mark.parametrize("output", ["kept.json", None])
+def test_solve_says_where_the_incumbent_is(
+    monkeypatch: pytest.MonkeyPatch, output: str | None, number: signal.Signals
+) -> None:
+    """With ``-o`` it is there, without it in a file named after the instance."""
+    at_call(monkeypatch, "carbonopt.solve:_solution", 1, number)
+    done = run("solve", "night.json", "-m", "milp", *(() if output is None else ("-o", output)))
+    file = output or "night.interrupted.json"
+    assert (done.exit_code, co.read_solution(file).status) == (130, "interrupted"), done.output
+    assert f"interrupted: the incumbent is in {file}\n" in done.stderr
+
+
+@SIGNALS
 @pytest.mark.parametrize("name", WHOLE_OR_NOT)
 def test_a_file_that_is_written_at_the_end_stays_as_it_was(
     monkeypatch: pytest.MonkeyPatch, name: str, number: signal.Signals
