@@ -14,6 +14,8 @@ from carbonopt.timetable import KINDS, PLACES, in_hours
 
 EVERYWHERE = "jobs"
 """Name of the one place where the problem has one cluster."""
+OPTIONS = {"shared": "free reserved CPUs, the rest on demand"}
+"""Options whose name does not say what is bought."""
 UNITS = {"servers": ("server", "servers"), "gpus": ("GPU", "GPUs")}
 """What a job runs on, one and several, by the column that counts them."""
 
@@ -53,7 +55,7 @@ def runs_of(instance: Instance, solution: Solution) -> Runs:
     if column is None:
         kind = [""] * len(rows)
     elif column == "option":
-        kind = rows[column].astype(str).tolist()
+        kind = [OPTIONS.get(option, option) for option in rows[column].astype(str)]
     else:
         one, several = UNITS[column]
         kind = [f"{value} {one if value == 1 else several}" for value in rows[column]]
