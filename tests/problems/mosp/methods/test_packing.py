@@ -191,3 +191,28 @@ def test_a_schedule_placed_at_once_is_the_one_of_jobs_placed_one_by_one(random_i
             members = getattr(at_once, listed)[:number]
             assert set(members) == set(getattr(again, listed)[: again.now[count][0]])
             assert (at_once.jobs[at][members] == np.arange(number)).all()
+
+
+def test_an_ejection_takes_its_target_and_an_undone_one_leaves_no_trace(crowded):
+    dual, places, state = crowded
+    before, rng, done = copy_of(state), np.random.default_rng(5), 0
+    rules = rules_of(MoveParameters(eject_share=1.0, most_ejected=RULES.most_moved), ejects=True)
+    for _ in range(60):
+        count, change = move(1.0, rng, dual.table, places, rules, state)
+        assert 1 <= count <= rules.most_ejected
+        assert len(set(state.moved.job[:count])) == count
+        if change < np.inf:
+            done += 1
+            first = state.moved.job[0]
+            assert state.place[first] != before.place[first]
+            assert (state.capacity_left >= 0).all()
+        undo(count, state)
+        assert (state.place == before.place).all()
+        assert (state.capacity_left == before.capacity_left).all()
+        assert (state.room == before.room).all()
+    assert done > 0
+
+
+def test_jobs_eject_others_only_where_they_are_told_to():
+    assert rules_of(MoveParameters()).eject_share == 0
+    assert rules_of(MoveParameters(), ejects=True).eject_share == MoveParameters().eject_share

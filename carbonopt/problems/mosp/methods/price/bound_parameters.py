@@ -69,6 +69,40 @@ class RejectionBranchParameters(Parameters):
 
 
 @dataclass(frozen=True)
+class CliqueParameters(Parameters):
+    """Of the bound by cliques: starts of which at most one is in a schedule, where few jobs make most of the costs.
+
+    Parameters
+    ----------
+    time_share
+        Share of the remaining time that the bound may take.
+    most_places
+        Starts of all jobs on all clusters up to which there are cliques.
+    most_columns
+        Places that the linear program begins with, at most; more come where prices call for them.
+    rounds
+        Linear programs, at most.
+    least_violation
+        By which the starts of a clique must exceed 1 to be added.
+    most_new
+        Cliques that are added in a round, at most.
+    most_places_of_tree
+        Starts of all jobs on all clusters up to which HiGHS branches, over those that the prices do not rule out.
+    search_time_share
+        Share of the remaining time that the search may take before that.
+    """
+
+    time_share: float = number(0.3, above=0, most=1)
+    most_places: int = number(100_000, least=0)
+    most_columns: int = number(40_000, least=1)
+    rounds: int = number(20, least=0)
+    least_violation: float = number(0.001, above=0)
+    most_new: int = number(3_000, least=1)
+    most_places_of_tree: int = number(40_000, least=0)
+    search_time_share: float = number(0.4, above=0, most=1)
+
+
+@dataclass(frozen=True)
 class CutParameters(Parameters):
     """Of HiGHS's cuts, which raise the bound over the places that are left.
 

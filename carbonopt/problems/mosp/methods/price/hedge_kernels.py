@@ -22,9 +22,9 @@ from carbonopt.problems.mosp.methods.price.places import Places, time_cost
 from carbonopt.problems.mosp.methods.price.records import State
 from carbonopt.problems.mosp.methods.price.search import (
     Rules,
+    draw_entry,
     draw_job,
     draw_order,
-    draw_place,
     idle_around,
     ruin,
     undo,
@@ -149,10 +149,11 @@ def hedged_move(
     See `search.move`.
     """
     i = draw_job(rng, rules, st)
-    place = draw_place(i, rng, places, rules, st)
-    if place < 0:
+    entry = draw_entry(i, rng, places, rules, st)
+    if entry < 0:
         return 0, False
     jobs = st.jobs
+    place = int(places.entry[jobs[i].member][entry].place)
     moved = st.moved
     order = st.order
     budget = limit + idle_around(place, jobs[i].length, places, rules, st)
@@ -161,7 +162,7 @@ def hedged_move(
     for a in range(count):
         budget += moved[a].excess
         change += min(jobs[moved[a].job].least, jobs[moved[a].job].rejection_cost) - moved[a].cost
-    draw_order(count, rng, rules, st)
+    draw_order(count, False, rng, rules, st)
     for a in range(count):
         if change > limit or budget < 0.0:
             return count, False

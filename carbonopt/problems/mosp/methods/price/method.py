@@ -6,8 +6,10 @@
    jobs, or where time is out, each inserted where it costs least at these prices.
 3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
    of moves is used.
-4. Where few places are left, HiGHS's cuts raise the bound.
-5. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
+4. Where few large jobs make most of the costs, cliques of starts that exclude each other raise the bound, and HiGHS
+   branches over the places that their prices do not rule out.
+5. Where few places are left, HiGHS's cuts raise the bound.
+6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
    this leaves goes to HiGHS, without what the prices rule out.
 """
 
@@ -95,12 +97,16 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     beams = beams and whole_units(instance.jobs.demand) is not None
     if jobs <= params.rejections.most_jobs:
         solver.count_rejections()
+    solver.add_cliques()
     if few or (beams and small):
         solver.search(options.part(params.search.small_time_share), params.search.small_moves_per_job)
     elif beams and solver.rejects:
         solver.search(options.part(params.search.rejecting_time_share))
     elif beams:
         solver.search(options.part(params.search.time_share))
+    if solver.branches_on_cliques:
+        solver.search(options.part(params.cliques.search_time_share))
+        info = solver.branch_on_cliques(info)
     if beams and not few:
         solver.cut()
     if beams and (small or not few):

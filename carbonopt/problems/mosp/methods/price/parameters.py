@@ -8,6 +8,7 @@ from carbonopt.core.parameters import Parameters
 from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
 from carbonopt.problems.mosp.methods.price.bound_parameters import (
     BoundParameters,
+    CliqueParameters,
     CutParameters,
     RejectionBranchParameters,
 )
@@ -32,6 +33,8 @@ class PriceParameters(Parameters):
         The annealing.
     cuts
         HiGHS's cuts, and its tree for small instances.
+    cliques
+        Starts of which at most one is in a schedule, and HiGHS's tree with these, where few large jobs count.
     beam
         The dynamic program over slots.
     """
@@ -42,4 +45,5 @@ class PriceParameters(Parameters):
     start: StartParameters = field(default_factory=StartParameters)
     search: SearchParameters = field(default_factory=SearchParameters)
     cuts: CutParameters = field(default_factory=CutParameters)
+    cliques: CliqueParameters = field(default_factory=CliqueParameters)
     beam: BeamParameters = field(default_factory=BeamParameters)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
-from carbonopt.problems.mosp.methods.price.insertion import insert
+from carbonopt.problems.mosp.methods.price.insertion import insert, listed_cost
 from carbonopt.problems.mosp.methods.price.packing import put, take
 from carbonopt.problems.mosp.methods.price.places import Places
 from carbonopt.problems.mosp.methods.price.records import State
@@ -54,6 +54,9 @@ class Rules(NamedTuple):
     most_retried: int
     list_steps: int
     most_misses: int
+    eject_share: float
+    eject_tournament: int
+    most_ejected: int
     idle_slots: int
     skipped_share: float
     by_chance: float
@@ -61,9 +64,10 @@ class Rules(NamedTuple):
     by_demand: float
 
 
-def rules_of(params: MoveParameters) -> Rules:
-    """Return the rules that the parameters set."""
+def rules_of(params: MoveParameters, ejects: bool = False) -> Rules:
+    """Return the rules that the parameters set, with or without ejections."""
     values = {part.name: getattr(params, part.name) for part in fields(params)}
+    values["eject_share"] *= ejects
     orders = [values.pop(f"{name}_order_share") for name in ("random", "work", "demand")]
     return Rules(*values.values(), *np.cumsum(orders).tolist())
 
@@ -91,8 +95,8 @@ def draw_job(rng: np.random.Generator, rules: Rules, st: State) -> int:
 
 
 @kernel
-def draw_place(i: int, rng: np.random.Generator, places: Places, rules: Rules, st: State) -> int:
-    """Draw another place for job i, of low excess; -1 if it has none."""
+def draw_entry(i: int, rng: np.random.Generator, places: Places, rules: Rules, st: State) -> int:
+    """Draw another place of job i's list, of low excess; -1 if it has none."""
     m = st.jobs[i].member
     was = st.jobs[i].place
     k = 0
@@ -102,7 +106,7 @@ def draw_place(i: int, rng: np.random.Generator, places: Places, rules: Rules, s
         return -1
     while k + 1 < size and (entries[k].place == was or rng.random() < rules.next_place_share):
         k += 1
-    return int(entries[k].place)
+    return k
 
 
 @kernel
@@ -176,15 +180,54 @@ def ruin(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules,
 
 
 @kernel
-def draw_order(count: int, rng: np.random.Generator, rules: Rules, st: State) -> None:
-    """Sort the jobs that were taken out by a key drawn at random."""
+def lacks_room(i: int, place: int, first: int, end: int, st: State) -> bool:
+    """Return whether some slot of job i's run at a place, of those from `first` to `end`, has too little room."""
+    left = st.capacity_left
+    demand = st.demand[i]
+    for s in range(max(first, place), min(end, place + st.jobs[i].length)):
+        for r in range(len(demand)):
+            if left[r, s] < demand[r]:
+                return True
+    return False
+
+
+@kernel
+def eject(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
+    """Take out job i and what is in its way at a place; return how many, the job first.
+
+    Negative where these are more than a move may take.
+    """
+    jobs = st.jobs
+    count = take_out(i, 0, st)
+    start = place % slots
+    first = max(0, start - st.now[0].longest + 1)
+    size = start + jobs[i].length - first
+    shift = below(size, rng)
+    for step in range(size):
+        at = place - start + first + (step + shift) % size
+        k = st.head[at]
+        while k >= 0:
+            after = jobs[k].after
+            if lacks_room(i, place, at, at + jobs[k].length, st):
+                if count == rules.most_ejected:
+                    return -count
+                count = take_out(k, count, st)
+            k = after
+    return count
+
+
+@kernel
+def draw_order(count: int, is_ejection: bool, rng: np.random.Generator, rules: Rules, st: State) -> None:
+    """Sort the jobs that were taken out by a key drawn at random; the job that ejects others stays the first."""
     jobs = st.jobs
     moved = st.moved
     order = st.order
     kind = rng.random()
     for a in range(count):
         job = jobs[moved[a].job]
-        if kind < rules.by_chance:
+        if is_ejection and a == 0:
+            key = -np.inf
+        elif kind < rules.by_chance:
             key = rng.random()
         elif kind < rules.by_work:
             key = -job.work
@@ -229,25 +272,42 @@ def move(
     as the jobs put back have more excess than those taken out had, the limit and the idle room around allow.
     """
     i = draw_job(rng, rules, st)
-    place = draw_place(i, rng, places, rules, st)
-    if place < 0:
-        return 0, np.inf
     jobs = st.jobs
+    is_ejection = rules.eject_share > 0.0 and rng.random() < rules.eject_share
+    if is_ejection:
+        for _ in range(rules.eject_tournament):
+            k = below(len(jobs), rng)
+            if jobs[k].work > jobs[i].work:
+                i = k
+    entry = draw_entry(i, rng, places, rules, st)
+    if entry < 0:
+        return 0, np.inf
+    target = places.entry[jobs[i].member][entry]
+    place = int(target.place)
     moved = st.moved
     order = st.order
     budget = limit + idle_around(place, jobs[i].length, places, rules, st)
     change = 0.0
-    count = ruin(i, place, len(tab.on_time) - 1, rng, rules, st)
+    slots = len(tab.on_time) - 1
+    if is_ejection:
+        count = eject(i, place, slots, rng, rules, st)
+        if count < 0:
+            return -count, np.inf
+    else:
+        count = ruin(i, place, slots, rng, rules, st)
     for a in range(count):
         budget += moved[a].excess
         change += min(jobs[moved[a].job].least, jobs[moved[a].job].rejection_cost) - moved[a].cost
-    draw_order(count, rng, rules, st)
+    draw_order(count, is_ejection, rng, rules, st)
     for a in range(count):
         if change > limit or budget < 0.0:
             return count, np.inf
         i = moved[order[a]].job
         lowest = min(jobs[i].least, jobs[i].rejection_cost)
-        insert(i, limit - change + lowest, budget, rules.skipped_share, rng, places, st)
+        if is_ejection and a == 0:
+            put(i, place, listed_cost(i, target, places, st), float(target.excess), st)
+        else:
+            insert(i, limit - change + lowest, budget, rules.skipped_share, rng, places, st)
         budget -= jobs[i].excess
         change += jobs[i].cost - lowest
     if change > limit:

@@ -84,6 +84,13 @@ class MoveParameters(Parameters):
         Jobs of one place that are skipped to draw one of them, below this number.
     most_misses
         Draws of a place where nothing starts that runs around the target, at most.
+    eject_share
+        Probability, where jobs eject others, with which a job takes its target for sure, and what is in its way there
+        comes elsewhere.
+    eject_tournament
+        Further draws of which the job of most work is taken for that.
+    most_ejected
+        Jobs that such a move takes out, at most.
     idle_slots
         Slots before and after the target whose idle room a move may hope to fill.
     skipped_share
@@ -106,11 +113,30 @@ class MoveParameters(Parameters):
     most_retried: int = number(4, least=1)
     list_steps: int = number(6, least=1)
     most_misses: int = number(64, least=1)
+    eject_share: float = number(0.3, least=0, most=1)
+    eject_tournament: int = number(3, least=0)
+    most_ejected: int = number(100, least=2)
     idle_slots: int = number(8, least=0)
     skipped_share: float = number(0.05, least=0, below=1)
     random_order_share: float = number(0.4, least=0, most=1)
     work_order_share: float = number(0.3, least=0, most=1)
     demand_order_share: float = number(0.1, least=0, most=1)
+
+
+@dataclass(frozen=True)
+class HeavyTail(Parameters):
+    """Of jobs with a heavy tail: few of them make most of the costs.
+
+    Parameters
+    ----------
+    share
+        Jobs that count, over all jobs, below which the tail is heavy.
+    heat
+        First temperature of some rounds in which jobs eject others, over the ordinary one.
+    """
+
+    share: float = number(0.4, least=0, most=1)
+    heat: float = number(15.0, least=1)
 
 
 @dataclass(frozen=True)
@@ -179,6 +205,7 @@ class SearchParameters(Parameters):
     cooling: float = number(50.0, least=1)
     full_slot_bonus: float = number(0.001, least=0)
     high_regret_excess: float = number(0.001, least=0)
+    heavy: HeavyTail = field(default_factory=HeavyTail)
     move: MoveParameters = field(default_factory=MoveParameters)
     rejection_penalty: RejectionPenalty = field(default_factory=RejectionPenalty)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,13 @@ STEPS_A_MOVE = 2_000.0
 """Loop steps of a move of the search, about."""
 
 
+class Mode(NamedTuple):
+    """How a round of the search goes: its first temperature, and whether large jobs eject others."""
+
+    hot: float
+    ejects: bool
+
+
 class Solver:
     """One run of the method: its bound (`proof`), places and schedule, all in the sense of a minimisation."""
 
@@ -74,6 +81,16 @@ class Solver:
             if self.closed:
                 return
 
+    def add_cliques(self) -> None:
+        """Raise the bound by cliques, where few large jobs make most of the costs."""
+        if not self.heavy or self.closed:
+            return
+        options = self.options.part(self.params.cliques.time_share)
+        for _ in self.proof.add_cliques(self.instance, self.value, options):
+            self.report(improved=False)
+            if self.closed:
+                return
+
     # The first schedule
 
     def start(self) -> None:
@@ -85,6 +102,8 @@ class Solver:
         self.rejects = bool(dual.relaxed(self.proof.prices).rejected.any())  # as far as the relaxation tells
         self.mean_cost = dual.mean_least_cost(self.proof.prices) or self.proof.mean_free_cost
         search = self.params.search
+        _, count = dual.jobs_that_count(self.proof.prices)
+        self.heavy = count < search.heavy.share * len(instance.jobs)
         typical = self.proof.mean_free_cost
         self.empty = new_state(
             instance,
@@ -92,7 +111,7 @@ class Solver:
             self.places,
             search.high_regret_excess * typical,
             search.full_slot_bonus * typical,
-            search.move.most_moved,
+            max(search.move.most_moved, search.move.most_ejected),
         )
         self.first = self.state = min(self._first_states(), key=lambda state: state.best_total)
         if self.options.start is not None:
@@ -140,8 +159,7 @@ class Solver:
         """
         jobs = len(self.instance.jobs)
         params = self.params.search
-        cost, count = self.dual.jobs_that_count(self.proof.prices)
-        hot = params.initial_temperature * cost * min(1.0, params.initial_temperature_jobs / count)
+        modes = self._modes()
         moves = max(params.first_moves, params.first_moves_per_job * jobs)
         left = self.budget if most is None else min(self.budget, most * jobs)
         rate = 0.0
@@ -149,20 +167,45 @@ class Solver:
             possible = rate * options.remaining if rate > 0 else np.inf
             if possible < left and possible < params.growth * moves:
                 moves = int(possible)  # the clock will end it: one long round is better than several short ones
-            moves = min(moves, left)
-            rate = self._round(max(moves, 1), hot, hot / params.cooling, options)
+                modes = modes[:1]
+            moves = max(min(moves, left), 1)
+            rate, modes = self._rounds(moves, modes, options)
             left -= moves
             moves *= params.growth
 
-    def _round(self, moves: int, hot: float, cold: float, options: Options) -> float:
+    def _modes(self) -> list[Mode]:
+        """Return how rounds may go; three ways where few large jobs make most of the costs.
+
+        Around a large job lie many schedules that are worse. Whether it pays to leave them, by ejections and more
+        heat, depends on how many moves there are for each job, so all are tried.
+        """
+        params = self.params.search
+        cost, count = self.dual.jobs_that_count(self.proof.prices)
+        hot = params.initial_temperature * cost * min(1.0, params.initial_temperature_jobs / count)
+        modes = [Mode(hot, ejects=False), Mode(hot, ejects=True), Mode(params.heavy.heat * hot, ejects=True)]
+        return modes if self.heavy else modes[:1]
+
+    def _rounds(self, moves: int, modes: list[Mode], options: Options) -> tuple[float, list[Mode]]:
+        """Anneal once in each mode; return the moves a second, and the modes, the best one first."""
+        begun = self.state
+        found = []
+        for mode in modes:
+            self.state = begun
+            rate = self._round(moves, mode, options)
+            found.append((self.state.best_total, rate, mode, self.state))
+        found.sort(key=lambda entry: entry[0])
+        self.state = found[0][3]
+        return found[0][1], [mode for _, _, mode, _ in found]
+
+    def _round(self, moves: int, mode: Mode, options: Options) -> float:
         """Anneal once; return the moves a second, or a unit of work."""
         begun = options.elapsed
         done = 0
         size = min(1000, moves)
         kept = self.state
         state = copy_of(self.first if self.rejects else self.state)
-        rules = rules_of(self.params.search.move)
-        pace = (cold / hot) ** (1 / moves)
+        rules = rules_of(self.params.search.move, mode.ejects)
+        pace = (1 / self.params.search.cooling) ** (1 / moves)
         for last, charge in self._charges(moves):
             if self.rejects:
                 charge_rejections(charge, state)
@@ -173,7 +216,9 @@ class Solver:
                 size = min(size, last - done)
                 clock = options.elapsed
                 before_moves = done
-                done = anneal(done, done + size, self.rng, hot, pace, goal, self.dual.table, self.places, rules, state)
+                done = anneal(
+                    done, done + size, self.rng, mode.hot, pace, goal, self.dual.table, self.places, rules, state
+                )
                 options.spend(STEPS_A_MOVE * (done - before_moves))
                 size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
                 if charge == np.inf and state.best_total < before:
@@ -279,11 +324,36 @@ class Solver:
             return self.outcome(info)
         if closed.status is Status.INFEASIBLE and not self.complete:
             return Outcome(Status.INFEASIBLE, info=info | closed.info)
+        self._take(closed)
+        return self.outcome(info | closed.info)
+
+    @property
+    def branches_on_cliques(self) -> bool:
+        """Whether there is a bound by cliques, and few enough places for a tree."""
+        cliques = self.proof.cliques
+        return cliques is not None and len(cliques.cost) <= self.params.cliques.most_places_of_tree
+
+    def branch_on_cliques(self, info: dict[str, Any]) -> dict[str, Any]:
+        """Let HiGHS branch over the places that prices of cliques do not rule out; return what it says of it."""
+        cliques = self.proof.cliques
+        if cliques is None or self.closed or self.options.remaining == 0:
+            return info
+        known = (self.state.best, self.state.best_total) if self.complete else None
+        closed = cliques.close(known, self.options)
+        if closed.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if closed.bound is not None:
+            self.proof.tree = max(self.proof.tree, closed.bound)
+        self._take(closed)
+        self.report()
+        return info | closed.info
+
+    def _take(self, closed: Closed) -> None:
+        """Take the schedule that HiGHS has found, where it is better."""
         if closed.place is not None:
             found = at_places(self.empty, closed.place, self.dual, self.proof.prices)
             if fits_capacity(found, self.empty) and found.best_total < self.state.best_total:
                 self.state = found
-        return self.outcome(info | closed.info)
 
     def _close_gap(self, options: Options, **how: Any) -> Closed | None:
         known = (self.state.best, self.state.best_total) if self.complete else None
