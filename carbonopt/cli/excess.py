@@ -11,7 +11,7 @@ from carbonopt.cli.names import listed, policies_named
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import is_asked
-from carbonopt.core.tablefile import write_table
+from carbonopt.core.tablefile import write_shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +77,8 @@ def compare_policies(
             table.insert(1, "reserved_cpus", case.reserved_cpus)
         found.append(table)
         if output is not None:  # after each, so that nothing that was done is lost
-            write_table(output, pd.concat(found, ignore_index=True))
+            whole = pd.concat(found, ignore_index=True)
+            write_shown(output, whole, *_cells(whole, [*map(str, whole)]))
         if not json_output:
             _print(case.name, table)
         if "startup_hours" in table:
@@ -103,16 +104,17 @@ def _with_reserved(instance: Any, reserved_cpus: str) -> Any:
 def _print(name: str, table: pd.DataFrame) -> None:
     title = f"{name}: policies against the proven least at their own cost and wait"
     parts = [column for column in map(str, table) if column.startswith(PARTS)]
-    _print_columns(title, table, [column for column in map(str, table) if column not in parts])
+    tables.print_table(title, *_cells(table, [column for column in map(str, table) if column not in parts]))
     if parts:
-        _print_columns("what the excess carbon is due to", table, ["policy", *parts])
+        tables.print_table("what the excess carbon is due to", *_cells(table, ["policy", *parts]))
 
 
-def _print_columns(title: str, table: pd.DataFrame, columns: list[str]) -> None:
+def _cells(table: pd.DataFrame, columns: list[str]) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of some columns, without those that hold nothing."""
     shown = (column for column in columns if not column.startswith(HIDDEN))
     heads = {name: _head(name) for name in shown if name.startswith(PROVEN) or table[name].notna().any()}
     rows = [[_cell(column, row[column]) for column in heads] for row in table.to_dict("records")]
-    tables.print_table(title, list(heads.values()), rows)
+    return list(heads.values()), rows
 
 
 def _head(column: str) -> str:
