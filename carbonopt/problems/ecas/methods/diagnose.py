@@ -44,9 +44,15 @@ def inspect(instance: EcasInstance) -> dict[str, Any]:
 
 def stuck_jobs(instance: EcasInstance) -> Iterator[Finding]:
     """Yield the jobs that no machine has room for."""
+    largest = instance.machines.capacity.max(axis=0)
     for j in np.flatnonzero(~np.any(instance.fits, axis=1)):
         name = instance.jobs.name[j]
-        yield Finding(f"job {name!r} fits no machine, even alone", (name,))
+        short = [
+            f": it needs {need:g} {resource}, the largest has {most:g}"
+            for resource, need, most in zip(instance.resources, instance.jobs.use[j], largest, strict=True)
+            if need > most
+        ]
+        yield Finding(f"job {name!r} fits no machine, even alone{''.join(short[:1])}", (name,))
 
 
 def _crowded(instance: EcasInstance) -> Iterator[Finding]:

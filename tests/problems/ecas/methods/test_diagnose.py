@@ -18,7 +18,8 @@ def test_a_job_that_fits_nowhere(tiny) -> None:
     raw = tiny["stayson"].to_dict()
     raw["jobs"]["use"]["cpu"][1] = 4
     found = co.diagnose(from_dict(raw))
-    assert (found.feasible, found.findings[0].message) == (False, "job 'b' fits no machine, even alone")
+    words = "job 'b' fits no machine, even alone: it needs 4 cpu, the largest has 3"
+    assert (found.feasible, found.findings[0].message) == (False, words)
     assert co.solve(from_dict(raw), "price").status == "infeasible"
 
 
