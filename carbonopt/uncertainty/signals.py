@@ -53,6 +53,8 @@ LP_TOLERANCE = 1e-4
 """Relative gap at which the relaxation's interior point stops: its duals are only a beginning."""
 FLAT = 1e-9
 """Cuts that promise less than this over the best bound, relative to it, end the search."""
+CUT_SHORT = 2
+"""Signals after the first whose share ended before a better bound was proven, one after the other, end the search."""
 SUM_ROUNDINGS = 4
 """Of each term of a signal: its weight, its product, the sum of the weights, and the sum of the terms."""
 
@@ -168,13 +170,16 @@ def search(
     best = weight
     cuts: list[tuple[float, FloatArray]] = []
     found = Search()
+    cut_short = 0
     while found.rounds < ROUNDS and not (found.rounds and options.remaining <= 0):
         signal = signals.signal(weight)
         case = scenarios.under(instance, signal)
         solution = _solved(case, options, SHARE if found.rounds else FIRST_SHARE)
         found.rounds += 1
         found.status = solution.status
-        if solution.bound is not None and (found.bound is None or solution.bound > found.bound):
+        is_higher = solution.bound is not None and (found.bound is None or solution.bound > found.bound)
+        cut_short = 0 if is_higher or solution.status is Status.OPTIMAL else cut_short + 1
+        if is_higher:
             found.bound = solution.bound
             found.signal = signal
             found.proof = solution
@@ -185,7 +190,7 @@ def search(
         found.offer(solution, measured(instance, scenarios, solution.schedule, risk))
         if found.rounds == 1 and not _is_over(found, options):
             plans += _hedge(found, instance, scenarios, risk, case, options)
-        if _is_over(found, options):
+        if _is_over(found, options) or cut_short >= CUT_SHORT:
             break
         cuts += [signals.cut(instance, scenarios, risk, plan) for plan in plans]
         promised, highest = _highest(signals, cuts, options)

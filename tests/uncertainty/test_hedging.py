@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from carbonopt.lessons.instances import small
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.methods.price.hedge import RiskSignals
 from carbonopt.problems.mosp.methods.price.hedge_kernels import worst
+from carbonopt.uncertainty import signals
 from carbonopt.uncertainty.costs import measured
 from carbonopt.uncertainty.hedging import hedged
 from carbonopt.uncertainty.measures import Budget, CVaR, largest_sum, tail_mean
@@ -95,3 +97,27 @@ def test_a_limit_of_work_gives_the_same_answer_twice() -> None:
     assert first.schedule.equals(again.schedule)
     assert first.proof is not None
     assert co.check(scenarios.under(instance, first.signal), first.proof).violations == ()
+
+
+@pytest.mark.parametrize("risk", [CVaR(0.0), CVaR(0.8), Budget(2.5)], ids=str)
+def test_the_optimum_of_the_whole_program_is_between_bound_and_plan(
+    risk: CVaR | Budget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slot prices prove the bounds here, and not HiGHS as for small instances, so plans are sought by the risk."""
+    monkeypatch.setattr(signals, "solve", partial(co.solve, method="price"))
+    made: list[co.Solution | None] = []
+    monkeypatch.setattr(signals, "hedged", lambda *given: made.append(hedged(*given)) or made[-1])
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        jobs, slots = rng.integers(8, 13), rng.integers(12, 18)
+        instance = co.generate("mosp", preset="bench", jobs=int(jobs), clusters=2, slots=int(slots), seed=seed)
+        signal = instance.carbon.g_per_kwh
+        errors = np.exp(rng.normal(0, 0.1, (int(rng.integers(2, 7)), *signal.shape)).cumsum(axis=2))
+        scenarios = Scenarios(instance.carbon.zones, signal * errors, rng.dirichlet(np.ones(len(errors))))
+        whole = solve_under_risk(instance, scenarios, risk, method="whole", time_limit=None, mip_rel_gap=0.0)
+        found = solve_under_risk(instance, scenarios, risk, method="signals", work_limit=0.05, mip_rel_gap=0.0)
+        assert found.bound is not None
+        assert whole.value is not None
+        assert found.bound <= whole.value * (1 + 1e-9), seed
+        assert found.value >= whole.bound * (1 - 1e-9), seed
+    assert sum(plan is not None for plan in made) > 2
