@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -52,10 +53,13 @@ def handler() -> Iterator[None]:
         signal.signal(number, old)
 
 
-def at_call(monkeypatch: pytest.MonkeyPatch, place: str, call: int, number: signal.Signals) -> None:
-    """Let a signal come at a call of a function, ``module:name``."""
+def at_call(monkeypatch: pytest.MonkeyPatch, place: str, call: int, number: signal.Signals) -> list[None]:
+    """Let a signal come at a call of a function, ``module:name``; return a list of the calls."""
     module, _, name = place.partition(":")
-    owner = import_module(module)
+    *owners, name = name.split(".")
+    owner: Any = import_module(module)
+    for part in owners:
+        owner = getattr(owner, part)
     original: Callable[..., Any] = getattr(owner, name)
     calls: list[None] = []
 
@@ -66,6 +70,7 @@ def at_call(monkeypatch: pytest.MonkeyPatch, place: str, call: int, number: sign
         return original(*arguments, **options)
 
     monkeypatch.setattr(owner, name, signalled)
+    return calls
 
 
 DONE = {
@@ -156,6 +161,50 @@ def test_a_knowledge_base_keeps_the_windows_that_were_replayed(
     assert done.exit_code == 130, done.output
     cases = [int(line.split()[1]) for line in (done.stdout, run(*learn, "whole.json").stdout)]
     assert 0 < cases[0] < cases[1]
+
+
+PHASES = {
+    "read": "carbonopt.core.files:_bounded",
+    "load": "carbonopt.core.registry:import_module",
+    "solve": "carbonopt.core.registry:Problem.run",
+    "check": "carbonopt.judge:report_on",
+    "print": "carbonopt.cli.tables:print_table",
+    "write": "carbonopt.core.files:replace_file",
+    "put in place": "carbonopt.core.files:os.replace",
+}
+WHOLE = {
+    "compare": ["compare", "night.json", "-m", "lp,milp", "-o", "t.csv"],
+    "bench": ["bench", "night.json", "-m", "lp,milp", "-o", "r.jsonl", "--bks", "bks.json"],
+    "simulate": ["simulate", "cloud.json", "-p", "no-wait,carbon-time", "-o", "t.csv"],
+    "regret": ["regret", "cloud.json", "-p", "no-wait", "-t", "inf", "-o", "t.csv"],
+    "risk": ["risk", "night.json", "--forecast", "de.csv", "-o", "t.csv"],
+    "pareto": ["pareto", "night.json", "-m", "milp", "--levels", 2, "-o", "t.csv"],
+    "reproduce": ["reproduce", "gaia-8", "cloud.json", "-o", "t.csv"],
+    "plan": ["plan", TONIGHT / "squeue.json", "--carbon", TONIGHT / "forecast_21h.csv", "--now", "2026-11-24T22:00",
+             "-m", "greedy-clean", "-o", "p.json"],
+}  # fmt: skip
+NOT_REACHED = {(name, "solve") for name in ("simulate", "bench", "reproduce", "risk")} | {
+    ("bench", "check"), ("plan", "print"), ("reproduce", "print"), ("reproduce", "read"),
+}  # fmt: skip
+"""What a command does without, or in processes of its own."""
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_signal_in_any_phase_ends_a_command_and_leaves_whole_files(
+    monkeypatch: pytest.MonkeyPatch, name: str, phase: str
+) -> None:
+    number = signal.SIGINT if len(phase) % 2 else signal.SIGTERM
+    calls = at_call(monkeypatch, PHASES[phase], 1, number)
+    done = run(*WHOLE[name])
+    if not calls:
+        assert (name, phase) in NOT_REACHED
+        return
+    assert done.exit_code == 130, done.output
+    assert "Traceback" not in done.output
+    assert not [path.name for path in Path().iterdir() if ".part" in path.name]
+    assert all(path.read_text().endswith("\n") for path in Path().glob("t.csv"))
+    assert all(json.loads(path.read_text()) for path in Path().glob("*.json"))
 
 
 WHOLE_OR_NOT = {
