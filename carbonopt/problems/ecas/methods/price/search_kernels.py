@@ -54,11 +54,60 @@ def value_of(tables: Tables, state: State) -> float:
     return total
 
 
+class Members(NamedTuple):
+    """The jobs of each machine, and of none, as linked lists.
+
+    Attributes
+    ----------
+    first
+        First job of each machine; the last entry is of those without a place. Below 0 for none, shape (M + 1,).
+    next, previous
+        Beside each job in its list, below 0 at the ends, shape (N,).
+    """
+
+    first: IntArray
+    next: IntArray
+    previous: IntArray
+
+
 @kernel
-def choose_jobs(tables: Tables, state: State, random: FloatArray, reach: int, around: IntArray, taken: IntArray) -> int:
+def join(members: Members, j: int, m: int) -> None:
+    """Put a job at the front of a machine's list."""
+    second = members.first[m]
+    members.next[j] = second
+    members.previous[j] = -1
+    if second >= 0:
+        members.previous[second] = j
+    members.first[m] = j
+
+
+@kernel
+def leave(members: Members, j: int, m: int) -> None:
+    """Take a job out of a machine's list."""
+    before = members.previous[j]
+    after = members.next[j]
+    if before >= 0:
+        members.next[before] = after
+    else:
+        members.first[m] = after
+    if after >= 0:
+        members.previous[after] = before
+
+
+@kernel
+def choose_jobs(
+    tables: Tables,
+    state: State,
+    members: Members,
+    random: FloatArray,
+    reach: int,
+    around: IntArray,
+    taken: IntArray,
+) -> int:
     """Write jobs to take out around a random one, in `taken`, and return how many.
 
-    They run beside it within `reach` slots: on its machine, on its machine and another one, or anywhere. Any of them
+    They run beside it within `reach` slots: on its machine, on its machine and another one, or on any. For these,
+    machines are looked at in steps of random width until they have four times as many jobs as are needed. Any of them
     are as likely as any others. Jobs without a place come first.
 
     Parameters
@@ -69,32 +118,42 @@ def choose_jobs(tables: Tables, state: State, random: FloatArray, reach: int, ar
         Work space, shape (N,).
     """
     jobs = len(state.machine)
+    machines = len(tables.up)
     j = min(int(random[0] * jobs), jobs - 1)
     most = min(2 + int(random[1] * (len(taken) - 1)), len(taken))
     middle = state.start[j] + tables.duration[j] // 2
     half = 1 + int(random[2] * reach)
-    m1 = state.machine[j]
-    m2 = state.machine[j]
-    anywhere = random[3] < 1 / 3
-    if random[3] > 2 / 3:
-        m2 = int(random[4] * len(tables.up))
     count = 1
     taken[0] = j
+    i = members.first[machines]
+    while i >= 0 and count < most:
+        if i != j:
+            taken[count] = i
+            count += 1
+        i = members.next[i]
+    m = state.machine[j]
+    step = 0
+    looked_at = 1
+    if random[3] < 1 / 3 or m < 0:
+        m = min(int(random[4] * machines), machines - 1)
+        step = 1 + int(random[5] * (machines - 1))
+        looked_at = machines
+    elif random[3] > 2 / 3:
+        step = int(random[4] * machines)  # 0: its own alone
+        looked_at = 2 if step > 0 else 1
+    first = m
     found = 0
-    for i in range(jobs):
-        if i == j:
-            continue
-        if state.machine[i] < 0:
-            if count < most:
-                taken[count] = i
-                count += 1
-            continue
-        if not anywhere and state.machine[i] != m1 and state.machine[i] != m2:
-            continue
-        if state.start[i] >= middle + half or state.start[i] + tables.duration[i] <= middle - half:
-            continue
-        around[found] = i
-        found += 1
+    for _ in range(looked_at):
+        i = members.first[m]
+        while i >= 0:
+            start = state.start[i]
+            if i != j and start < middle + half and start + tables.duration[i] > middle - half:
+                around[found] = i
+                found += 1
+            i = members.next[i]
+        m = (m + step) % machines
+        if m == first or found >= 4 * most:
+            break
     drawn = min(most - count, found)
     for k in range(drawn):
         pick = k + int(random[6 + k] * (found - k))
@@ -157,14 +216,20 @@ def search(
     old_off_cost = np.zeros_like(state.off_cost)
     offered = np.zeros(moves.offered + 1, dtype=np.int64)
     factor = np.ones(moves.offered + 1)
-    around = np.zeros(len(state.machine), dtype=np.int64)
+    jobs = len(state.machine)
+    around = np.zeros(jobs, dtype=np.int64)
+    members = Members(
+        np.full(machines + 1, -1, dtype=np.int64), np.zeros(jobs, dtype=np.int64), np.zeros(jobs, dtype=np.int64)
+    )
+    for j in range(jobs):
+        join(members, j, state.machine[j] if state.machine[j] >= 0 else machines)
     everyone = np.arange(machines)
     ones = np.ones(machines)
     at = 0
     made = 0
     needed = 7 + 2 * most + most * (2 * moves.offered + 2)
     while at + needed <= len(random):
-        count = choose_jobs(tables, state, random[at:], moves.reach, around, taken)
+        count = choose_jobs(tables, state, members, random[at:], moves.reach, around, taken)
         at += 6 + most
         sort_by_size(tables, taken, count, random[at:], key)
         at += count
@@ -180,6 +245,7 @@ def search(
             old_machine[k] = m
             old_start[k] = state.start[j]
             change_of_value -= energy_of(tables, state, j)
+            leave(members, j, m if m >= 0 else machines)
             if m >= 0:
                 if touched[m] == 0:
                     touched[m] = 1
@@ -212,7 +278,11 @@ def search(
             to_come -= tables.least_energy[j]
             placed += 1
         made += 1
-        if placed == count and change_of_value <= most_change:
+        is_kept = placed == count and change_of_value <= most_change
+        for k in range(count):
+            m = state.machine[taken[k]] if is_kept else old_machine[k]
+            join(members, taken[k], m if m >= 0 else machines)
+        if is_kept:
             value += change_of_value
             if value < best - 1e-12 * abs(best):
                 best = value
