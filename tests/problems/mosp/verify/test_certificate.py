@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import carbonopt as co
+from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.data.fixed import fixed_rows
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 
 
@@ -41,8 +43,33 @@ def test_safe_rounding_stays_below_exact_rationals():
     assert lower == pytest.approx(float(exact_bound(instance, prices)), rel=1e-12)
 
 
+def test_what_fixed_runs_leave_is_rounded_to_the_safe_side():
+    """Large prices: what the load of fixed runs may exceed for rounding counts for more than all costs of jobs."""
+    free = co.generate("mosp", preset="bench", jobs=12, clusters=2, slots=12, seed=5)
+    found = co.solve(free, "greedy-clean").columns
+    assert found is not None
+    raw = free.to_dict()
+    raw["fixed"] = {name: list(found[name])[:4] for name in ("job", "cluster", "start")}
+    instance = from_dict(raw)
+    rng = np.random.default_rng(3)
+    for size in (0.05, 50.0):
+        prices = rng.random(instance.clusters.capacity.shape) * size
+        lower, _ = proven_bound(instance, {"kind": "lagrangian", "prices": prices.tolist()}, {})
+        exact = exact_bound(instance, prices)
+        assert Fraction(lower) <= exact
+        assert lower == pytest.approx(float(exact), rel=1e-7)
+
+
 def exact_bound(instance, prices):
+    """Return what prices of capacity prove; fixed runs cost no price, and leave the rest of the capacity."""
     jobs, clusters, objective = instance.jobs, instance.clusters, instance.objective
+    limit = [[Fraction(units) for units in clusters.limit[j, 0]] for j in range(len(clusters))]
+    fixed = {}
+    if instance.fixed is not None:
+        for i, j, t in zip(*map(list, fixed_rows(instance)), strict=True):
+            fixed[i] = (j, t)
+            for s in range(t, t + int(jobs.duration[i])):
+                limit[j][s] -= Fraction(jobs.demand[i, 0])
     total = Fraction(0)
     for i in range(len(jobs)):
         best = None
@@ -50,19 +77,20 @@ def exact_bound(instance, prices):
             g = instance.carbon.g_per_kwh[instance.carbon.index(clusters.zone[j])]
             for t in range(jobs.arrival[i], instance.time.slots - jobs.duration[i] + 1):
                 run = range(t, t + int(jobs.duration[i]))
-                if any(clusters.limit[j, 0, s] < jobs.demand[i, 0] for s in run):
+                if fixed.get(i, (j, t)) != (j, t):
+                    continue
+                if i not in fixed and any(limit[j][s] < jobs.demand[i, 0] for s in run):
                     continue
                 demand, watts = Fraction(jobs.demand[i, 0]), Fraction(clusters.watts_per_unit[j, 0])
                 carbon = sum(Fraction(g[s]) for s in run) * demand * watts / 10**6
-                paid = sum(Fraction(prices[j, 0, s]) for s in run) * demand
+                paid = 0 if i in fixed else sum(Fraction(prices[j, 0, s]) for s in run) * demand
                 end = t + int(jobs.duration[i])
                 late = max(Fraction(0), end - Fraction(jobs.deadline[i]))
                 cost = carbon * Fraction(objective.carbon_kg) + paid
                 cost += Fraction(objective.tardiness_slots) * late + Fraction(objective.completion_slots) * end
                 best = cost if best is None else min(best, cost)
         total += best
-    flat = zip(prices.ravel(), clusters.limit.ravel(), strict=True)
-    return total - sum(Fraction(p) * Fraction(c) for p, c in flat)
+    return total - sum(Fraction(prices[j, 0, s]) * c for j, row in enumerate(limit) for s, c in enumerate(row))
 
 
 def test_tampering_is_caught(small_bench):
