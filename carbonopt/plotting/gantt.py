@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.display import counted
 from carbonopt.core.errors import one_line
 from carbonopt.core.instance import Instance
 from carbonopt.core.solution import Solution
@@ -74,7 +75,7 @@ def plot_gantt(instance: Instance, solution: Solution, ax: Any = None) -> Any:
         axis.set_ylabel("jobs at a time" if place == EVERYWHERE else f"{place}\njobs at a time")
         axis.grid(visible=False)
     clock.label(axes[-1])
-    title(axes[0], f"{instance.name}, {solution.method}: {len(runs.place)} runs")
+    title(axes[0], f"{instance.name}, {solution.method}: {counted(len(runs.place), 'run')}")
     if shade is not None:
         axes[0].figure.colorbar(shade, ax=axes, label=f"{CARBON} [{CARBON_UNIT}]", pad=0.01)
     legend(axes[-1], *axes[:-1])

@@ -23,6 +23,8 @@ LINES = ("-", "--", "-.", ":")
 """Kinds of lines, so that a print in black and white can be read too."""
 LETTER = 0.66
 """Mean width of a letter of a title, over the size of the other letters: a tenth is left for the axis labels."""
+BESIDE = 0.8
+"""What labels beside the axes take of the width: a title stands in the middle of the axes [inches]."""
 ROOM_BELOW = 40
 """Between axes and the legend below them: ticks and the label of the x-axis [points]."""
 
@@ -199,7 +201,7 @@ def title(axis: Any, text: str) -> None:
     from textwrap import fill
 
     shape = current().shape
-    letters = int(shape.inches * 72 / (shape.points * LETTER))
+    letters = int((shape.inches - BESIDE) * 72 / (shape.points * LETTER))
     axis.set_title(fill(text, letters, break_long_words=False, break_on_hyphens=False))
 
 

@@ -23,6 +23,8 @@ NAMES = {
 }
 """Of the steps; others bear their own names."""
 BAR = 0.7
+NOTHING = 1e-6
+"""Share of what is emitted below which a step is rounding alone."""
 ROOM_ABOVE = 1.12
 """Height of the y-axis over the highest bar: its number stands there."""
 
@@ -56,6 +58,7 @@ def plot_waterfall(row: Mapping[str, Any], ax: Any = None) -> Any:
     least = emitted / (1 + float(row["excess_over_loosest"]))
     names = [name.removeprefix(DUE_TO) for name in reversed(parts)]
     steps = least * np.array([float(value) for value in reversed(parts.values())])
+    steps[np.abs(steps) < NOTHING * emitted] = 0.0
     bottom = least + np.concatenate([[0.0], np.cumsum(steps)[:-1]])
     axis = axes_for(ax, height=2.8)[0]
     ink = current().colors.ink
