@@ -150,7 +150,7 @@ def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None
         for m in range(3):
             settle(tables, state, m)
     assert moves > 20
-    assert best <= min(first, value)
+    assert best <= min(first, value) * (1 + 1e-12)  # a best one is written where it is better by more than this
     assert (patterns == state.on).all()
     assert (state.machine != NOWHERE).all()
     report = check(instance, schedule_of(instance, state))
