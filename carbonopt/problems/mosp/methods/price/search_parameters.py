@@ -131,11 +131,14 @@ class HeavyTail(Parameters):
     ----------
     share
         Jobs that count, over all jobs, below which the tail is heavy.
+    most_jobs
+        Number of jobs up to which that changes anything: of more, there are too few moves for each.
     heat
         First temperature of some rounds in which jobs eject others, over the ordinary one.
     """
 
     share: float = number(0.4, least=0, most=1)
+    most_jobs: int = number(500, least=0)
     heat: float = number(15.0, least=1)
 
 

@@ -103,7 +103,8 @@ class Solver:
         self.mean_cost = dual.mean_least_cost(self.proof.prices) or self.proof.mean_free_cost
         search = self.params.search
         _, count = dual.jobs_that_count(self.proof.prices)
-        self.heavy = count < search.heavy.share * len(instance.jobs)
+        jobs = len(instance.jobs)
+        self.heavy = jobs <= search.heavy.most_jobs and count < search.heavy.share * jobs
         typical = self.proof.mean_free_cost
         self.empty = new_state(
             instance,
