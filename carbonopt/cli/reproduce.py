@@ -43,6 +43,7 @@ def reproduce(
     import carbonopt as co
     from carbonopt.papers.figure import FIGURES, TIME_LIMIT, Run, figure_of
     from carbonopt.plotting.figure import save
+    from carbonopt.plotting.style import style
 
     if figure is None:
         _print_list(FIGURES, json_output)
@@ -69,7 +70,8 @@ def reproduce(
     if output is not None:
         write_table(output, table)
     if plot is not None:
-        save(found.draw(table), plot)
+        with style():
+            save(found.draw(table), plot)
     if json_output:
         console.print_json({"figure": figure, "rows": console.records(table), "note": found.note})
         return

@@ -45,4 +45,4 @@ def mark_bars(axis: Any, columns: Mapping[str, str], printed: Mapping[str, Any],
     if not values:
         return
     mark_paper(axis, at, values, label)
-    axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(3, len(columns) + 1))
+    axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(3, len(columns) + 1), frameon=False)

@@ -52,6 +52,7 @@ def bars(table: pd.DataFrame, by: str, columns: Mapping[str, str], ax: Any = Non
     axis.set_xticks(place, [str(name).replace("-", "-\n") for name in table[by]], fontsize="small")
     axis.grid(visible=False, axis="x")
     axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(columns)))
+    _name_ratios(axis, columns)
     return axis
 
 
@@ -84,4 +85,11 @@ def lines(table: pd.DataFrame, x: str, columns: Mapping[str, str], ax: Any = Non
         axis.plot(ordered[x], ordered[column], marker=marker, color=color, linestyle=line, label=label)
     axis.set_xlabel(x)
     legend(axis)
+    _name_ratios(axis, columns)
     return axis
+
+
+def _name_ratios(axis: Any, columns: Mapping[str, str]) -> None:
+    """Title the y-axis where all labels say what a quantity is over: then it has no unit."""
+    if all(" over " in label for label in columns.values()):
+        axis.set_ylabel("ratio")
