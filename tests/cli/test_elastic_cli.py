@@ -37,7 +37,7 @@ class TestSolveAndCheck:
     @pytest.mark.parametrize("file", ["two.json", "fluid.json"])
     @pytest.mark.parametrize("method", ["auto", "price", "milp", "carbonflex-greedy", "lp-rounding"])
     def test_a_schedule_and_its_check(self, file: str, method: str) -> None:
-        done = run("solve", file, "-m", method, "-o", "s.json", "--json")
+        done = run("solve", file, "-m", method, "-t", "inf", "-o", "s.json", "--json")
         assert done.exit_code == 0
         summary = json.loads(done.stdout)
         assert summary["problem"] == "elastic"
@@ -50,7 +50,7 @@ class TestSolveAndCheck:
         assert told["objective"] == pytest.approx(summary["objective"])
 
     def test_a_tampered_one(self) -> None:
-        run("solve", "two.json", "-o", "s.json")
+        run("solve", "two.json", "-t", "inf", "-o", "s.json")
         schedule = json.loads(Path("s.json").read_text())["schedule"]
         tampered(schedule=schedule | {"servers": [9] * len(schedule["servers"])})
         done = run("check", "two.json", "t.json")
@@ -62,7 +62,7 @@ class TestSolveAndCheck:
         assert run("check", "two.json", "t.json").exit_code == 2
 
     def test_infeasible_with_proof(self) -> None:
-        done = run("solve", "crowd.json", "-o", "s.json")
+        done = run("solve", "crowd.json", "-t", "inf", "-o", "s.json")
         assert done.exit_code == 1
         assert "no schedule exists, says the certificate; `carbonopt diagnose` says why" in done.stderr
         done = run("check", "crowd.json", "s.json")
