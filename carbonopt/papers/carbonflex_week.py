@@ -58,6 +58,7 @@ def _vcc(run: Run) -> pd.DataFrame:
 def _draw(table: pd.DataFrame, ax: Any = None) -> Any:
     shown = table.assign(wait_days=table["mean_wait_slots"].astype(float) / 24)
     axis = bars(shown, "policy", {"saving": "saving over carbon-agnostic", "wait_days": "mean wait [24 slots]"}, ax)
+    axis.set_ylabel("share saved, or wait [24 slots]")
     if "paper_saving" in shown:
         told = shown.dropna(subset="paper_saving")
         mark_paper(axis, told.index, told["paper_saving"].astype(float), "the paper's saving")

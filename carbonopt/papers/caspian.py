@@ -211,6 +211,8 @@ def _histogram(run: Run) -> pd.DataFrame:
 def _draw_histogram(table: pd.DataFrame, ax: Any = None) -> Any:
     columns = {name: name for name in table.columns[1:]}
     axis = bars(table, "ratio", columns, ax)
+    axis.set_xlabel("completion ratio")
+    axis.set_ylabel("share of jobs")
     printed = {f"{PAPERS_OWN}, omega_1 = {omega:g}": share for omega, share in PRINTED_LATE.items()}
     late = table["ratio"] == "late"
     mark_bars(axis, columns, {name: np.where(late, share, np.nan) for name, share in printed.items()}, "printed")
