@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +12,14 @@ from conftest import ROOT, load_module
 from risk_support import random_case
 
 import carbonopt as co
-from carbonopt.core.options import Options
+from carbonopt.core.options import Options, Schedule
 from carbonopt.lessons.instances import small
 from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.data.objectives import CarbonObjective
+from carbonopt.problems.mosp.methods.price import hedge
 from carbonopt.problems.mosp.methods.price.hedge import RiskSignals
-from carbonopt.problems.mosp.methods.price.hedge_kernels import worst
+from carbonopt.problems.mosp.methods.price.hedge_kernels import anneal_risk, worst
+from carbonopt.problems.mosp.methods.price.state import schedule_of
 from carbonopt.uncertainty import signals
 from carbonopt.uncertainty.costs import measured
 from carbonopt.uncertainty.hedging import hedged
@@ -82,6 +86,32 @@ def test_it_never_raises_the_risk_and_keeps_the_bound(risk: CVaR | Budget) -> No
         value = measured(instance, scenarios, found.schedule, risk)
         assert least * (1 - 1e-12) <= value <= measured(instance, scenarios, begin.schedule, risk) * (1 + 1e-12)
     assert tried > 2
+
+
+@pytest.mark.parametrize("risk", [CVaR(0.5), Budget(2)])
+def test_the_risk_that_is_counted_is_that_of_the_schedule(risk: CVaR | Budget, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Carbon, completion, tardiness and rejections are counted move by move, not anew from the schedule."""
+    made = co.generate("mosp", preset="bench", jobs=12, clusters=2, slots=24, seed=2)
+    instance = made.with_objective(CarbonObjective(1.0, 0.02, 0.005, rejection_price=2.0))
+    signal = instance.carbon.g_per_kwh
+    factors = np.random.default_rng(1).uniform(0.1, 3.0, (4, *signal.shape))
+    scenarios = Scenarios(instance.carbon.zones, signal * factors)
+    counted: list[tuple[float, Schedule]] = []
+
+    def anneal(*arguments: Any) -> None:
+        anneal_risk(*arguments)
+        parts, totals, added, state = arguments[-4:]
+        counted.append((float(totals[1]), schedule_of(instance, state.jobs.best)))
+        now = totals[0] + worst(added, parts, np.zeros(len(added) + 1, dtype=np.int64))
+        counted.append((float(now), schedule_of(instance, state.jobs.place)))
+
+    monkeypatch.setattr(hedge, "anneal_risk", anneal)
+    begin = co.solve(scenarios.instance(instance), "price", work_limit=0.01, mip_rel_gap=0.0)
+    options = Options(None, mip_rel_gap=0.0, work_limit=0.02)
+    hedged(instance, scenarios, risk, begin, scenarios.instance(instance), options)
+    assert min(value for value, _ in counted) < measured(instance, scenarios, begin.schedule, risk)
+    for value, schedule in counted:
+        assert value == pytest.approx(measured(instance, scenarios, schedule, risk), rel=1e-9)
 
 
 def test_a_limit_of_work_gives_the_same_answer_twice() -> None:
