@@ -93,7 +93,8 @@ ROBUST = Figure(
     _table,
     _draw,
     "The 90 % quantile of carbon over 200 members that no plan has seen: of the plan for the point forecast [g], and of"
-    " the plans for 20 other members, in percent above it. Below 0 the plan for scenarios is better.",
+    " the plans for 20 other members, in percent above it. Below 0 the plan for scenarios is better. `own`: under the"
+    " 20 members themselves. `centred`: members moved so that their mean is the point forecast.",
     tuple(
         {"jobs": 12, "arrival_hours": 24, "zone": zone, "start": "2022-01-10T00:00:00Z", "seed": 1 + number}
         for number, zone in enumerate(published_zones())
