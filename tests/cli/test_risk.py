@@ -42,6 +42,18 @@ def test_a_row_for_each_measure_and_the_last_plan(folder: Path) -> None:
     assert pd.read_csv("plan.csv")["start"].tolist() == [0]
 
 
+def test_a_table_for_readers_is_that_of_the_screen(folder: Path) -> None:
+    given = ("risk", "night.json", "--forecast", "de.csv", "--measure", "expectation")
+    assert run(*given, "-o", "t.tex").exit_code == 0
+    text = Path("t.tex").read_text()
+    assert r"plan for & mean & mean of worst 10 \% & worst & its measure & bound & gap \\" in text
+    assert "expectation & 0.275 &" in text
+    assert text.count("&") == 12
+    assert run("risk", "night.json", "--forecast", "de.csv", "--measure", "cvar:90").stderr.endswith(
+        "must be 'expectation', 'cvar:0.9' (a level below 1) or 'budget:6' (slots)\n"
+    )
+
+
 def test_json_holds_all(folder: Path) -> None:
     told = json.loads(run("risk", "night.json", "--forecast", "DE=de.csv", "--json").stdout)
     assert told["scenarios"] == 2
