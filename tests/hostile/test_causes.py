@@ -148,3 +148,23 @@ def test_work_of_almost_nothing_is_priced(work):
     solution = co.solve(instance, "price", time_limit=None)
     assert solution.has_solution
     assert not co.check(instance, solution).violations
+
+
+@pytest.mark.parametrize("length", [5e-324, 1e-30, 1e-12])
+def test_a_job_shorter_than_rounding_is_refused(tiny, length):
+    """Its shares of a slot counted as none: there was an IndexError, and schedules that the checker refused."""
+    raw = tiny["scaling"].to_dict()
+    raw["jobs"]["length"][0] = length
+    with pytest.raises(InputError, match=r"jobs\.length\[0\] = .*: must be at least 1e-10 slots"):
+        instance_of(raw)
+
+
+@pytest.mark.filterwarnings("ignore:.*coefficients span:UserWarning")
+@pytest.mark.parametrize("method", ["price", "milp", "lp-rounding", "carbonflex-greedy"])
+def test_a_job_of_almost_no_length_is_scheduled(tiny, method):
+    raw = tiny["scaling"].to_dict()
+    raw["jobs"]["length"] = [1e-10] * len(raw["jobs"]["length"])
+    instance = instance_of(raw)
+    solution = co.solve(instance, method, time_limit=None)
+    assert solution.has_solution
+    assert not co.check(instance, solution).violations

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 JOB_AXES: Axes = {"arrival": ("job",), "length": ("job",), "slack": ("job",)}
 LONGEST = 2**53 - 1
 """Slots that a length may have: beyond it, ends of windows are no exact numbers."""
+SHORTEST = 1e-10
+"""Slots that a length must have: shares of a slot of 1e-12 are rounding, and a job of no more could never end."""
 PROFILE_COLUMNS = ("marginal_throughput", "marginal_watts", "marginal_gbps")
 
 
@@ -82,6 +84,8 @@ def job_faults(jobs: ElasticJobs) -> list[Fault]:
     faults += outside("jobs.arrival", jobs.arrival, jobs.arrival < 0, "must be at least 0")
     bad = ~((jobs.length > 0) & (jobs.length <= LONGEST))
     faults += outside("jobs.length", jobs.length, bad, f"must be above 0 and at most {LONGEST} slots")
+    short = (jobs.length > 0) & (jobs.length < SHORTEST)
+    faults += outside("jobs.length", jobs.length, short, f"must be at least {SHORTEST:g} slots")
     faults += outside("jobs.slack", jobs.slack, jobs.slack < 0, "must be at least 0 slots")
     return faults
 
