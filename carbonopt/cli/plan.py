@@ -11,7 +11,7 @@ import typer
 from carbonopt.cli import console, groups, make, names, tables
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
-from carbonopt.core.interrupt import INTERRUPTED
+from carbonopt.core.interrupt import INTERRUPTED, is_asked
 from carbonopt.core.status import Status
 from carbonopt.core.tablefile import csv_text, write_table
 
@@ -218,7 +218,7 @@ def _finish(made: Plan, output: Path | None, gantt: Path | None, csv: bool, json
     for file in (output, gantt):
         if file is not None:
             console.say(f"{file}: written")
-    if made.solution.status is Status.INTERRUPTED:
+    if is_asked() or made.solution.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
 
 

@@ -125,8 +125,11 @@ def test_what_is_done_is_printed(monkeypatch: pytest.MonkeyPatch, name: str, num
 
 
 @SIGNALS
-def test_a_plan_keeps_the_schedule_that_was_found(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
-    at_call(monkeypatch, "carbonopt.solve:_solution", 1, number)
+@pytest.mark.parametrize("call", [1, 2], ids=["of the plan", "of the one at once"])
+def test_a_plan_keeps_the_schedule_that_was_found(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals, call: int
+) -> None:
+    at_call(monkeypatch, "carbonopt.solve:_solution", call, number)
     now = ("--now", "2026-11-24T22:00")
     done = run("plan", TONIGHT / "squeue.json", "--carbon", TONIGHT / "forecast_21h.csv", *now, "-o", "plan.json")
     assert done.exit_code == 130, done.output
