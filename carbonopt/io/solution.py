@@ -1,4 +1,4 @@
-"""The solution file."""
+"""The solution file, as it is read; `Solution.write` writes it."""
 
 from __future__ import annotations
 

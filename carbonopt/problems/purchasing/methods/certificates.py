@@ -1,4 +1,4 @@
-"""Certificates from the duals of a program, and what they prove: it holds whatever the solver's tolerances are."""
+"""Certificates from the prices of `price` or the duals of a program, and what the checker proves of them."""
 
 from __future__ import annotations
 

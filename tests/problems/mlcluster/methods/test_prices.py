@@ -111,7 +111,7 @@ def test_the_dual_is_the_lp(cells: int, weights: Weights, limits: Limits) -> Non
     assert result.row_dual is not None
     optimum = result.objective + form.constant
     dual = Dual(CellCoefficients(instance, cells))
-    prices = np.maximum(0.0, -result.row_dual[form.capacity.slice]) / dual.program.minutes
+    prices = np.maximum(0.0, -result.row_dual[form.capacity.slice]) / dual.coefficients.minutes
     budget = 0.0 if form.budget is None else max(0.0, -result.row_dual[form.budget.slice][0])
     assert dual.hard(dual.joined(prices, budget))[0] == pytest.approx(optimum, rel=1e-7, abs=1e-9)
 

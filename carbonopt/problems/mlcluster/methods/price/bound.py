@@ -25,7 +25,7 @@ class Proof:
 
     Parameters
     ----------
-    program
+    coefficients
         Coefficients of the program whose capacity and work the prices are of.
     prices
         Of GPU time in each cell [objective a GPU min], shape (T,).
@@ -39,7 +39,7 @@ class Proof:
         How they were found.
     """
 
-    program: CellCoefficients
+    coefficients: CellCoefficients
     prices: FloatArray
     budget_price: float
     work_prices: FloatArray
@@ -49,11 +49,11 @@ class Proof:
     @property
     def delay_price(self) -> float:
         """w: of completion times, by weight and budget [objective an hour]."""
-        return self.program.instance.weights.jct_hours + self.budget_price
+        return self.coefficients.instance.weights.jct_hours + self.budget_price
 
     def certificate(self) -> dict[str, Any]:
         """Return what proves the bound without a solver."""
-        return certificate(self.program.cells, self.prices, self.work_prices, self.budget_price, self.bound)
+        return certificate(self.coefficients.cells, self.prices, self.work_prices, self.budget_price, self.bound)
 
 
 def certificate(
@@ -107,9 +107,9 @@ def ascend(instance: MlClusterInstance, options: Options, start: Proof | None = 
         Prices of an instance that differs in its objective alone.
     """
     params = options.parameters(PriceParameters).bound
-    cells = cells_of(instance, params) if start is None else start.program.cells
-    program = CellCoefficients(instance, cells)
-    dual = Dual(program)
+    cells = cells_of(instance, params) if start is None else start.coefficients.cells
+    coefficients = CellCoefficients(instance, cells)
+    dual = Dual(coefficients)
     part = options.part(params.time_share)
     steps = pricing_steps(instance, cells)
     first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
@@ -117,8 +117,8 @@ def ascend(instance: MlClusterInstance, options: Options, start: Proof | None = 
     def proof(dual: Dual) -> Proof:
         bound, _ = dual.hard(ascent.prices)
         prices, budget_price = dual.split(ascent.prices)
-        info = {"pricings": dual.evaluations, "cells": program.cells}
-        return Proof(program, np.array(prices), budget_price, dual.mu.copy(), max(0.0, bound), info)
+        info = {"pricings": dual.evaluations, "cells": coefficients.cells}
+        return Proof(coefficients, np.array(prices), budget_price, dual.mu.copy(), max(0.0, bound), info)
 
     ascent = Ascent(
         dual.hard,
@@ -127,10 +127,10 @@ def ascend(instance: MlClusterInstance, options: Options, start: Proof | None = 
         scale=dual.typical,
         remaining=lambda: part.remaining,
         spend=lambda: part.spend(steps),
-        report=lambda value: options.report(bound=value, certificate=lambda: proof(Dual(program)).certificate()),
+        report=lambda value: options.report(bound=value, certificate=lambda: proof(Dual(coefficients)).certificate()),
         goal=ceiling(instance),
     )
-    large = len(instance.jobs) * program.count > params.large_size
+    large = len(instance.jobs) * coefficients.count > params.large_size
     iterations = params.large_iterations if large else params.iterations
     for temperature in params.large_temperatures if large else params.temperatures:
         before = ascent.value

@@ -34,7 +34,7 @@ class Dual:
 
     Parameters
     ----------
-    program
+    coefficients
         N jobs, T cells.
 
     Attributes
@@ -45,26 +45,28 @@ class Dual:
         How often jobs were priced.
     """
 
-    def __init__(self, program: CellCoefficients) -> None:
-        instance = program.instance
-        self.program, self.instance = program, instance
+    def __init__(self, coefficients: CellCoefficients) -> None:
+        instance = coefficients.instance
+        self.coefficients, self.instance = coefficients, instance
         jobs = len(instance.jobs)
-        (kinds, most) = program.speed.shape
+        (kinds, most) = coefficients.speed.shape
         self.budget = instance.limits.mean_jct_hours
         self.mu = np.zeros(jobs)
         self.evaluations = 0
         arrival = instance.jobs.arrival_minutes
-        self._jobs = kernels.CellJobs(program.first_cell, arrival, program.kind, program.required, program.minutes)
-        self._ladder = kernels.Ladder.of_shape(kinds, program.count, most)
-        self._items = Items.of_length(program.count * most)
-        work = program.required
-        span = max(float(program.required.sum()) / instance.cluster.gpus, 60.0)
-        carbon = float(program.carbon.mean()) * float(np.median(program.watts[:, 0]))
+        self._jobs = kernels.CellJobs(
+            coefficients.first_cell, arrival, coefficients.kind, coefficients.required, coefficients.minutes
+        )
+        self._ladder = kernels.Ladder.of_shape(kinds, coefficients.count, most)
+        self._items = Items.of_length(coefficients.count * most)
+        work = coefficients.required
+        span = max(float(coefficients.required.sum()) / instance.cluster.gpus, 60.0)
+        carbon = float(coefficients.carbon.mean()) * float(np.median(coefficients.watts[:, 0]))
         late = instance.weights.jct_hours / 60 * 0.1 * span / float(work.mean())
         self.typical = max(carbon + late, 1e-12)
         """A usual price of GPU time [objective a GPU min]."""
         self.unit = max(float(work.mean()) * 60 / span, 1e-12)  # so that all prices are of a size
-        fastest = float(program.required.max(initial=1.0))
+        fastest = float(coefficients.required.max(initial=1.0))
         self.shortage_price = 1e3 * (self.typical * 10 + instance.weights.jct_hours) * max(fastest, 1.0)
 
     def split(self, prices: FloatArray) -> tuple[FloatArray, float]:
@@ -79,7 +81,7 @@ class Dual:
 
     def start(self) -> FloatArray:
         """Return prices to start from."""
-        return np.zeros(self.program.count + (self.budget is not None))
+        return np.zeros(self.coefficients.count + (self.budget is not None))
 
     def hard(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return the bound at `prices` and a supergradient."""
@@ -95,18 +97,20 @@ class Dual:
         self, kernel: Kernel[..., tuple[float, float]], prices: FloatArray, own: tuple[object, ...]
     ) -> tuple[float, FloatArray]:
         self.evaluations += 1
-        program, instance = self.program, self.instance
+        coefficients, instance = self.coefficients, self.instance
         cell_prices, mu = self.split(np.asarray(prices))
         weight = (instance.weights.jct_hours + mu) / 60
-        kernels.ladders(program.carbon, np.ascontiguousarray(cell_prices), program.speed, program.watts, self._ladder)
-        load = np.zeros(program.count)
+        kernels.ladders(
+            coefficients.carbon, np.ascontiguousarray(cell_prices), coefficients.speed, coefficients.watts, self._ladder
+        )
+        load = np.zeros(coefficients.count)
         cost, moments = kernel(self._jobs, weight, self.shortage_price, self._ladder, self.mu, load, *own)
-        delay = float(program.least_delay.sum())
-        paid = program.capacity * float(cell_prices.sum())
+        delay = float(coefficients.least_delay.sum())
+        paid = coefficients.capacity * float(cell_prices.sum())
         late = 0.0 if self.budget is None else mu * len(instance.jobs) * self.budget
-        sizes = abs(cost) + weight * float(np.abs(program.least_delay).sum()) + paid + late
+        sizes = abs(cost) + weight * float(np.abs(coefficients.least_delay).sum()) + paid + late
         value = cost + weight * delay - paid - late - FLOAT_ERROR * sizes
-        gradient = np.array(load - program.capacity)
+        gradient = np.array(load - coefficients.capacity)
         if self.budget is not None:
             slack = (moments + delay) / 60 - len(instance.jobs) * self.budget
             gradient = np.append(gradient, slack * self.unit)

@@ -45,7 +45,7 @@ def follow_prices(proof: Proof, options: Options, premium: float = 1.0, haste: f
     """
     most_passed = options.parameters(PriceParameters).follow.most_passed
     policy = PricePolicy(proof, premium, haste, most_passed)
-    return schedule_in_time(proof.program.instance, policy, options)
+    return schedule_in_time(proof.coefficients.instance, policy, options)
 
 
 class PricePolicy(ClusterPolicy):
@@ -62,22 +62,22 @@ class PricePolicy(ClusterPolicy):
     """
 
     def __init__(self, proof: Proof, premium: float, haste: float, most_passed: int) -> None:
-        program = proof.program
+        coefficients = proof.coefficients
         self.most_passed = most_passed
-        self.program = program
+        self.coefficients = coefficients
         self.premium = premium
         self.haste = haste
-        self.epoch = program.minutes
-        kinds, most = program.speed.shape
-        self.ladder = kernels.Ladder.of_shape(kinds, program.count, most)
-        kernels.ladders(program.carbon, proof.prices, program.speed, program.watts, self.ladder)
+        self.epoch = coefficients.minutes
+        kinds, most = coefficients.speed.shape
+        self.ladder = kernels.Ladder.of_shape(kinds, coefficients.count, most)
+        kernels.ladders(coefficients.carbon, proof.prices, coefficients.speed, coefficients.watts, self.ladder)
         self.prices = proof.prices
         self.mu = proof.work_prices.copy()
         self.highest = CATCH_UP * float(max(self.mu.max(initial=0.0), 1e-9))
-        self.slope = proof.delay_price / 60 / program.required
-        self.restart = program.instance.scales.restart_minutes[program.instance.profile_of_job]
-        self.began = np.zeros(len(program.required), dtype=np.bool_)
-        self.left = program.instance.jobs.work_gpu_minutes.copy()
+        self.slope = proof.delay_price / 60 / coefficients.required
+        self.restart = coefficients.instance.scales.restart_minutes[coefficients.instance.profile_of_job]
+        self.began = np.zeros(len(coefficients.required), dtype=np.bool_)
+        self.left = coefficients.instance.jobs.work_gpu_minutes.copy()
         self.left_over: deque[tuple[int, int]] = deque()
         self.new: list[int] = []
 
@@ -124,7 +124,7 @@ class PricePolicy(ClusterPolicy):
         self.left_over.extendleft(reversed(passed))
 
     def _cell(self, state: State) -> int:
-        return min(int(state.now / self.program.minutes + 1e-9), self.program.count - 1)
+        return min(int(state.now / self.coefficients.minutes + 1e-9), self.coefficients.count - 1)
 
     def _catch_up(self, state: State, jobs: IntArray) -> None:
         """Raise the break prices of jobs whose remaining work does not fit below them."""
@@ -136,14 +136,14 @@ class PricePolicy(ClusterPolicy):
     def raise_break_prices(self, jobs: IntArray, needed: FloatArray, cell: int, now: float) -> None:
         """Raise break prices until the cells from `cell` on, at the moment `now` [min], hold the work `needed`."""
         _raise(
-            jobs, needed, self.program.kind, self.slope, cell, now, self.program.minutes,
+            jobs, needed, self.coefficients.kind, self.slope, cell, now, self.coefficients.minutes,
             self.ladder, self.mu, self.highest,
         )  # fmt: skip
 
     def _choose(self, state: State, jobs: IntArray, room: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
         """Return GPUs by job, at most `room` of them, and the jobs that got none though they are worth some."""
         cell = self._cell(state)
-        kind = self.program.kind[jobs]
+        kind = self.coefficients.kind[jobs]
         held = np.zeros(len(jobs))
         if len(state.running):
             units = np.zeros(len(self.mu))
@@ -155,7 +155,7 @@ class PricePolicy(ClusterPolicy):
         wanted = there & (ratio <= WORTH * price[:, None])
         top = np.cumsum(gpus, axis=1)
         worth = np.where(wanted, (price[:, None] - ratio) * gain / np.maximum(gpus, 1.0), 0.0)
-        saved = self.premium * self.restart[jobs] / self.program.minutes
+        saved = self.premium * self.restart[jobs] / self.coefficients.minutes
         keeps = wanted & (top <= held[:, None] + 0.5)
         lost = wanted & ((held > 0) | self.began[jobs])[:, None] & ~keeps
         at_stake = (saved * price)[:, None] * gain / np.maximum(gpus, 1.0)

@@ -78,11 +78,11 @@ def _price(instance: MlClusterInstance, options: Options) -> Outcome:
 def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
     """Call each loop once for nothing: the share of the time that prices take leaves out to compile them."""
     params = options.parameters(PriceParameters)
-    program = CellCoefficients(instance, cells_of(instance, params.bound))
-    dual = Dual(program)
+    coefficients = CellCoefficients(instance, cells_of(instance, params.bound))
+    dual = Dual(coefficients)
     dual.soft(dual.start(), 1.0)
     dual.hard(dual.start())
-    policy = PricePolicy(Proof(program, np.zeros(program.count), 0.0, dual.mu, 0.0, {}), 1.0, 1.0, 0)
+    policy = PricePolicy(Proof(coefficients, np.zeros(coefficients.count), 0.0, dual.mu, 0.0, {}), 1.0, 1.0, 0)
     policy.raise_break_prices(np.zeros(0, dtype=np.int64), np.zeros(0), 0, 0.0)
 
 

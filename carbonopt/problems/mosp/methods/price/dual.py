@@ -1,6 +1,6 @@
 """The dual function of the capacity prices, hard and soft.
 
-With prices mu >= 0 per unit and slot, the jobs fall apart (see `methods/bounds.py`):
+With prices mu >= 0 per unit and slot, the jobs fall apart (the formula is written out in `verify/certificate.py`):
 
     bound(mu) = sum_i min( rejection_cost, min_jt cost_ijt + sum_r r_ir sum_run mu_jr ) - sum mu C
 

@@ -1,13 +1,12 @@
 """Method `price`: slot prices for the bound, and a search for schedules that they guide.
 
-1. Prices of capacity by ascent of the dual function, smoothed and then hard: the bound, with its certificate. Where
-   the relaxation rejects jobs, branches on how many raise it.
+1. Prices of capacity by ascent of the dual function, smoothed and then hard: the bound, with its certificate.
 2. A first schedule: jobs where a linear program over the places of least reduced cost puts them, rounded; of few
    jobs, or where time is out, each inserted where it costs least at these prices.
-3. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
-   of moves is used.
-4. Where few large jobs make most of the costs, cliques of starts that exclude each other raise the bound, and HiGHS
-   branches over the places that their prices do not rule out.
+3. A higher bound: where the relaxation rejects jobs, branches on how many; where few large jobs make most of the
+   costs, cliques of starts that exclude each other.
+4. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
+   of moves is used. With cliques, HiGHS then branches over the places that their prices do not rule out.
 5. Where few places are left, HiGHS's cuts raise the bound.
 6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
    this leaves goes to HiGHS, without what the prices rule out.
