@@ -63,8 +63,8 @@ class Clock:
         narrow = current().size == "column"  # three days of 24 h must fit as hours where they are too few for days
         ticks = AutoDateLocator(tz=zone, minticks=2 if narrow else 3, maxticks=5 if narrow else 9)
         axis.xaxis.set_major_locator(ticks)
-        axis.xaxis.set_major_formatter(ConciseDateFormatter(ticks, tz=zone))
-        axis.set_xlabel(f"time ({current().tz})", loc="left" if narrow else "center")  # the date stands on the right
+        axis.xaxis.set_major_formatter(ConciseDateFormatter(ticks, tz=zone, show_offset=False))
+        axis.set_xlabel(f"time ({current().tz}) from {self.grid.start.astimezone(zone):%Y-%m-%d} on")
 
 
 def slot_edges(grid: TimeGrid) -> FloatArray:

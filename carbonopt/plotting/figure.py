@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from carbonopt.plotting.style import current, styled
 
 
 @styled
-def new_axes(rows: int = 1, height: float = 2.2) -> Any:
+def new_axes(rows: int = 1, height: float = 2.2, shares: Sequence[float] | None = None) -> Any:
     """Return `rows` axes above each other on a new figure that needs no display.
 
     Parameters
@@ -23,14 +24,16 @@ def new_axes(rows: int = 1, height: float = 2.2) -> Any:
     rows
         How many.
     height
-        Of each on a page [inches]; other sizes of the style scale it.
+        Of each on a page, on average [inches]; other sizes of the style scale it.
+    shares
+        Of each in the height of all, shape (rows,); None for equal ones.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     shape = current().shape
     figure = _picture()(figsize=(shape.inches, 1.1 + shape.tall * height * rows), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
+    return figure.subplots(rows, 1, squeeze=False, sharex=True, height_ratios=shares)[:, 0]
 
 
 @cache
@@ -47,7 +50,7 @@ def _picture() -> Any:
     return Picture
 
 
-def axes_for(ax: Any, rows: int = 1, height: float = 2.6) -> list[Any]:
+def axes_for(ax: Any, rows: int = 1, height: float = 2.6, shares: Sequence[float] | None = None) -> list[Any]:
     """Return the axes that a user gave, or new ones.
 
     Raises
@@ -55,7 +58,7 @@ def axes_for(ax: Any, rows: int = 1, height: float = 2.6) -> list[Any]:
     UnsupportedError
         If they are not as many as are needed.
     """
-    axes = list(np.ravel(np.asarray(new_axes(rows, height) if ax is None else ax, dtype=object)))
+    axes = list(np.ravel(np.asarray(new_axes(rows, height, shares) if ax is None else ax, dtype=object)))
     if len(axes) != rows:
         raise UnsupportedError(f"ax = {len(axes)} axes: must be {rows}")
     return axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,16 @@ MOST_PLACES = 12
 """Places that are drawn; more would leave none of them any height."""
 MOST_OUTLINED = 200
 """Runs whose bars have an outline; of more, it would hide the short ones."""
-MOST_NAMED = 60
-"""Runs whose bars have the name of the job in them, where it fits."""
+MOST_ROWS = 60
+"""Jobs of which each has a row with its name; of more, those that run at different times share rows."""
 BAR = 0.8
-"""Height of a bar in its lane."""
-LETTERS, WIDTH = 0.75, 0.65
-"""Height of the letters of names over that of others, and width of a letter over its height."""
-LUMINANCE = (0.299, 0.587, 0.114)
-"""Shares of red, green and blue in how light a colour is."""
+"""Height of a bar in its row."""
+ROW = 0.16
+"""Height of a row with a name [inches on a page]."""
+NAME, PLACE = 28, 14
+"""Letters of the name of a job that are shown, and of that of a place in one line."""
+SMALL = 0.8
+"""Height of the letters of jobs over that of others."""
 
 
 @styled
@@ -40,46 +43,79 @@ def plot_gantt(instance: Instance, solution: Solution, ax: Any = None) -> Any:
     instance, solution
         An instance and a solution of it. Of more than `MOST_PLACES` places those with most runs are drawn.
     ax
-        As many axes as there are places; None for a new figure.
+        As many axes as there are places with runs; None for a new figure.
 
     Returns
     -------
     list of Axes
-        One a place.
+        One a place with runs.
     """
-    from matplotlib.ticker import MaxNLocator
-
     runs = runs_of(instance, solution)
-    counts = {name: runs.place.count(name) for name in _places(instance, runs.place)}
+    every = {name: runs.place.count(name) for name in _places(instance, runs.place)}
+    counts = {name: count for name, count in every.items() if count} or dict(list(every.items())[:1])
     shown = sorted(counts, key=lambda name: -counts[name])[:MOST_PLACES]
     places = [name for name in counts if name in shown]
     colors = _colors(set(runs.kind))
-    axes = axes_for(ax, rows=len(places), height=min(2.4, 7.0 / len(places)))
+    named = len(set(zip(runs.place, runs.job, strict=True))) <= MOST_ROWS
+    rows = {place: [row for row, where in enumerate(runs.place) if where == place] for place in places}
+    lane = {place: (_by_job if named else _packed)(runs, rows[place]) for place in places}
+    heights = [max(lane[place], default=0) + 1 for place in places] if named else [1] * len(places)
+    height = max(ROW * sum(heights), 1.0) / len(places) if named else min(2.4, 7.0 / len(places))
+    axes = axes_for(ax, rows=len(places), height=height, shares=heights)
     clock = Clock(instance.time)
     shades = {place: _intensity(instance, place) for place in places}
     most = max((float(values.max()) for values in shades.values() if values is not None), default=0.0)
     shade = None
     for axis, place in zip(axes, places, strict=True):
         shade = _shade(axis, shades[place], most, clock) or shade
-        rows = [row for row, where in enumerate(runs.place) if where == place]
-        lane = lanes(runs.begin[rows], runs.end[rows])
         for kind, color in colors.items():
-            mine = [i for i, row in enumerate(rows) if runs.kind[row] == kind]
-            _bars(axis, clock, runs, [(rows[i], lane[i]) for i in mine], color)
-        axis.set_ylim(max(lane, default=0) + 1, 0)
-        if len(runs.place) <= MOST_NAMED:
-            _names(axis, clock, runs, list(zip(rows, lane, strict=True)), colors)
-        axis.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-        if not rows:
-            axis.text(0.5, 0.5, "no runs", transform=axis.transAxes, ha="center", va="center")
-        axis.set_ylabel("jobs at a time" if place == EVERYWHERE else f"{place}\njobs at a time")
+            bars = [(row, at) for row, at in zip(rows[place], lane[place], strict=True) if runs.kind[row] == kind]
+            _bars(axis, clock, runs, bars, color)
+        axis.set_ylim(max(lane[place], default=0) + 1, 0)
+        (_name_rows if named else _count_rows)(axis, place, dict(zip(lane[place], rows[place], strict=True)), runs)
         axis.grid(visible=False)
     clock.label(axes[-1])
-    title(axes[0], f"{instance.name}, {solution.method}: {counted(len(runs.place), 'run')}")
+    idle = [one_line(name) for name, count in every.items() if not count]
+    without = f", none on {', '.join(idle)}" if runs.place and 0 < len(idle) <= MOST_PLACES else ""
+    title(axes[0], f"{instance.name}, {solution.method}: {counted(len(runs.place), 'run')}{without}")
     if shade is not None:
         axes[0].figure.colorbar(shade, ax=axes, label=f"{CARBON} [{CARBON_UNIT}]", pad=0.01)
     legend(axes[-1], *axes[:-1])
     return axes
+
+
+def _by_job(runs: Runs, rows: list[int]) -> list[int]:
+    """Return the lane of each run at a place: one a job, in the order in which they begin."""
+    order = {runs.job[row]: None for row in sorted(rows, key=lambda row: runs.begin[row])}
+    lane = {job: number for number, job in enumerate(order)}
+    return [lane[runs.job[row]] for row in rows]
+
+
+def _packed(runs: Runs, rows: list[int]) -> list[int]:
+    """Return the lane of each run at a place: as few as there are runs at a time."""
+    return lanes(runs.begin[rows], runs.end[rows])
+
+
+def _name_rows(axis: Any, place: str, row_of: dict[int, int], runs: Runs) -> None:
+    """Write the names of the jobs beside their lanes, and that of the place beside them."""
+    from matplotlib import rcParams
+
+    names = [one_line(runs.job[row]) for row in row_of.values()]
+    short = [name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name in names]
+    axis.set_yticks([lane + 0.5 for lane in row_of], short, fontsize=SMALL * float(rcParams["font.size"]))
+    axis.tick_params(axis="y", length=0)
+    if not row_of:
+        axis.text(0.5, 0.5, "no runs", transform=axis.transAxes, ha="center", va="center")
+    if place != EVERYWHERE:
+        axis.set_ylabel(fill(one_line(place), PLACE), rotation=0, ha="right", va="center")
+
+
+def _count_rows(axis: Any, place: str, row_of: dict[int, int], runs: Runs) -> None:  # noqa: ARG001
+    """Write the numbers of the lanes of a place: many jobs share each."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    axis.set_ylabel("jobs at a time" if place == EVERYWHERE else f"{place}\njobs at a time")
 
 
 def _places(instance: Instance, used: list[str]) -> list[str]:
@@ -143,25 +179,3 @@ def _bars(axis: Any, clock: Clock, runs: Runs, bars: list[tuple[int, int]], colo
         linewidth=0.3 if len(runs.place) <= MOST_OUTLINED else 0.0,
         label=runs.kind[rows[0]] or "a job from begin to end",
     )
-
-
-def _names(axis: Any, clock: Clock, runs: Runs, bars: list[tuple[int, int]], colors: dict[str, Any]) -> None:
-    """Write the name of each job, given as (row, lane), into its bar where it fits."""
-    from matplotlib import rcParams
-    from matplotlib.colors import to_rgb
-
-    size = LETTERS * float(rcParams["font.size"])
-    box = axis.get_window_extent()
-    points = 72 / axis.figure.dpi
-    if box.height * points / axis.get_ylim()[0] * BAR < size:
-        return
-    whole = np.ptp(clock.edges())
-    for row, lane in bars:
-        begin, end = clock.at([runs.begin[row], runs.end[row]])
-        name = one_line(runs.job[row])
-        if len(name) * WIDTH * size > (end - begin) / whole * box.width * points:
-            continue
-        dark = np.dot(to_rgb(colors[runs.kind[row]]), LUMINANCE) < 0.5
-        color = "white" if dark else "black"
-        place = {"ha": "center", "va": "center", "clip_on": True, "parse_math": False}
-        axis.text((begin + end) / 2, lane + 0.5, name, fontsize=size, color=color, **place)

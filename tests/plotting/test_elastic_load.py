@@ -23,7 +23,7 @@ def test_servers_by_profile_against_capacity(tiny):
     assert steps["one"].tolist() == [0, 1]
     assert steps["capacity"].tolist() == [2, 2]
     assert drawn(axis.figure.axes[1])["carbon intensity"].tolist() == [1, 3]
-    assert axis.get_xlabel() == "time (UTC)"
+    assert axis.get_xlabel().startswith("time (UTC) from ")
     assert axis.figure.axes[1].get_ylabel() == "carbon intensity\n[gCO2e/kWh]"
     assert "0.005 kg CO2e" in axis.get_title()
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import carbonopt as co
 from carbonopt.bench.gaps import COLUMNS
 from carbonopt.core.trace import Trace
 from carbonopt.pareto import Front
+from carbonopt.plotting.figure import image
 from carbonopt.plotting.front import plot_front
 from carbonopt.plotting.profile import plot_profile
 from carbonopt.plotting.progress import plot_progress
@@ -128,16 +130,42 @@ def test_a_campaign_draws_its_profile(tmp_path: Path, tiny_mosp) -> None:
     assert run("bench", instance, "-m", "lp", "-o", results, "--plot", "p.txt").exit_code == 2
 
 
-def test_bars_have_the_names_of_jobs_where_they_fit() -> None:
-    day = co.generate("mosp", jobs=8, seed=1)
-    axes = co.solve(day, "greedy-clean").plot(day, "gantt")
-    names = {text.get_text() for axis in axes for text in axis.texts}
-    assert names & {*day.jobs.name}
-    assert all(axis.get_ylabel().endswith("jobs at a time") for axis in axes)
+def test_each_job_has_a_row_with_its_name() -> None:
+    day = co.generate("mosp", jobs=30, seed=1)
+    solution = co.solve(day, "greedy-clean")
+    axes = solution.plot(day, "gantt")
+    named = {axis.get_ylabel(): [label.get_text() for label in axis.get_yticklabels()] for axis in axes}
+    rows = solution.schedule
+    used = sorted(set(rows["cluster"]))
+    assert sorted(named) == used
+    for cluster in used:
+        mine = rows[rows["cluster"] == cluster]
+        assert sorted(named[cluster]) == sorted(mine["job"])
+        axis = next(axis for axis in axes if axis.get_ylabel() == cluster)
+        begins = [patch.get_x() for patch in axis.patches]
+        assert len(begins) == len(mine)
+        lanes_of = [patch.get_y() for patch in axis.patches]
+        assert [x for _, x in sorted(zip(lanes_of, begins, strict=True))] == sorted(begins)
+
+
+def test_many_jobs_share_rows_without_names() -> None:
     crowd = co.generate("mosp", jobs=80, seed=1)
-    assert not {*crowd.jobs.name} & {
-        text.get_text() for axis in co.solve(crowd, "greedy-clean").plot(crowd, "gantt") for text in axis.texts
-    }
+    for axis in co.solve(crowd, "greedy-clean").plot(crowd, "gantt"):
+        assert axis.get_ylabel().endswith("jobs at a time")
+        assert not {*crowd.jobs.name} & {text.get_text() for text in [*axis.texts, *axis.get_yticklabels()]}
+
+
+def test_a_cluster_without_runs_has_no_axes(tiny_mosp) -> None:
+    instance, _ = tiny_mosp
+    jobs = replace(instance.jobs.part(np.array([0])), name=("$a_{$\x07" + 40 * "b",))
+    alone = replace(instance, jobs=jobs)
+    (axis,) = co.solve(alone, "milp").plot(alone, "gantt")
+    assert axis.get_title().endswith("1 run, none on dirty")
+    (name,) = (label.get_text() for label in axis.get_yticklabels())
+    assert name.startswith("$a_{$")
+    assert name.endswith("b…")
+    assert "\x07" not in name
+    assert image(axis, "svg").rstrip().endswith(b"</svg>")
 
 
 def test_lanes_are_as_few_as_runs_at_once() -> None:

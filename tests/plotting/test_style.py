@@ -63,7 +63,8 @@ def test_the_clock_is_that_of_the_chosen_zone() -> None:
         Clock(grid).label(axis)
         axis.figure.canvas.draw()
         words = [label.get_text() for label in axis.get_xticklabels()]
-        assert axis.get_xlabel() == "time (Europe/Berlin)"
+        assert axis.get_xlabel() == "time (Europe/Berlin) from 2024-03-30 on"
+        assert not axis.xaxis.get_offset_text().get_text()  # the date is in the label, once
         assert "Mar-31" in words  # midnight there, an hour before midnight in UTC
         assert axis.get_xticks()[words.index("Mar-31")] == pytest.approx(Clock(grid).at(23.0))
 
