@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from carbonopt.core.arrays import FloatArray
 from carbonopt.lessons.exercises import alone_kg, best_kg, places_kg, proven_kg, relaxed_kg
 from carbonopt.lessons.instances import crowd
-from carbonopt.lessons.lesson import SAME, Exercise, Lesson, grade_number
+from carbonopt.lessons.lesson import SAME, Exercise, Lesson, grade_kg
 from carbonopt.problems.mosp.data.instance import MospInstance
 
 Column = tuple[int, int]
@@ -97,7 +97,7 @@ def _reduced(instance: MospInstance, answer: Any) -> str:
         column_kg(instance, column) - VALUE_OF_B: "the job pays for its GPUs too",
         -right: "the sign: carbon and prices, less the value",
     }
-    return grade_number(answer, right, hints)
+    return grade_kg(answer, right, hints)
 
 
 def _bound(instance: MospInstance, answer: Any) -> str:
@@ -106,7 +106,7 @@ def _bound(instance: MospInstance, answer: Any) -> str:
         alone_kg(instance): "that is the bound at prices of zero",
         right + 2 * sum(PRICES): "give back what two GPUs would earn in all hours",
     }
-    return grade_number(answer, right, hints)
+    return grade_kg(answer, right, hints)
 
 
 def _columns(instance: MospInstance, answer: Any) -> str:

@@ -12,7 +12,7 @@ from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.errors import InputError, shown
 from carbonopt.core.registry import problem_of
 from carbonopt.lessons.instances import crowd, one_job
-from carbonopt.lessons.lesson import Exercise, Lesson, grade_number, grade_starts, number_of
+from carbonopt.lessons.lesson import Exercise, Lesson, grade_kg, grade_number, grade_starts, number_of
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.solve import solve
 
@@ -56,20 +56,20 @@ def _start(instance: MospInstance, answer: Any) -> str:
 
 def _least(instance: MospInstance, answer: Any) -> str:
     best = alone_kg(instance)
-    hints = {best / 2: "the job draws 2 kW, not 1", best * 1000: "the answer is in kg, not in g"}
-    return grade_number(answer, best, hints)
+    hints = {best / 2: "the job draws 2 kW, not 1"}
+    return grade_kg(answer, best, hints)
 
 
 def _with_pauses(instance: MospInstance, answer: Any) -> str:
     first = int(instance.jobs.arrival[0])
     hours = np.sort(instance.carbon.g_per_kwh[0, first:])[: int(instance.jobs.duration[0])]
     best = float(hours.sum()) / 1000 * float(instance.jobs.demand[0, 0])
-    return grade_number(answer, best, {alone_kg(instance): "that is without pauses: the hours need not touch"})
+    return grade_kg(answer, best, {alone_kg(instance): "that is without pauses: the hours need not touch"})
 
 
 def _alone(instance: MospInstance, answer: Any) -> str:
     hints = {best_kg(instance): "that is what they emit together: here each job has the cluster for itself"}
-    return grade_number(answer, alone_kg(instance), hints)
+    return grade_kg(answer, alone_kg(instance), hints)
 
 
 def _schedule(instance: MospInstance, answer: Any) -> str:
@@ -81,7 +81,7 @@ def _relaxed(instance: MospInstance, answer: Any) -> str:
         best_kg(instance): "that is the optimum of whole jobs: a relaxation may run parts of a job at several starts",
         alone_kg(instance): "that leaves capacity out: the relaxation keeps it",
     }
-    return grade_number(answer, relaxed_kg(instance), hints)
+    return grade_kg(answer, relaxed_kg(instance), hints)
 
 
 def _free_prices(instance: MospInstance, answer: Any) -> str:
@@ -89,7 +89,7 @@ def _free_prices(instance: MospInstance, answer: Any) -> str:
         0.0: "capacity costs nothing, the jobs still emit",
         best_kg(instance): "that is the optimum, not the bound",
     }
-    return grade_number(answer, alone_kg(instance), hints)
+    return grade_kg(answer, alone_kg(instance), hints)
 
 
 def proven_kg(instance: MospInstance, answer: Any) -> float | str:
@@ -109,23 +109,57 @@ def proven_kg(instance: MospInstance, answer: Any) -> float | str:
     return "proves nothing" if bound is None else float(bound)
 
 
+def wanted_gpus(instance: MospInstance, prices: list[float]) -> FloatArray:
+    """Return how many GPUs jobs want in each slot if each takes its cheapest start at these prices, shape (T,)."""
+    wanted = np.zeros(instance.time.slots)
+    sums = np.concatenate([[0.0], np.cumsum(prices)])
+    for job in range(len(instance.jobs)):
+        first, length = int(instance.jobs.arrival[job]), int(instance.jobs.duration[job])
+        gpus = float(instance.jobs.demand[job, 0])
+        costs = places_kg(instance, job) + gpus * (sums[length:] - sums[:-length])[first:]
+        start = first + int(np.argmin(np.round(costs, 9)))
+        wanted[start : start + length] += gpus
+    return wanted
+
+
+def _advice(instance: MospInstance, prices: list[float], proven: float) -> str:
+    """Return where prices are too high, and where too low, in this order: what is too high is given back in full."""
+    wanted, room = wanted_gpus(instance, prices), instance.clusters.capacity[0, 0].tolist()
+    unused = [str(slot) for slot, gpus in enumerate(wanted) if gpus < room[slot] and prices[slot] > 0]
+    crowded = [str(slot) for slot, gpus in enumerate(wanted) if gpus > room[slot]]
+    advice = []
+    if unused:
+        advice.append(f"prices are too high where nobody needs the room (slots {', '.join(unused)})")
+    if crowded and (not unused or proven >= alone_kg(instance)):
+        advice.append(f"raise prices where jobs crowd (slots {', '.join(crowded)})")
+    return "; ".join(advice) or "try smaller steps"
+
+
 def _certificate(instance: MospInstance, answer: Any) -> str:
     proven = proven_kg(instance, answer)
     if isinstance(proven, str):
         return proven
     goal = NEAR * relaxed_kg(instance)
-    if proven < goal:
-        return f"proves {proven:.4g} kg, must prove {goal:.4g} kg: raise prices where jobs crowd, lower them elsewhere"
-    return ""
+    if proven >= goal:
+        return ""
+    prices = [float(price) for price in answer]
+    in_kg = proven_kg(instance, [price / 1000 for price in prices])
+    if not isinstance(in_kg, str) and in_kg >= goal:
+        return "prices are in kg per GPU-hour, not in g"
+    return f"proves {proven:.4g} kg, must prove {goal:.4g} kg: {_advice(instance, prices, proven)}"
 
 
-def _gap(instance: MospInstance, answer: Any) -> str:
+def _gap(instance: MospInstance, answer: Any, prices: Any) -> str:
     best, bound = best_kg(instance), relaxed_kg(instance)
     right = 100 * (best - bound) / best
     hints = {
         right / 100: "the answer is in per cent",
         100 * (best - bound) / bound: "the gap is relative to the schedule, not to the bound",
     }
+    own = proven_kg(instance, prices)
+    if not isinstance(own, str):
+        told = 'the best bound is that of the relaxation, `co.solve(instance, "lp").bound`'
+        hints.setdefault(100 * (best - own) / best, f"that is the gap of your own prices: {told}")
     return grade_number(answer, right, hints)
 
 
@@ -158,7 +192,10 @@ FIRST = (
             Exercise("bound_at_zero_kg", "What is proven if every slot is free [kg].", _free_prices),
             Exercise("prices", "One price a slot [kg per GPU-hour] that proves 98 % of the relaxation.", _certificate),
             Exercise(
-                "gap_percent", "Gap between the best schedule and the best bound that any prices prove [%].", _gap
+                "gap_percent",
+                "Gap between the best schedule and the best bound that any prices prove [%].",
+                _gap,
+                beside=("prices",),
             ),
         ),
     ),

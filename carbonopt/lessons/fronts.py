@@ -7,7 +7,7 @@ from typing import Any
 
 from carbonopt.check import check
 from carbonopt.lessons.instances import two_waits
-from carbonopt.lessons.lesson import Exercise, Lesson, grade_number, number_of
+from carbonopt.lessons.lesson import Exercise, Lesson, grade_kg, number_of
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 Point = tuple[float, float]
@@ -63,9 +63,8 @@ def _within(instance: PurchasingInstance, answer: Any) -> str:
     hints = {
         min(kg for _, kg in corners): "that takes more than an hour of waiting",
         max(kg for _, kg in corners): "that is without waiting",
-        right * 1000: "the answer is in kg, not in g",
     }
-    return grade_number(answer, right, hints)
+    return grade_kg(answer, right, hints)
 
 
 def _price(instance: PurchasingInstance, answer: Any) -> str:
@@ -77,7 +76,7 @@ def _price(instance: PurchasingInstance, answer: Any) -> str:
         (at_once - corners[-1][1])
         / corners[-1][0]: "that is the mean over all hours of waiting: take the best quotient",
     }
-    return grade_number(answer, right, hints)
+    return grade_kg(answer, right, hints)
 
 
 def _unsupported(instance: PurchasingInstance, answer: Any) -> str:

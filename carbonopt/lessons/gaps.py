@@ -7,7 +7,7 @@ from typing import Any
 from carbonopt.core.solution import relative_gap
 from carbonopt.lessons.exercises import best_kg, relaxed_kg
 from carbonopt.lessons.instances import crowd
-from carbonopt.lessons.lesson import Exercise, Lesson, grade_number, grade_starts
+from carbonopt.lessons.lesson import Exercise, Lesson, grade_kg, grade_number, grade_starts
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.solve import solve
 
@@ -35,7 +35,7 @@ def _within(instance: MospInstance, answer: Any) -> str:
 
 def _left(instance: MospInstance, answer: Any) -> str:
     hints = {best_kg(instance): "that is all that is emitted: how much of it could still be saved?"}
-    return grade_number(answer, best_kg(instance) - relaxed_kg(instance), hints)
+    return grade_kg(answer, best_kg(instance) - relaxed_kg(instance), hints)
 
 
 LESSON = Lesson(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from carbonopt.lessons.instances import one_server
-from carbonopt.lessons.lesson import Exercise, Lesson, grade_number, number_of
+from carbonopt.lessons.lesson import Exercise, Lesson, grade_kg, number_of
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.solve import solve
 
@@ -34,14 +34,13 @@ def _algorithm(instance: ElasticInstance, answer: Any) -> str:
     right = algorithm_kg(instance)
     hints = {
         best_kg(instance): "that is the least: Algorithm 1 gives the cleanest hour to the first in line",
-        right * 1000: "the answer is in kg, not in g",
     }
-    return grade_number(answer, right, hints)
+    return grade_kg(answer, right, hints)
 
 
 def _best(instance: ElasticInstance, answer: Any) -> str:
     hints = {algorithm_kg(instance): "that is what Algorithm 1 emits: try the other job in the cleanest hour"}
-    return grade_number(answer, best_kg(instance), hints)
+    return grade_kg(answer, best_kg(instance), hints)
 
 
 def _signal(_instance: ElasticInstance, answer: Any) -> str:

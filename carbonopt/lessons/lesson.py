@@ -25,12 +25,16 @@ class Exercise:
     question
         One sentence, with the unit of the answer.
     grade
-        Called with the instance of the lesson and the answer; returns why it is wrong, ``""`` where it is right.
+        Called with the instance of the lesson and the answer, and those of `beside`; returns why it is wrong, ``""``
+        where it is right.
+    beside
+        Fields whose answers help to say what is wrong, None where one is missing.
     """
 
     field: str
     question: str
-    grade: Callable[[Any, Any], str]
+    grade: Callable[..., str]
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Lesson:
         return {
             exercise.field: "has no answer yet"
             if answers.get(exercise.field) is None
-            else exercise.grade(instance, answers[exercise.field])
+            else exercise.grade(instance, *map(answers.get, (exercise.field, *exercise.beside)))
             for exercise in self.exercises
         }
 
@@ -111,6 +115,17 @@ def grade_number(answer: Any, right: float, hints: Mapping[float, str] | None = 
             return hint
     side = "large" if value > right else "small"
     return f"is too {side}: it must be right to {100 * SAME:g} % of its value"
+
+
+def grade_kg(answer: Any, right: float, hints: Mapping[float, str] | None = None) -> str:
+    """Return the same of an answer in kilograms, of which one in grams is a likely mistake.
+
+    Examples
+    --------
+    >>> grade_kg(1100, 1.1)
+    'the answer is in kg, not in g'
+    """
+    return grade_number(answer, right, {**(hints or {}), 1000 * right: "the answer is in kg, not in g"})
 
 
 def _same(value: float, other: float) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.lessons.instances import calm_evening
-from carbonopt.lessons.lesson import SAME, Exercise, Lesson, grade_number, number_of
+from carbonopt.lessons.lesson import SAME, Exercise, Lesson, grade_kg, number_of
 from carbonopt.problems.mosp.data.instance import MospInstance
 
 FORECAST = (350.0, 260.0, 250.0, 300.0, 330.0, 220.0, 240.0, 390.0)
@@ -52,9 +52,8 @@ def _regret(instance: MospInstance, answer: Any) -> str:
     hints = {
         planned_kg: "that is all that the plan emits: take away what the best plan emits",
         planned_kg - said_kg: "compare with the best plan by the true signal, not with what the forecast promised",
-        right * 1000: "the answer is in kg, not in g",
     }
-    return grade_number(answer, right, hints)
+    return grade_kg(answer, right, hints)
 
 
 def _forecast(instance: MospInstance, answer: Any) -> list[float] | str:

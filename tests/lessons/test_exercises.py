@@ -128,6 +128,39 @@ def test_weak_duality_holds_for_any_prices() -> None:
         assert proven_kg(instance, prices) <= 2.36 + 1e-9
 
 
+@pytest.mark.parametrize("number", LESSONS)
+def test_grams_in_place_of_kilograms_are_told(number, answers) -> None:
+    right = {name: value for name, value in answers[number].items() if name == "kg" or name.endswith("_kg")}
+    for field, value in right.items():
+        assert (
+            lesson_of(number).verdicts(answers[number] | {field: 1000 * value})[field].startswith("the answer is in kg")
+        )
+
+
+@pytest.mark.parametrize(
+    ("prices", "words"),
+    [
+        ([5] * 8, "proves -18.64 kg, must prove 2.215 kg: prices are too high where nobody needs the room"),
+        ([0] * 8, "proves 1.36 kg, must prove 2.215 kg: raise prices where jobs crowd (slots 5, 6)"),
+        ([1000 * price for price in RIGHT[3]["prices"]], "prices are in kg per GPU-hour, not in g"),
+    ],
+)
+def test_prices_that_prove_too_little_are_told_the_next_step(prices, words) -> None:
+    verdict = lesson_of(3).verdicts({"prices": prices})["prices"]
+    assert verdict.startswith(words)
+    assert ("raise" in verdict) is (prices == [0] * 8)
+
+
+def test_the_gap_of_ones_own_prices_is_told() -> None:
+    prices = [0, 0.23, 0, 0, 0.2, 0.28, 0.16, 0]
+    own = proven_kg(lesson_of(3).instance(), prices)
+    assert isinstance(own, float)
+    verdicts = lesson_of(3).verdicts({"prices": prices, "gap_percent": round(100 * (2.36 - own) / 2.36, 3)})
+    assert not verdicts["prices"]
+    assert "the gap of your own prices" in verdicts["gap_percent"]
+    assert "must be right to" in lesson_of(3).verdicts({"gap_percent": 4.0, "prices": "none"})["gap_percent"]
+
+
 def test_every_answer_is_tested() -> None:
     assert {(number, exercise.field) for number, lesson in LESSONS.items() for exercise in lesson.exercises} == set(
         WRONG
