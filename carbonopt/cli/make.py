@@ -194,17 +194,23 @@ def write(instance: Instance, output: Path | None, inputs: Sequence[Path] = ()) 
 
 def warn_of_stuck(instance: Instance, target: Path) -> None:
     """Say in one line that jobs cannot run even alone, for whatever reason."""
+    told = stuck(instance)
+    if told:
+        console.say(f"warning: {target}: {told}: `carbonopt diagnose` says all")
+
+
+def stuck(instance: Instance) -> str:
+    """Return why the first job that cannot run even alone cannot, and how many others there are; "" without one."""
     problem = problem_of(instance.problem)
     if "stuck" not in problem.roles:
-        return
+        return ""
     try:
         found = [str(finding) for finding in problem.role("stuck")(instance)]
     except TooLargeError:
-        return
-    if found:
-        others = len(found) - 1
-        more = "" if not others else f", and {others} other job{'s' * (others > 1)} cannot run either"
-        console.say(f"warning: {target}: {found[0]}{more}: `carbonopt diagnose` says all")
+        return ""
+    others = len(found) - 1
+    more = f", and {others} other job{'s' * (others > 1)} cannot run either" if others > 0 else ""
+    return f"{found[0]}{more}" if found else ""
 
 
 def require_unused(needed: str, used: dict[str, bool], what: str = "carbon files") -> None:

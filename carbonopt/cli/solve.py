@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from carbonopt.cli import console, progress, tables
+from carbonopt.cli import console, make, progress, tables
 from carbonopt.core import clock, display
 from carbonopt.core.errors import UnsupportedError, shown
+from carbonopt.core.instance import Instance
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution, relative_gap
@@ -119,7 +120,7 @@ def _solve_file(
     if json_output:
         console.print_json(solution.summary())
     else:
-        _print(solution)
+        _print(instance, solution)
     return _code(solution)
 
 
@@ -131,7 +132,9 @@ def _code(solution: Solution) -> int:
     return 0 if solution.has_solution or bound_only else 1
 
 
-def _print(solution: Solution) -> None:
+def _print(instance: Instance, solution: Solution) -> None:
+    objective = getattr(instance, "objective", None)
+    terms = {name for name in display.NAMES if not hasattr(objective, name)}  # of an objective that is another
     rows = [
         ["status", str(solution.status)],
         [f"objective ({solution.sense})", display.number(solution.objective, 9)],
@@ -139,7 +142,7 @@ def _print(solution: Solution) -> None:
         ["gap", display.percent(solution.gap)],
         ["wall seconds", f"{solution.wall_seconds:.2f}"],
         ["work units", display.number(solution.work)],
-        *display.metric_rows(solution.metrics),
+        *display.metric_rows({name: value for name, value in solution.metrics.items() if name not in terms}),
     ]
     tables.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
     if "tree_bound" in solution.info and solution.certificate is not None:
@@ -157,11 +160,17 @@ def _print(solution: Solution) -> None:
     if solution.status is Status.INFEASIBLE:
         by = solution.info.get("infeasible_by")
         proof = "its certificate proves it" if by is None else f"the word of {by}"
-        console.say(f"no schedule exists ({proof}); `carbonopt diagnose` says why")
+        console.say(f"no schedule exists ({proof}){_told(make.stuck(instance), '; `carbonopt diagnose` says why')}")
     elif not solution.has_solution and solution.status is Status.INTERRUPTED:
         console.say("no schedule was found before the interruption")
     elif not solution.has_solution and solution.status is Status.UNKNOWN:
-        console.say("no schedule was found, which proves nothing; `carbonopt diagnose` looks for a reason")
+        otherwise = ", which proves nothing; `carbonopt diagnose` looks for a reason"
+        console.say(f"no schedule was found{_told(make.stuck(instance), otherwise)}")
+
+
+def _told(why: str, otherwise: str) -> str:
+    """Return a reason that inspection found at once, or else what is said without one."""
+    return f": {why}; `carbonopt diagnose` says all" if why else otherwise
 
 
 def _why_failed(solution: Solution) -> str:

@@ -138,7 +138,24 @@ def test_a_share_stands_beside_its_number(tmp_path):
     shown = run("solve", TINY["crowd"]).stdout
     assert shown.count("deadlines met") == 1
     assert "3 (100.00 %)" in shown
-    assert "Caspian's Z1: clean load" in shown
+
+
+def test_the_terms_of_caspian_are_shown_where_they_are_the_objective():
+    assert "Caspian's Z" not in run("solve", TINY["crowd"]).stdout
+    assert "z1" in json.loads(run("solve", TINY["crowd"], "--json").stdout)["metrics"]
+    assert "Caspian's Z1: clean load" in run("solve", TINY["caspian"]).stdout
+
+
+@pytest.mark.parametrize("method", ["auto", "greedy-clean"])
+def test_solve_says_at_once_which_job_fits_no_cluster(tmp_path, method):
+    raw = json.loads(TINY["crowd"].read_text())
+    raw["jobs"]["demand"]["gpu"][1] = 64
+    path = tmp_path / "big.json"
+    path.write_text(json.dumps(raw))
+    done = run("solve", path, "-m", method)
+    why = f"job {raw['jobs']['name'][1]!r} needs 64 gpu, the largest cluster that may run it has 1"
+    assert done.exit_code == 1
+    assert f": {why}; `carbonopt diagnose` says all" in done.stderr
 
 
 def test_the_page_of_commands_has_them_all():

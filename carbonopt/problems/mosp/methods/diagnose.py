@@ -68,7 +68,8 @@ def diagnose(instance: MospInstance, options: Options) -> Diagnosis:
 
 
 def stuck_jobs(instance: MospInstance) -> Iterator[Finding]:
-    """Yield a finding for each job that could not run even on an empty system."""
+    """Yield a finding for each job that could not run even if only the fixed ones did."""
+    instance = free_part(instance)
     jobs = instance.jobs
     clusters = instance.clusters
     possible = np.bincount(possible_placements(instance).job, minlength=len(jobs))

@@ -57,6 +57,14 @@ def test_a_running_job_takes_the_clean_hours_by_hand():
     assert dict(zip(settled.columns["job"], settled.columns["cluster"], strict=True)) == {"a": "dirty", "b": "clean"}
 
 
+def test_a_job_for_which_the_running_one_leaves_no_room_is_named():
+    raw = day(job=["b"], cluster=["clean"], start=[1])
+    raw["clusters"]["capacity"]["cpu"] = [1, 2]
+    (finding,) = problem_of("mosp").role("stuck")(from_dict(raw))
+    assert finding.jobs == ("a",)
+    assert "finds no 2 slots in a row with room for it alone" in str(finding)
+
+
 def test_the_checker_wants_the_run_as_it_is():
     instance = from_dict(day(job=["b"], cluster=["clean"], start=[1]))
     whole = {"job": ["a", "b"], "cluster": ["dirty", "clean"], "start": [0, 1]}
