@@ -58,8 +58,8 @@ def mosp(
 ) -> None:
     """One cluster in each zone.
 
-    Run times are rounded up to slots, arrivals to the next slot; deadlines are arrival + run time +
-    wait.
+    Run times are rounded up to slots, arrivals to the next slot; deadlines are the trace's, or arrival +
+    run time + wait.
     """
     arguments = locals() | options
     del arguments["options"]

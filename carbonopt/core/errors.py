@@ -7,6 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 MAX_SHOWN_FAULTS = 25
+MOST_ALIKE = 3
+"""Faults of one field and one cause that have a line each; of more the first is shown, and where the others are."""
+MAX_SHOWN_ROWS = 5
+"""Of faults that have one line together: rows of others that are named."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,10 @@ class InputError(CarbonoptError, ValueError):
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
-        """One line a fault, at most `MAX_SHOWN_FAULTS` of them."""
-        shown = [str(fault) for fault in self.faults[:MAX_SHOWN_FAULTS]]
-        hidden = self.faults[MAX_SHOWN_FAULTS:]
+        """One line a fault, or for many rows that have one cause; at most `MAX_SHOWN_FAULTS` of them."""
+        groups = _alike(self.faults)
+        shown = [_line(group) for group in groups[:MAX_SHOWN_FAULTS]]
+        hidden = [fault for group in groups[MAX_SHOWN_FAULTS:] for fault in group]
         if hidden:
             return [*shown, str(Fault("", f"and {len(hidden)} more faults", file=hidden[0].file))]
         return shown
@@ -66,6 +71,32 @@ class InputError(CarbonoptError, ValueError):
     def in_file(self, file: object) -> InputError:
         """Return the same faults, told of `file` where they name no other."""
         return type(self)(fault if fault.file else replace(fault, file=str(file)) for fault in self.faults)
+
+
+def _alike(faults: Iterable[Fault]) -> list[list[Fault]]:
+    """Return faults in their order, those of one cause together if there are more than `MOST_ALIKE`."""
+    together = dict[tuple[object, ...], list[Fault]]()
+    for place, fault in enumerate(faults):
+        alone = fault.line is None and fault.row is None
+        together.setdefault((fault.file, fault.field, fault.problem, place if alone else None), []).append(fault)
+    places = {id(fault): place for place, fault in enumerate(faults)}
+    groups = [
+        part
+        for group in together.values()
+        for part in ([group] if len(group) > MOST_ALIKE else [[fault] for fault in group])
+    ]
+    return sorted(groups, key=lambda group: places[id(group[0])])
+
+
+def _line(group: Sequence[Fault]) -> str:
+    """Return the first fault, and how many rows are like it and which."""
+    first, *others = group
+    if not others:
+        return str(first)
+    what = "row" if first.line is None else "line"
+    rows = [str(fault.row if fault.line is None else fault.line) for fault in others]
+    named = ", ".join(rows[:MAX_SHOWN_ROWS]) + (", ..." if len(rows) > MAX_SHOWN_ROWS else "")
+    return one_line(f"{first} ({len(group)} rows have this fault; the others: {what}s {named})")
 
 
 class TooLargeError(InputError):

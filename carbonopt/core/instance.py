@@ -86,7 +86,10 @@ class Instance(ABC):
         **sections
             The other fields of the problem's file. A `DataFrame` stands for a table of columns, in which
             ``demand.gpu`` is the entry ``gpu`` of the column ``demand``. Its index names the rows where no column
-            ``name`` does. Arrays, mappings and objects with a method ``to_dict`` are taken as well.
+            ``name`` does. Arrays, mappings and objects with a method ``to_dict`` are taken as well. Units are those
+            of the file. Of `mosp`, `elastic` and `ecas` times are slots since the first moment of `carbon`, and
+            arrivals are whole: ``np.ceil(hours / slot_hours)`` rounds an arrival or a run time up, ``np.floor`` a
+            deadline down, so that no job begins too early or ends too late.
 
         Raises
         ------
@@ -108,6 +111,13 @@ class Instance(ABC):
         ... )
         >>> day
         MospInstance('mine', 1 job, 3 slots of 1 h)
+
+        Times in hours become slots, here of half an hour:
+
+        >>> import numpy as np
+        >>> arrival, duration, deadline = 0.7, 1.2, 3.9
+        >>> int(np.ceil(arrival / 0.5)), int(np.ceil(duration / 0.5)), int(np.floor(deadline / 0.5))
+        (2, 3, 7)
         """
         from carbonopt.core.registry import problem_of
 

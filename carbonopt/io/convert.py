@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray
+from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import UnsupportedError, shown
+from carbonopt.core.errors import Fault, UnsupportedError, shown
 from carbonopt.core.files import read_bytes
 from carbonopt.core.time import parse_utc
 from carbonopt.io.carbon import read_carbon
@@ -110,6 +110,50 @@ def slot_zero(start: str | None, trace: JobTrace, from_hours: float = 0.0) -> da
 def arrival_slots(trace: JobTrace, slot_hours: float) -> FloatArray:
     """Return the first whole slot of each job: its arrival rounded up, shape (N,)."""
     return np.maximum(0.0, np.ceil(trace.arrival_hours / slot_hours - ROUNDING_SLOTS))
+
+
+def slots_to_wait(trace: JobTrace, slot_hours: float, earliest_end: FloatArray, otherwise: FloatArray) -> FloatArray:
+    """Return how many slots each job may end after its earliest end, shape (N,).
+
+    Parameters
+    ----------
+    trace, slot_hours
+        Of N jobs, and the length of a slot [h].
+    earliest_end
+        Slot by which each job has ended if it runs at once, shape (N,).
+    otherwise
+        Of jobs without a deadline, shape (N,).
+
+    Returns
+    -------
+    FloatArray
+        Up to the deadline, rounded down to slots; below 0 where the deadline cannot be met in whole slots.
+    """
+    if trace.deadline_hours is None:
+        return otherwise
+    last = np.floor(trace.deadline_hours / slot_hours + ROUNDING_SLOTS)
+    return np.where(np.isnan(last), otherwise, last - earliest_end)
+
+
+def early_deadlines(
+    trace: JobTrace, file: Path, slot_hours: float, earliest_end: FloatArray, bad: BoolArray
+) -> list[Fault]:
+    """Return a fault for each job whose deadline cannot be met in whole slots: those that are `bad`, shape (N,)."""
+    assert trace.deadline_hours is not None
+    problem = (
+        f"cannot be met in slots of {slot_hours:g} h, as arrivals and lengths are rounded up: must be at least "
+        "the earliest end, or --slot-hours smaller"
+    )
+    return [
+        Fault(
+            "deadline",
+            problem,
+            f"{trace.deadline_hours[row]:g} h from slot 0 (earliest end {earliest_end[row] * slot_hours:g} h)",
+            file=str(file),
+            line=int(trace.rows[row]),
+        )
+        for row in np.flatnonzero(bad)
+    ]
 
 
 def source_of(path: TraceFiles) -> str:

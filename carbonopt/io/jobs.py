@@ -14,6 +14,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float, frozen_int
 from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.io.csvfile import Table, read_table
+from carbonopt.io.job_times import deadline_faults, read_times
 
 HOURS_PER_UNIT = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0}
 
@@ -27,10 +28,15 @@ LATEST_HOURS = 1e9
 MOST_CPUS = 1e30
 """Of a job: instance files hold no larger numbers."""
 
-OPTIONAL_NUMBERS = ("gpus", "memory_gb", "watts", "priority", "started_hours", "limit_hours")
+OPTIONAL_NUMBERS = ("gpus", "memory_gb", "watts", "priority", "started_hours", "limit_hours", "deadline_hours")
 """Columns of `JobTrace` that some sources have."""
+SINCE_ZERO = ("started_hours", "deadline_hours")
+"""Those of them that are times since the trace's own zero."""
 
 _COLUMNS = {name: (name,) for name in ("arrival_time", "length", "cpus")}
+_MORE = ("deadline", "job_id", "user", "gpus", "memory_gb", "watts")
+"""Columns that a table may have besides."""
+_MADE = ": a deadline is read from 'deadline', others come from --short/long-wait-hours (mosp), --slack-hours (elastic)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,8 @@ class JobTrace:
         Larger or smaller is sooner, as in the source.
     started_hours, limit_hours
         When each job began, since the trace's own zero, and its time limit [h].
+    deadline_hours
+        When each job should have ended, since the trace's own zero [h]; NaN where one has no deadline.
     user, state
         Of each job, as the source spells them; empty where it does not tell.
     cpus_known
@@ -79,6 +87,7 @@ class JobTrace:
     priority: FloatArray | None = None
     started_hours: FloatArray | None = None
     limit_hours: FloatArray | None = None
+    deadline_hours: FloatArray | None = None
     user: tuple[str, ...] = ()
     state: tuple[str, ...] = ()
     cpus_known: bool = True
@@ -110,8 +119,7 @@ class JobTrace:
     def part(self, rows: IntArray, zero_hours: float = 0.0) -> JobTrace:
         """Return the jobs at some positions, called as they were, with arrivals since another zero [h]."""
         numbers = {name: values[rows] for name in OPTIONAL_NUMBERS if (values := getattr(self, name)) is not None}
-        if self.started_hours is not None:
-            numbers["started_hours"] = numbers["started_hours"] - zero_hours
+        numbers |= {name: numbers[name] - zero_hours for name in SINCE_ZERO if name in numbers}
         return replace(
             self,
             arrival_hours=self.arrival_hours[rows] - zero_hours,
@@ -175,10 +183,11 @@ def read_jobs(path: str | os.PathLike[str], time_unit: str) -> JobTrace:
     ----------
     path
         The file. Columns may stand in any order and case, beside others that are not read. Where they are,
-        ``job_id``, ``user``, ``gpus``, ``memory_gb`` [GB] and ``watts`` (of the whole job) are read too.
+        ``deadline``, ``job_id``, ``user``, ``gpus``, ``memory_gb`` [GB] and ``watts`` (of the whole job) are read too.
     time_unit
-        Unit of ``arrival_time`` and ``length``: ``"seconds"``, ``"minutes"`` or ``"hours"``. There is no
-        default: GAIA's own traces come in seconds and in hours under the same header.
+        Unit of ``arrival_time``, ``length`` and ``deadline``: ``"seconds"``, ``"minutes"`` or ``"hours"``. There is
+        no default: GAIA's own traces come in seconds and in hours under the same header. Arrivals and deadlines may
+        be ISO 8601 times with an offset from UTC instead.
 
     Returns
     -------
@@ -193,7 +202,8 @@ def read_jobs(path: str | os.PathLike[str], time_unit: str) -> JobTrace:
     Warns
     -----
     UserWarning
-        If half of the jobs last less than a minute or more than 1000 hours, as jobs do in a wrong unit.
+        If half of the jobs last less than a minute or more than 1000 hours, as jobs do in a wrong unit; and of
+        columns that are not read.
 
     Examples
     --------
@@ -210,24 +220,33 @@ def read_jobs(path: str | os.PathLike[str], time_unit: str) -> JobTrace:
         problem = f"must be {one_of(tuple(HOURS_PER_UNIT))}: the file does not say, and a guess may be 3600-fold off"
         raise InputError(Fault("time_unit", problem, shown(time_unit), file=str(path)))
     table = read_table(path)
-    at = table.columns(_COLUMNS)
-    arrival, length, cpus = (table.numbers(at[name]) for name in _COLUMNS)
+    at = table.columns(_COLUMNS | {name: (name,) for name in _MORE if table.spelled([name])})
+    length, cpus = (table.numbers(at[name]) for name in ("length", "cpus"))
     to_hours = HOURS_PER_UNIT[time_unit]
-    latest = LATEST_HOURS / to_hours
+    times = read_times(table, at, time_unit, to_hours, LATEST_HOURS)
     longest = LONGEST_HOURS / to_hours
     rules = [
-        ("arrival_time", (arrival >= 0) & (arrival < np.inf), f"must be a number of {time_unit}, at least 0"),
-        ("arrival_time", ~(arrival > latest) | (arrival == np.inf), f"must be at most {latest:g} {time_unit}"),
         ("length", (length > 0) & (length < np.inf), f"must be a number of {time_unit}, more than 0"),
         ("length", ~(length > longest) | (length == np.inf), f"must be at most {longest:g} {time_unit}"),
         ("cpus", (cpus > 0) & (cpus < np.inf), "must be a number of CPUs, more than 0"),
         ("cpus", ~(cpus > MOST_CPUS) | (cpus == np.inf), f"must be at most {MOST_CPUS:g}"),
     ]
-    faults = [fault for name, good, problem in rules for fault in table.faults(at[name], ~good, problem)]
+    wrong = [fault for name, good, problem in rules for fault in table.faults(at[name], ~good, problem)]
+    faults = [*times.faults, *wrong, *deadline_faults(table, at, times, length * to_hours)]
     if faults:
         raise InputError(faults)
+    more = _more(table)
+    _warn_of_unread(table, at)
     _warn_of_unit(path, time_unit, float(np.median(length)) * to_hours)
-    return JobTrace(arrival * to_hours, length * to_hours, cpus, table.lines, **_more(table))
+    return JobTrace(
+        times.arrival,
+        length * to_hours,
+        cpus,
+        table.lines,
+        zero=times.zero,
+        deadline_hours=times.deadline,
+        **more,
+    )
 
 
 def _more(table: Table) -> dict[str, Any]:
@@ -236,7 +255,7 @@ def _more(table: Table) -> dict[str, Any]:
     Raises
     ------
     InputError
-        For what is neither blank nor a number, at least 0; and for a name that is missing or stands twice.
+        For what is neither blank nor a number, at least 0; and for a name that is missing.
     """
     found: dict[str, Any] = {}
     faults: list[Fault] = []
@@ -258,6 +277,16 @@ def _more(table: Table) -> dict[str, Any]:
     if faults:
         raise InputError(faults)
     return found
+
+
+def _warn_of_unread(table: Table, at: Mapping[str, int]) -> None:
+    """Warn of columns with a name that mean nothing here: they may hold what the user counts on."""
+    unread = [name for column, name in enumerate(table.header) if column not in at.values() and name.strip()]
+    if unread:
+        told = f"column {one_of(unread)} is" if len(unread) == 1 else f"columns {', '.join(map(repr, unread))} are"
+        made = "" if "deadline" in at else _MADE
+        read = ", ".join((*_COLUMNS, *_MORE))
+        warnings.warn(f"{table.file}: {told} not read{made}; what is read: {read}", stacklevel=3)
 
 
 def _warn_of_unit(path: str | os.PathLike[str], time_unit: str, median_hours: float) -> None:

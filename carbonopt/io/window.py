@@ -112,6 +112,21 @@ def warn_of_power(part: Part, problem: str) -> None:
         )
 
 
+def warn_of_deadlines(part: Part, problem: str) -> None:
+    """Warn that a problem without deadlines does not use those of the trace.
+
+    Warns
+    -----
+    UserWarning
+        If the trace has deadlines.
+    """
+    if part.trace.deadline_hours is not None:
+        warnings.warn(
+            f"the trace's deadlines are not used: {problem} has no deadlines of single jobs (mosp and elastic have)",
+            stacklevel=3,
+        )
+
+
 def hours_of(option: str, value: str | float | None, trace: JobTrace) -> float | None:
     """Return a limit of a window in hours since the trace's zero.
 

@@ -134,6 +134,20 @@ def test_convert_warns_of_a_job_that_cannot_run(tmp_path, monkeypatch):
         assert run("convert", problem, *given, "-o", "other.json").stderr == ""
 
 
+def test_convert_names_a_column_that_may_hold_deadlines_and_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "job_id,arrival_time,length,cpus,latest_end\na,0,3,2,5\nb,2,2,2,9.5\n"
+    rows = [f"2024-03-01T{hour:02d}:00:00Z,DE,300" for hour in range(24)]
+    Path("carbon.csv").write_text("\n".join(["datetime,zone,carbon_intensity_g_per_kwh", *rows]))
+    given = ("--trace", "jobs.csv", "--time-unit", "hours", "--carbon", "carbon.csv", "--wrap", "-o", "mine.json")
+    Path("jobs.csv").write_text(text)
+    (line,) = run("convert", "mosp", *given).stderr.splitlines()
+    assert line.startswith("warning: jobs.csv: column 'latest_end' is not read: a deadline is read from 'deadline'")
+    Path("jobs.csv").write_text(text.replace("latest_end", "deadline"))
+    assert run("convert", "mosp", *given).stderr == ""
+    assert json.loads(Path("mine.json").read_text())["jobs"]["deadline"] == [5, 9]
+
+
 def test_a_share_stands_beside_its_number(tmp_path):
     shown = run("solve", TINY["crowd"]).stdout
     assert shown.count("deadlines met") == 1

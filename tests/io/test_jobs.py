@@ -58,7 +58,8 @@ class TestReading:
     def test_columns_stand_in_any_order_and_case_beside_others_and_gzip(self, tmp_path: Path) -> None:
         path = tmp_path / "jobs.csv.gz"
         path.write_bytes(gzip.compress(b"name,CPUS, Length ,Arrival_Time\r\na,4,60,30\r\nb,8,90,0\r\n"))
-        trace = read_jobs(path, "minutes")
+        with pytest.warns(UserWarning, match="column 'name' is not read"):
+            trace = read_jobs(path, "minutes")
         assert trace.arrival_hours.tolist() == [0.5, 0]
         assert trace.length_hours.tolist() == [1, 1.5]
         assert trace.cpus.tolist() == [4, 8]

@@ -91,10 +91,29 @@ class TestFile:
         assert told(tmp_path / "a.json", json.dumps(raw).encode()) == [line]
 
     def test_at_most_25_lines_and_how_many_are_left(self, tmp_path: Path) -> None:
-        raw = change({("jobs", "name"): ["x"] * 101, ("jobs", "eligible"): None})
+        names = [f"x{row // 2}" for row in range(200)]
+        raw = change({("jobs", "name"): names, ("jobs", "eligible"): None})
         found = told(tmp_path / "a.json", json.dumps(raw).encode())
         assert len(found) == MAX_SHOWN_FAULTS + 1
         assert found[-1] == "and 79 more faults"  # 100 duplicates and 4 columns, less 25
+
+    def test_many_rows_with_one_cause_are_one_line(self, tmp_path: Path) -> None:
+        raw = change({("jobs", "name"): ["x"] * 101, ("jobs", "eligible"): None})
+        found = told(tmp_path / "a.json", json.dumps(raw).encode())
+        assert len(found) == 5
+        assert found[-1] == (
+            "jobs.name[1] = 'x': is a duplicate of row 0 "
+            "(100 rows have this fault; the others: rows 2, 3, 4, 5, 6, ...)"
+        )
+
+    def test_a_few_rows_with_one_cause_have_a_line_each(self) -> None:
+        few = [Fault("jobs.arrival", "must be a whole number", f"{row}.5", row) for row in range(4)]
+        assert len(InputError(few[:3]).lines()) == 3
+        assert InputError([Fault("time", "is missing"), *few]).lines() == [
+            "time: is missing",
+            "jobs.arrival[0] = 0.5: must be a whole number (4 rows have this fault; the others: rows 1, 2, 3)",
+        ]
+        assert len(InputError([Fault("time", "is missing")] * 4).lines()) == 4  # no rows
 
     def test_a_line_break_in_a_name_does_not_break_the_line(self) -> None:
         raw = change({("jobs", "a\nb\x1b[31m"): 1})

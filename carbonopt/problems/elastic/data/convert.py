@@ -10,7 +10,16 @@ import numpy as np
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import Fault, InputError
 from carbonopt.core.time import format_utc
-from carbonopt.io.convert import arrival_slots, content_hashes, read_zone, require_sources, slot_zero, source_of
+from carbonopt.io.convert import (
+    arrival_slots,
+    content_hashes,
+    early_deadlines,
+    read_zone,
+    require_sources,
+    slot_zero,
+    slots_to_wait,
+    source_of,
+)
 from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.trace import TraceFiles, trace_files
 from carbonopt.io.window import WHOLE, Window, read_part, warn_of_power
@@ -86,7 +95,8 @@ def convert(
     min_length_hours
         Leave out jobs that are shorter, and count them.
     short_hours, medium_hours, short_slack_hours, medium_slack_hours, long_slack_hours, slack_hours
-        Slack by length, or one for all jobs (see `carbonopt.problems.elastic.data.workload.Queues`).
+        Slack by length, or one for all jobs (see `carbonopt.problems.elastic.data.workload.Queues`). Of a job with
+        a deadline in the trace the slack is what is left until it, rounded down to slots.
     reading
         What to take where the carbon files leave a choice.
     name
@@ -112,9 +122,12 @@ def convert(
     trace = part.trace
     arrival = arrival_slots(trace, slot_hours)
     length = trace.length_hours / slot_hours
-    slack = queues.slack_slots(trace.length_hours, slot_hours)
-    ends = window_ends(arrival, length, slack)
+    earliest = window_ends(arrival, length, np.zeros(len(trace)))
+    slack = slots_to_wait(trace, slot_hours, earliest, queues.slack_slots(trace.length_hours, slot_hours))
+    ends = earliest + slack
     long_enough = trace.length_hours >= min_length_hours
+    if (short := long_enough & (slack < 0)).any():
+        raise InputError(early_deadlines(trace, trace_files(jobs)[0], slot_hours, earliest, short))
     if not long_enough.any():
         raise InputError(Fault("jobs", f"no job lasts at least {min_length_hours:g} h", file=str(trace_files(jobs)[0])))
     horizon = require_horizon(float(ends[long_enough].max()) if slots is None else slots, slot_hours)

@@ -13,7 +13,7 @@ from carbonopt.core.time import format_utc
 from carbonopt.io.convert import content_hashes, read_zone, require_sources, slot_zero, source_of
 from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.trace import TraceFiles, trace_files
-from carbonopt.io.window import WHOLE, Window, read_part, warn_of_power
+from carbonopt.io.window import WHOLE, Window, read_part, warn_of_deadlines, warn_of_power
 from carbonopt.io.workload import require_horizon, require_seed
 from carbonopt.problems.mlcluster.data.catalogue import Mix, profile_mix
 from carbonopt.problems.mlcluster.data.generate import mix_provenance
@@ -103,6 +103,7 @@ def convert(
     parts, shares = profile_mix(profiles, restart_minutes=restart_minutes, **model)
     part = read_part(jobs, time_unit, trace_format, states, window)
     warn_of_power(part, "mlcluster")
+    warn_of_deadlines(part, "mlcluster")
     trace = part.trace
     arrival = trace.arrival_hours * 60
     profile = draw_profiles(part.whole, shares, seed)[part.rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,16 @@ from carbonopt.core.carbon import CarbonSignal
 from carbonopt.core.errors import Fault, InputError, UnsupportedError, shown
 from carbonopt.core.memory import require_bytes
 from carbonopt.io.carbon import read_carbon
-from carbonopt.io.convert import ROUNDING_SLOTS, arrival_slots, content_hashes, require_sources, slot_zero, source_of
+from carbonopt.io.convert import (
+    ROUNDING_SLOTS,
+    arrival_slots,
+    content_hashes,
+    early_deadlines,
+    require_sources,
+    slot_zero,
+    slots_to_wait,
+    source_of,
+)
 from carbonopt.io.jobs import JobTrace
 from carbonopt.io.prices import price_provenance, read_prices
 from carbonopt.io.reading import AS_THEY_ARE, Reading
@@ -78,7 +88,8 @@ def convert(
     gpus
         GPUs of each cluster, if jobs of the trace hold some; None: as many as `load` asks for.
     short_hours, short_wait_hours, long_wait_hours
-        Waiting limits by length (GAIA, section 3): deadline = arrival + run time + wait.
+        Waiting limits by length (GAIA, section 3): deadline = arrival + run time + wait. A job with a deadline in
+        the trace has that, rounded down to slots.
     objective, weights
         ``carbon`` or ``caspian``, and its three weights; by default carbon counts in kg, a slot of
         tardiness as much as 0.1 kg, and completion time not at all: the waiting limit bounds it.
@@ -105,7 +116,11 @@ def convert(
     part = read_part(jobs, time_unit, trace_format, states, window)
     trace = part.trace
     arrival, duration, wait = _slotted(trace, slot_hours, short_hours, short_wait_hours, long_wait_hours)
-    horizon = slots if slots is not None else int((arrival + duration + wait).max())
+    if (wait < 0).any():
+        faults = early_deadlines(trace, trace_files(jobs)[0], slot_hours, (arrival + duration).astype(float), wait < 0)
+        for line in InputError(faults).lines():
+            warnings.warn(line, stacklevel=2)
+    horizon = slots if slots is not None else int((arrival + duration + np.maximum(wait, 0)).max())
     keep = arrival + duration <= horizon
     if not keep.any():
         raise InputError(Fault("jobs", f"no job ends within {horizon} slots", file=str(trace_files(jobs)[0])))
@@ -163,11 +178,15 @@ def convert(
 def _slotted(
     trace: JobTrace, slot_hours: float, short_hours: float, short_wait: float, long_wait: float
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return arrival, duration and longest wait in slots: the first two rounded up, the last down."""
+    """Return arrival, duration and longest wait in slots: the first two rounded up, the last down.
+
+    The wait of a job with a deadline is what that leaves; below 0 where it cannot be met.
+    """
     arrival = arrival_slots(trace, slot_hours).astype(np.int64)
     duration = np.maximum(1, np.ceil(trace.length_hours / slot_hours - ROUNDING_SLOTS)).astype(np.int64)
     hours = np.where(trace.length_hours <= short_hours, short_wait, long_wait)
-    return arrival, duration, np.floor(hours / slot_hours).astype(np.int64)
+    wait = slots_to_wait(trace, slot_hours, (arrival + duration).astype(float), np.floor(hours / slot_hours))
+    return arrival, duration, wait.astype(np.int64)
 
 
 def _units(arrival: IntArray, duration: IntArray, cpus: FloatArray, load: float, zones: int) -> float:

@@ -12,7 +12,7 @@ from carbonopt.core.errors import Fault, InputError
 from carbonopt.io.convert import content_hashes, read_zone, require_sources, slot_zero, source_of
 from carbonopt.io.reading import AS_THEY_ARE, Reading
 from carbonopt.io.trace import TraceFiles, trace_files
-from carbonopt.io.window import WHOLE, Window, read_part, warn_of_power
+from carbonopt.io.window import WHOLE, Window, read_part, warn_of_deadlines, warn_of_power
 from carbonopt.io.workload import require_horizon
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, PurchasingJobs
 from carbonopt.problems.purchasing.data.terms import Terms
@@ -71,6 +71,7 @@ def convert(
     assert carbon is not None
     part = read_part(jobs, time_unit, trace_format, states, window)
     warn_of_power(part, "purchasing")
+    warn_of_deadlines(part, "purchasing")
     trace = part.trace
     needed = told.horizon_slots(trace.arrival_hours, trace.length_hours, slot_hours)
     horizon = require_horizon(needed if slots is None else slots, slot_hours)

@@ -1,7 +1,10 @@
+import re
+from pathlib import Path
+
 import pytest
 
 import carbonopt as co
-from carbonopt.problems.mosp.data.convert import convert
+from carbonopt.problems.mosp.data.convert import DEFAULT_WEIGHTS, convert
 
 CARBON = "datetime,zone,carbon_intensity_g_per_kwh\n" + "".join(
     f"2022-01-0{1 + hour // 24}T{hour % 24:02d}:00:00Z,{zone},{base + hour}\n"
@@ -33,6 +36,16 @@ def test_times_are_rounded_to_slots(files):
     assert instance.carbon.g_per_kwh[0, :3].tolist() == [100, 101, 102]
     solution = co.solve(instance, "milp")
     assert co.check(instance, solution).feasible
+
+
+@pytest.mark.parametrize("page", ["docs/getting_started.md", "docs/problems/mosp.md"])
+def test_default_weights_are_those_of_the_pages(page):
+    """Of `from_frames`, which takes `usual`, and of `convert`, side by side."""
+    text = (Path(__file__).parents[4] / page).read_text()
+    usual = co.MospInstance.usual()["objective"].to_dict()["weights"]
+    for (name, of_frames), of_convert in zip(usual.items(), DEFAULT_WEIGHTS, strict=True):
+        (row,) = [line for line in text.splitlines() if re.match(rf"\| `{name}`.* \| [\d.]+ \| [\d.]+ \|$", line)]
+        assert [float(cell) for cell in row.split("|")[2:4]] == [of_frames, of_convert]
 
 
 def test_capacity_from_the_load(files):
