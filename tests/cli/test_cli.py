@@ -134,6 +134,7 @@ def test_convert_warns_of_a_job_that_cannot_run(tmp_path, monkeypatch):
         assert run("convert", problem, *given, "-o", "other.json").stderr == ""
 
 
+@pytest.mark.filterwarnings("default")
 def test_convert_names_a_column_that_may_hold_deadlines_and_is_not_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "job_id,arrival_time,length,cpus,latest_end\na,0,3,2,5\nb,2,2,2,9.5\n"
