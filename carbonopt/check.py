@@ -157,7 +157,8 @@ def _not_above(sense: str, claimed: float, proven: float) -> bool:
 
 def _identity_faults(instance: Instance, solution: Solution) -> Iterator[Violation]:
     if solution.problem != instance.problem or solution.instance_sha256 != instance.sha256:
-        text = f"the solution was made for {solution.instance!r} with other data (content hash differs)"
+        than = "" if solution.instance == instance.name else f" than those of {instance.name!r}"
+        text = f"the solution was made for {solution.instance!r} with other data{than} (content hash differs)"
         yield Violation("instance", text)
     if solution.sense != instance.sense:
         yield Violation("sense", f"the file claims {solution.sense!r}, the instance's is {instance.sense!r}")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from carbonopt.algorithms.kernel import NotCompiledError, requiring_loops
 from carbonopt.core.errors import CarbonoptError, RefusedError, TooLargeError
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_of
-from carbonopt.core.solution import Solution, relative_gap
+from carbonopt.core.solution import WITHOUT_LOOPS, Solution, relative_gap
 from carbonopt.core.status import Status
+from carbonopt.core.versions import installed_versions
 from carbonopt.solve import solve
 
 if TYPE_CHECKING:
     import pandas as pd
+
+CONDITIONS = ("seed", "time_limit", "work_limit", "mip_rel_gap")
+"""Options that a table of methods holds beside what was measured."""
 
 
 def compare(instance: Instance, methods: Sequence[str] | None = None, **options: Any) -> pd.DataFrame:
@@ -32,7 +38,10 @@ def compare(instance: Instance, methods: Sequence[str] | None = None, **options:
     -------
     DataFrame
         One row a method: status, metrics, objective, its own bound, and ``gap`` between its
-        objective and the best bound that any of the methods proved.
+        objective and the best bound that any of the methods proved. ``certificate_bound`` is what the
+        method's certificate proves without a solver, and ``certificate_gap`` the gap to it;
+        ``without_loops`` says whether the method did without its compiled loops. Then the conditions
+        of the runs: instance, seed, limits and version.
     """
     return gap_table(run(instance, methods, **options))
 
@@ -41,6 +50,7 @@ def run(
     instance: Instance,
     methods: Sequence[str] | None = None,
     before: Callable[[str], None] | None = None,
+    compile_first: Callable[[str], object] | None = None,
     **options: Any,
 ) -> list[Solution]:
     """Run several methods; one that refuses the instance, or would not fit into memory, is a row of status ``error``.
@@ -51,6 +61,9 @@ def run(
         As in `compare`.
     before
         Called with the name of each method before it runs.
+    compile_first
+        Called with the name of the problem where a method wants loops that are not compiled yet, to compile them. The
+        method then begins anew, and its time with it. None: methods compile in their own time, or do without.
 
     Returns
     -------
@@ -67,9 +80,9 @@ def run(
         if before is not None:
             before(name)
         try:
-            solutions.append(solve(instance, name, **options))
+            solutions.append(_solved(instance, name, compile_first, options))
         except (TooLargeError, RefusedError) as error:
-            solutions.append(not_run(instance, name, error))
+            solutions.append(not_run(instance, name, error, options))
         except KeyboardInterrupt:  # before the method began, or after it ended
             if not solutions:
                 raise
@@ -77,6 +90,19 @@ def run(
         if solutions[-1].status is Status.INTERRUPTED:
             break
     return solutions
+
+
+def _solved(
+    instance: Instance, method: str, compile_first: Callable[[str], object] | None, options: dict[str, Any]
+) -> Solution:
+    """Run a method, with its loops compiled before its time begins where somebody compiles them."""
+    if compile_first is not None:
+        try:
+            with requiring_loops():
+                return solve(instance, method, **options)
+        except NotCompiledError:
+            compile_first(instance.problem)
+    return solve(instance, method, **options)
 
 
 def best_bound(solutions: Iterable[Solution]) -> float | None:
@@ -101,14 +127,23 @@ def gap_table(solutions: Sequence[Solution]) -> pd.DataFrame:
             "objective": s.objective,
             "bound": s.bound,
             "gap": relative_gap(s.objective, bound),
+            "certificate_bound": s.certificate_bound,
+            "certificate_gap": s.certificate_gap,
+            "without_loops": WITHOUT_LOOPS in s.info,
             "wall_seconds": s.wall_seconds,
+            "instance": s.instance,
+            "instance_sha256": s.instance_sha256,
+            **{name: s.options.get(name) for name in CONDITIONS},
+            "version": installed_versions()["carbonopt"],
         }
         for s in solutions
     ]
     return pd.DataFrame(rows)
 
 
-def not_run(instance: Instance, method: str, error: CarbonoptError) -> Solution:
+def not_run(
+    instance: Instance, method: str, error: CarbonoptError, options: Mapping[str, Any] = MappingProxyType({})
+) -> Solution:
     """Return what stands for a run that was refused."""
     return Solution(
         problem=instance.problem,
@@ -118,4 +153,5 @@ def not_run(instance: Instance, method: str, error: CarbonoptError) -> Solution:
         status=Status.ERROR,
         sense=instance.sense,
         info={"message": str(error)},
+        options={name: options.get(name) for name in CONDITIONS},
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from carbonopt.algorithms.kernel import noting_missed
 from carbonopt.check import AGREEMENT, check, report_on
 from carbonopt.core.clock import left_of
 from carbonopt.core.errors import UnsupportedError
@@ -17,7 +18,7 @@ from carbonopt.core.leftover import wait
 from carbonopt.core.options import DEFAULT_SECONDS, Options, Progress, Schedule, TimeLimit, seconds_of
 from carbonopt.core.registry import GivenParameters, problem_of
 from carbonopt.core.report import Diagnosis
-from carbonopt.core.solution import Outcome, Solution
+from carbonopt.core.solution import WITHOUT_LOOPS, Outcome, Solution
 from carbonopt.core.status import Status
 from carbonopt.judge import Run, judged
 
@@ -118,18 +119,28 @@ def solve(
     options = replace(options, params=problem.parameters(name, params))
     if start is not None:
         problem.require_start_taken(name)
-    if checkpoint is not None:
-        keeper.save = lambda outcome: checkpoint(_solution(instance, name, options, outcome))
-    try:
-        outcome = problem.run(name, instance, replace(options, time_limit=left_of(options.time_limit)))
-    except KeyboardInterrupt:
-        outcome = keeper.outcome(start)
+    with noting_missed() as missed:
+        if checkpoint is not None:
+            keeper.save = lambda outcome: checkpoint(_solution(instance, name, options, _noted(outcome, missed)))
+        try:
+            outcome = problem.run(name, instance, replace(options, time_limit=left_of(options.time_limit)))
+        except KeyboardInterrupt:
+            outcome = keeper.outcome(start)
+    outcome = _noted(outcome, missed)
     if keeper.stopped or is_asked():  # and the signal was lost in code of others: the run ended early, or just then
         outcome = replace(outcome, status=Status.INTERRUPTED)
     try:
         return _solution(instance, name, options, outcome)
     except KeyboardInterrupt:  # what was found is not lost: a signal raises once
         return _solution(instance, name, options, replace(outcome, status=Status.INTERRUPTED))
+
+
+def _noted(outcome: Outcome, missed: list[str]) -> Outcome:
+    """Return an outcome that says whether the method did without its loops: what it found is then not its best."""
+    if not missed:
+        return outcome
+    words = f"loops were not compiled, and the time was too short for it: `{missed[0]}` does it beforehand"
+    return replace(outcome, info={**outcome.info, WITHOUT_LOOPS: words})
 
 
 class _Keeper:

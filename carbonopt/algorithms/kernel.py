@@ -31,10 +31,17 @@ class _Plan(NamedTuple):
 
     is_interpreted: bool
     compile_seconds: float
+    problem: str
     command: str
 
 
+class NotCompiledError(Exception):
+    """Loops are not compiled, within `requiring_loops`: no method catches it."""
+
+
 _plan: ContextVar[_Plan | None] = ContextVar("plan", default=None)
+_missed: ContextVar[list[str] | None] = ContextVar("missed", default=None)
+_is_required: ContextVar[bool] = ContextVar("is_required", default=False)
 _told: set[str] = set()
 
 
@@ -131,12 +138,18 @@ def loops(
     ------
     bool
         Whether the kernels are to be called: as Python, compiled already, or with the time to compile them. Where
-        they are not, that is told in one line, once, and the caller does without them.
+        they are not, that is told in one line, once, and the caller does without them; `noting_missed` notes it.
+
+    Raises
+    ------
+    NotCompiledError
+        Within `requiring_loops`, where some of `kernels` are not compiled.
     """
     if _plan.get() is not None:
         yield _is_ready(kernels, compile_seconds, remaining)
         return
-    plan = _plan.set(_Plan(steps < PLAIN_STEPS, compile_seconds, command or f"carbonopt compile {problem}".rstrip()))
+    command = command or f"carbonopt compile {problem}".rstrip()
+    plan = _plan.set(_Plan(steps < PLAIN_STEPS, compile_seconds, problem, command))
     try:
         yield _is_ready(kernels, compile_seconds, remaining)
     finally:
@@ -146,19 +159,54 @@ def loops(
 def _is_ready(kernels: Iterable[Kernel[..., Any]], compile_seconds: float, remaining: float) -> bool:
     plan = _plan.get()
     assert plan is not None
-    if plan.is_interpreted or remaining >= compile_seconds or all(kernel.is_ready for kernel in kernels):
+    if plan.is_interpreted or (remaining >= compile_seconds and not _is_required.get()):
         return True
+    if all(kernel.is_ready for kernel in kernels):
+        return True
+    if _is_required.get():
+        raise NotCompiledError(plan.command)
+    missed = _missed.get()
+    if missed is not None:
+        missed.append(plan.command)
     words = "loops are not compiled, and to compile them takes about %.0f s, more than the %.1f s that are left"
     _tell_once(f"{words}: `%s` does it beforehand", compile_seconds, remaining, plan.command)
     return False
+
+
+@contextmanager
+def noting_missed() -> Iterator[list[str]]:
+    """Note what is done without loops because there is no time to compile them.
+
+    Yields
+    ------
+    list
+        For each such decision inside, the command that compiles them; empty where none was made.
+    """
+    missed: list[str] = []
+    token = _missed.set(missed)
+    try:
+        yield missed
+    finally:
+        _missed.reset(token)
+
+
+@contextmanager
+def requiring_loops() -> Iterator[None]:
+    """Raise `NotCompiledError` inside where large loops are wanted that are not compiled, however much time is left."""
+    token = _is_required.set(True)
+    try:
+        yield
+    finally:
+        _is_required.reset(token)
 
 
 def tell_compiling() -> None:
     """Say once that loops are compiled, where whoever began the solve said how long that takes."""
     plan = _plan.get()
     if plan is not None and plan.compile_seconds > 0:
-        words = "compiling loops, once on this machine: about %.0f s (`%s` does it beforehand)"
-        _tell_once(words, plan.compile_seconds, plan.command)
+        what = f"loops of {plan.problem}" if plan.problem else "loops"
+        words = "compiling %s that no earlier run has left: up to about %.0f s (`%s` compiles all beforehand)"
+        _tell_once(words, what, plan.compile_seconds, plan.command)
 
 
 def _tell_once(words: str, *values: object) -> None:

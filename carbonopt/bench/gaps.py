@@ -26,6 +26,7 @@ COLUMNS = [
     "primal_integral",
     "seconds_to_1_percent",
     "seconds_to_0.1_percent",
+    "without_loops",
 ]
 
 
@@ -43,6 +44,7 @@ def with_best_bounds(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
         ``gap_to_best_bound`` is the gap of the objective to ``best_bound``. ``root_gap`` is that of HiGHS's bound
         before it branches to the best objective. ``primal_integral`` [s] is over the time limit, or over the run where
         it has none, against the best objective. ``seconds_to_1_percent`` is when the run's own gap was that small.
+        ``without_loops`` says whether the method did without its compiled loops, for want of time to compile them.
     """
     import pandas as pd
 
@@ -73,6 +75,7 @@ def with_best_bounds(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
             "primal_integral": _integral(record, objectives.get(record["instance_sha256"])),
             "seconds_to_1_percent": _number(record, "seconds_to_1_percent"),
             "seconds_to_0.1_percent": _number(record, "seconds_to_0.1_percent"),
+            "without_loops": record.get("without_loops") is True,
         }
         for record in records
     ]
@@ -94,7 +97,10 @@ def _integral(record: dict[str, Any], best: float | None) -> float | None:
 
 
 def by_method(table: pd.DataFrame) -> pd.DataFrame:
-    """Return runs, runs with a schedule, proven optima, median and worst gap, and median seconds by method."""
+    """Return runs, runs with a schedule, proven optima, median and worst gap, and median seconds by method.
+
+    Where any run did without its compiled loops, a column says how many of each method did.
+    """
     groups = table.groupby("method", sort=False)
     result = groups["wall_seconds"].agg(runs="size", median_seconds="median")
     result["with_schedule"] = groups["objective"].count()
@@ -102,4 +108,6 @@ def by_method(table: pd.DataFrame) -> pd.DataFrame:
     result["median_gap"] = groups["gap_to_best_bound"].median()
     result["worst_gap"] = groups["gap_to_best_bound"].max()
     result["median_primal_integral"] = groups["primal_integral"].median()
+    if table["without_loops"].any():
+        result["without_loops"] = groups["without_loops"].sum()
     return result.reset_index()

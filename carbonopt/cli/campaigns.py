@@ -12,6 +12,7 @@ from carbonopt.core import display
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, UnsupportedError, one_line, shown
 from carbonopt.core.files import file_name, is_device
 from carbonopt.core.jsonfile import write_json
+from carbonopt.core.solution import shown_method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,8 +156,10 @@ def show(table: pd.DataFrame, json_output: bool) -> None:
         for row in table.to_dict(orient="records"):
             console.print_json({str(key): None if value != value else value for key, value in row.items()})
         return
-    closing = table[["instance", "method", *CLOSING]]
-    own = table.drop(columns=CLOSING)
+    methods = zip(table["method"], table["without_loops"], strict=True)
+    told = table.assign(method=[shown_method(name, without) for name, without in methods])
+    closing = told[["instance", "method", *CLOSING]]
+    own = told.drop(columns=[*CLOSING, "without_loops"])
     for title, frame in (("runs", own), ("how gaps closed", closing), ("by method", by_method(table))):
         columns = [column.replace("_", " ") for column in frame.columns]
         tables.print_table(title, columns, [_cells(row) for row in frame.to_dict(orient="records")])

@@ -68,9 +68,15 @@ def _summary(solution: Solution, report: Report) -> dict[str, Any]:
 
 def _print(path: Path, solution: Solution, report: Report) -> None:
     count = len(report.violations)
+    others = [violation.message for violation in report.violations if violation.constraint == "instance"]
+    if others:
+        print(one_line(f"{path}: {others[0]}: check it with the file of its own instance"))
+        if count > 1:
+            print(f"  against this one: {display.counted(count - 1, 'other violation')} (--json lists all)")
+        return
     if count:
         print(f"{path}: {count} violation{'s' if count > 1 else ''}")
-        shown = console.telling(report.violations)
+        shown = report.violations[: console.SHOWN]
         for violation in shown:
             print(f"  {one_line(str(violation))}")
         if count > len(shown):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from itertools import repeat
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +13,7 @@ import typer
 from carbonopt.cli import console, excess, progress, tables
 from carbonopt.cli.names import complete_policies, listed
 from carbonopt.core import display
+from carbonopt.core.instance import Instance
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.jsonfile import write_json
 from carbonopt.core.registry import problem_of
@@ -17,6 +21,9 @@ from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.core.tablefile import write_shown
 
+DIGITS = 7
+METRIC_DIGITS = 6
+"""Most significant digits of objectives and bounds, and of metrics."""
 SECONDS = 20.0
 """Default time of one method: a comparison runs several."""
 
@@ -89,7 +96,8 @@ def _compare_file(
     json_output: bool,
 ) -> int:
     import carbonopt as co
-    from carbonopt.compare import best_bound, gap_table, run
+    from carbonopt.cli.compile import warm_up
+    from carbonopt.compare import CONDITIONS, best_bound, gap_table, run
 
     instance = co.read(path)
     target = console.output_for(output, files, path, "compare.json", console.JSON + console.TABLE)
@@ -100,21 +108,33 @@ def _compare_file(
             old.close()
         meter[:] = [progress.Meter(f"{instance.name} {name}", options["time_limit"], options["work_limit"])]
 
-    solutions = run(instance, names, before, callback=lambda progress: meter[0](progress), **options)
+    def compile_first(problem: str) -> None:
+        console.say(f"compiling the loops of {problem} first: the time of a method begins after it")
+        warm_up(problem)
+
+    solutions = run(instance, names, before, compile_first, callback=lambda progress: meter[0](progress), **options)
     for old in meter:
         old.close()
     for solution in solutions:
         if "message" in solution.info:
             console.say(f"warning: {path}: {solution.method}: {solution.info['message']}")
     bound = best_bound(solutions)
+    content = {
+        "instance": instance.name,
+        "problem": instance.problem,
+        "best_bound": bound,
+        "rows": [s.summary() | {"gap_to_best_bound": relative_gap(s.objective, bound)} for s in solutions],
+        **{name: options[name] for name in CONDITIONS},
+        "version": co.__version__,
+    }
     if target is not None:
         if console.is_table(target):
-            write_shown(target, gap_table(solutions), *_cells(solutions, bound))
+            notes = _notes(instance, options, target)
+            write_shown(target, gap_table(solutions), *_cells(solutions, bound), notes)
         else:
-            write_json(target, {"instance": instance.name, "rows": [s.summary() for s in solutions]})
+            write_json(target, content)
     if json_output:
-        rows = [s.summary() | {"gap_to_best_bound": relative_gap(s.objective, bound)} for s in solutions]
-        console.print_json({"instance": instance.name, "problem": instance.problem, "best_bound": bound, "rows": rows})
+        console.print_json(content)
     else:
         _print(instance.name, solutions, bound)
     if any(s.status is Status.INTERRUPTED for s in solutions):
@@ -125,20 +145,54 @@ def _compare_file(
 def _cells(solutions: list[Solution], bound: float | None) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of the table."""
     shown = console.filled(problem_of(solutions[0].problem).shown, solutions)
-    columns = ["method", "status", "objective", "own bound", "gap", "seconds", *shown.values()]
+    digits = display.digits_of([value for s in solutions for value in (s.objective, s.bound)], DIGITS)
+    proofs = any(s.certificate_proves_less for s in solutions)
+    heads = ["certificate proves", "its gap"] if proofs else []
+    columns = ["method", "status", "objective", "own bound", "gap", *heads, "seconds", *shown.values()]
+
+    def proof(s: Solution) -> list[str]:
+        return [display.figure(s.certificate_bound, digits), display.percent(s.certificate_gap)] if proofs else []
+
+    metrics = zip(*(_metric(name, solutions) for name in shown), strict=True) if shown else repeat(())
     rows = [
         [
-            s.method,
+            s.shown_method,
             str(s.status),
-            display.number(s.objective, 7),
-            display.number(s.bound, 7),
+            display.figure(s.objective, digits),
+            display.figure(s.bound, digits),
             display.percent(relative_gap(s.objective, bound)),
-            f"{s.wall_seconds:.2f}",
-            *(display.metric(name, s.metrics.get(name)) for name in shown),
+            *proof(s),
+            display.seconds(s.wall_seconds),
+            *cells,
         ]
-        for s in solutions
+        for s, cells in zip(solutions, metrics, strict=False)
     ]
     return columns, rows
+
+
+def _metric(name: str, solutions: list[Solution]) -> list[str]:
+    """Return the cells of a metric: numbers with equally many significant digits."""
+    values = [s.metrics.get(name) for s in solutions]
+    if name.endswith("_share") or not all(value is None or isinstance(value, float) for value in values):
+        return [display.metric(name, value) for value in values]
+    digits = display.digits_of(values, METRIC_DIGITS)
+    return [display.figure(value, digits) for value in values]
+
+
+def _notes(instance: Instance, options: dict[str, Any], target: Path) -> list[str]:
+    """Return what the reader of a LaTeX file wants to know of its numbers."""
+    from carbonopt import __version__
+
+    limits = "time limit none" if options["time_limit"] is None else f"time limit {options['time_limit']:g} s a method"
+    if options["work_limit"] is not None:
+        limits += f", work limit {options['work_limit']:g} a method"
+    return [
+        f"instance {instance.name} ({instance.problem}, {instance.sense}imise), sha256 {instance.sha256}",
+        f"{limits}, relative gap asked {options['mip_rel_gap']:g}, seed {options['seed']}",
+        "gap: of the objective to the best bound that any method of the table proved, relative to the objective",
+        f"carbonopt {__version__}: {shlex.join(['carbonopt', *sys.argv[1:]])}",
+        rf"\usepackage{{booktabs}} in the preamble, and \input{{{target.name}}} in a table",
+    ]
 
 
 def _print(name: str, solutions: list[Solution], bound: float | None) -> None:

@@ -69,6 +69,16 @@ TimeLimit = Annotated[
         callback=seconds,
     ),
 ]
+WholeTimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        "-t",
+        min=0.0,
+        help="Wall seconds for an instance, starting and reading included; inf for none.",
+        callback=seconds,
+    ),
+]
 WorkLimit = Annotated[
     float | None,
     typer.Option(

@@ -15,7 +15,7 @@ from carbonopt.core.errors import UnsupportedError, shown
 from carbonopt.core.instance import Instance
 from carbonopt.core.interrupt import INTERRUPTED
 from carbonopt.core.registry import problem_of
-from carbonopt.core.solution import Solution, relative_gap
+from carbonopt.core.solution import Solution
 from carbonopt.core.status import Status
 
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 def solve(
     files: console.Files,
     method: console.Method = "auto",
-    time_limit: console.TimeLimit = 60.0,
+    time_limit: console.WholeTimeLimit = 60.0,
     work_limit: console.WorkLimit = None,
     mip_rel_gap: console.RelGap = 1e-4,
     seed: console.Seed = 0,
@@ -140,16 +140,12 @@ def _print(instance: Instance, solution: Solution) -> None:
         [f"objective ({solution.sense})", display.number(solution.objective, 9)],
         ["proven bound", display.number(solution.bound, 9)],
         ["gap", display.percent(solution.gap)],
-        ["wall seconds", f"{solution.wall_seconds:.2f}"],
+        *solution.certificate_rows(),
+        ["wall seconds", display.seconds(solution.wall_seconds)],
         ["work units", display.number(solution.work)],
         *display.metric_rows({name: value for name, value in solution.metrics.items() if name not in terms}),
     ]
-    tables.print_table(f"{solution.instance}: {solution.method}", ["quantity", "value"], rows)
-    if "tree_bound" in solution.info and solution.certificate is not None:
-        proven = solution.certificate.get("bound")
-        gap = display.percent(relative_gap(solution.objective, proven))
-        told = f"{display.number(proven, 9)}, a gap of {gap}"
-        console.say(f"the bound is of a search tree; what `carbonopt check` recomputes is {told}")
+    tables.print_table(f"{solution.instance}: {solution.shown_method}", ["quantity", "value"], rows)
     for line in solution.info.get("violations", [])[:5]:
         console.say(f"the checker refused the schedule: {line}")
     if solution.status is Status.ERROR and solution.has_solution:

@@ -18,6 +18,47 @@ def number(value: Any, digits: int = 6) -> str:
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
+def digits_of(values: Iterable[float | None], most: int) -> int:
+    """Return how many significant digits show all the numbers of a column as well as `most` would, without exponents.
+
+    Examples
+    --------
+    >>> digits_of([25.0, 30.5, None], 7), digits_of([1 / 3, 100.0], 7), digits_of([100.0], 7)
+    (3, 7, 3)
+    """
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    shown = [float(f"{value:.{most}g}") for value in known]
+    whole = max((len(f"{abs(value):.0f}") for value in known), default=1)
+    exact = (n for n in range(1, most) if all(float(f"{a:.{n}g}") == b for a, b in zip(known, shown, strict=True)))
+    return min(most, max(whole, next(exact, most)))
+
+
+def figure(value: float | None, digits: int) -> str:
+    """Return a number with all its significant digits, also where the last ones are 0; a dash where there is none.
+
+    Examples
+    --------
+    >>> figure(25.0, 4), figure(1234567.0, 7), figure(0.5, 3), figure(None, 3)
+    ('25.00', '1234567', '0.500', '-')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{value:#.{digits}g}".removesuffix(".")
+
+
+def seconds(value: float) -> str:
+    """Return a time, a dash where nothing ran.
+
+    Examples
+    --------
+    >>> seconds(12.345), seconds(0.0041), seconds(0.0)
+    ('12.35', '<0.01', '-')
+    """
+    if value == 0:
+        return "-"
+    return "<0.01" if value < 0.01 else f"{value:.2f}"
+
+
 def counted(count: int, what: str) -> str:
     """Return a number of things.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.arrays import plain
-from carbonopt.core.display import card, metric_rows, number, percent
+from carbonopt.core.display import card, metric_rows, number, percent, seconds
 from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.instance import SCHEMA_VERSION
 from carbonopt.core.jsonfile import write_json
@@ -24,6 +25,10 @@ PLOTS = {
     "prices": "carbonopt.plotting.prices:plot_prices",
 }
 """What draws each kind of picture of a solution; empty where each problem has its own."""
+
+
+WITHOUT_LOOPS = "without_loops"
+"""Name in `Solution.info` of why a method did without its compiled loops; absent where it did not."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,17 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
     return difference / abs(objective) if objective else None
 
 
+def shown_method(name: str, without_loops: bool) -> str:
+    """Return how tables name a method: with a note where it did without its compiled loops.
+
+    Examples
+    --------
+    >>> shown_method("price", False), shown_method("price", True)
+    ('price', 'price (loops not compiled)')
+    """
+    return f"{name} (loops not compiled)" if without_loops else name
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Solution:
     """A checked schedule, its value, and the best proven bound.
@@ -107,6 +123,34 @@ class Solution:
         return relative_gap(self.objective, self.bound)
 
     @property
+    def certificate_bound(self) -> float | None:
+        """The bound that the certificate proves without a solver; None without one.
+
+        It may be weaker than `bound`, which can be that of a solver's search tree.
+        """
+        if self.certificate is None or self.status is Status.INFEASIBLE:
+            return None
+        found = self.certificate.get("bound")
+        if not isinstance(found, (int, float)) or isinstance(found, bool) or not isfinite(found):
+            return None
+        return found
+
+    @property
+    def certificate_gap(self) -> float | None:
+        """The gap to `certificate_bound`, or None."""
+        return relative_gap(self.objective, self.certificate_bound)
+
+    @property
+    def certificate_proves_less(self) -> bool:
+        """Whether there is a certificate, and `bound` goes beyond what it proves."""
+        return "tree_bound" in self.info and self.certificate_bound is not None
+
+    @property
+    def shown_method(self) -> str:
+        """The method's name, with a note where it did without its compiled loops."""
+        return shown_method(self.method, WITHOUT_LOOPS in self.info)
+
+    @property
     def schedule(self) -> pd.DataFrame:
         """The schedule, one row a decision.
 
@@ -122,7 +166,7 @@ class Solution:
         return pd.DataFrame(self.columns)
 
     def __repr__(self) -> str:
-        parts = [f"{self.method} on {self.instance!r}: {self.status}"]
+        parts = [f"{self.shown_method} on {self.instance!r}: {self.status}"]
         if self.objective is not None:
             parts.append(f"objective {number(self.objective)}")
         if self.bound is not None:
@@ -137,11 +181,21 @@ class Solution:
             f"objective ({self.sense})": number(self.objective),
             "proven bound": number(self.bound),
             "gap": percent(self.gap),
-            "seconds": f"{self.wall_seconds:.2f}",
+            **dict(self.certificate_rows()),
+            "seconds": seconds(self.wall_seconds),
             "work units": number(self.work),
         }
         facts |= dict(metric_rows(self.metrics))
-        return card(f"{self.method} on {self.instance}", facts)
+        return card(f"{self.shown_method} on {self.instance}", facts)
+
+    def certificate_rows(self) -> list[list[str]]:
+        """Return name and value of what the certificate proves, where the bound goes beyond it."""
+        if not self.certificate_proves_less:
+            return []
+        return [
+            ["certificate proves", number(self.certificate_bound, 9)],
+            ["its gap", percent(self.certificate_gap)],
+        ]
 
     def summary(self) -> dict[str, Any]:
         """Return the solution without its schedule: what ``--json`` prints."""
@@ -154,6 +208,9 @@ class Solution:
             "objective": self.objective,
             "bound": self.bound,
             "gap": self.gap,
+            "certificate_bound": self.certificate_bound,
+            "certificate_gap": self.certificate_gap,
+            "without_loops": WITHOUT_LOOPS in self.info,
             "wall_seconds": self.wall_seconds,
             "work": self.work,
             "metrics": plain(self.metrics),

@@ -32,7 +32,11 @@ LATEX = {
 """What stands for characters that LaTeX gives a meaning."""
 
 
-def write_table(path: PathLike, table: pd.DataFrame) -> None:
+UNITS = ("kg", "kWh", "kW", "h", "min", "s", "slots", "$")
+"""Last words of heads that LaTeX puts into brackets: ``carbon [kg]``."""
+
+
+def write_table(path: PathLike, table: pd.DataFrame, notes: Sequence[str] = ()) -> None:
     """Write a table, whole or not at all, gzip if the name ends in ``.gz``.
 
     Parameters
@@ -42,13 +46,22 @@ def write_table(path: PathLike, table: pd.DataFrame) -> None:
         digits, the others as many as a reader wants to see.
     table
         One row a line.
+    notes
+        Lines that LaTeX gets as comments above the table; the other formats have no room for them.
     """
     name = fspath(path).lower().removesuffix(".gz")
     write = next((writer for ending, writer in WRITERS.items() if name.endswith(ending)), csv_text)
-    write_bytes(path, write(table).encode())
+    above = "".join(f"% {one_line(note)}\n" for note in notes) if write is _latex else ""
+    write_bytes(path, (above + write(table)).encode())
 
 
-def write_shown(path: PathLike, table: pd.DataFrame, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def write_shown(
+    path: PathLike,
+    table: pd.DataFrame,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    notes: Sequence[str] = (),
+) -> None:
     """Write a table as the screen shows it; CSV, which programs read, gets all columns with all digits.
 
     Parameters
@@ -59,12 +72,14 @@ def write_shown(path: PathLike, table: pd.DataFrame, heads: Sequence[str], rows:
         What CSV gets.
     heads, rows
         Heads and cells of the screen, which the other formats get.
+    notes
+        As of `write_table`.
     """
     import pandas as pd
 
     name = fspath(path).lower().removesuffix(".gz")
     is_read = any(name.endswith(ending) for ending in WRITERS if ending != ".csv")
-    write_table(path, pd.DataFrame(rows, columns=list(heads)) if is_read else table)
+    write_table(path, pd.DataFrame(rows, columns=list(heads)) if is_read else table, notes)
 
 
 def csv_text(table: pd.DataFrame) -> str:
@@ -91,15 +106,23 @@ def _markdown(table: pd.DataFrame) -> str:
 
 
 def _latex(table: pd.DataFrame) -> str:
-    """Return the table with the rules of LaTeX's package booktabs."""
+    """Return the table with the rules of LaTeX's package booktabs, units in brackets, and ``--`` where nothing is."""
 
     def line(cells: Sequence[str]) -> str:
-        return " & ".join("".join(LATEX.get(letter, letter) for letter in cell) for cell in cells) + r" \\" + "\n"
+        texts = ("".join(LATEX.get(letter, letter) for letter in cell) for cell in cells)
+        return " & ".join("--" if text == "-" else text for text in texts) + r" \\" + "\n"
 
-    head, rows = _cells(table)
+    names, rows = _cells(table)
+    head = [_bracketed(name) for name in names]
     sides = "".join("r" if right else "l" for right in _numeric(table))
     body = "\\toprule\n" + line(head) + "\\midrule\n" + "".join(map(line, rows)) + "\\bottomrule\n"
     return f"\\begin{{tabular}}{{{sides}}}\n{body}\\end{{tabular}}\n"
+
+
+def _bracketed(head: str) -> str:
+    """Return a head with its unit in brackets, if its last word is one."""
+    quantity, _, unit = head.rpartition(" ")
+    return f"{quantity} [{unit}]" if quantity and unit in UNITS else head
 
 
 def _html(table: pd.DataFrame) -> str:

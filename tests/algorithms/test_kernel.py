@@ -149,7 +149,8 @@ class TestCalls:
                     assert len(caplog.records) == turn  # nothing is told before something is compiled
                     assert one(1) == 2
         assert [record.getMessage() for record in caplog.records] == [
-            "compiling loops, once on this machine: about 7 s (`carbonopt compile mosp` does it beforehand)"
+            "compiling loops of mosp that no earlier run has left: up to about 7 s "
+            "(`carbonopt compile mosp` compiles all beforehand)"
         ]
 
     def test_too_little_time_to_compile_is_told_once_and_said(

@@ -83,13 +83,14 @@ class TestSeveralFiles:
         ]
 
     def test_a_violation_is_exit_code_1_and_another_instance_is_one_line(self, folder: Path) -> None:
-        Path("other.json").write_text(json.dumps(change({("jobs", "name", 0): "z"})))
-        done = run("check", "other.json", "solution.json")
-        assert done.exit_code == 1
-        head, line, more = done.stdout.splitlines()
-        assert head.startswith("solution.json: ")
-        assert line == "  instance: the solution was made for 'two' with other data (content hash differs)"
-        assert more.startswith("  and ")
+        made = "solution.json: the solution was made for 'two' with other data"
+        for name, than in (("two", ""), ("three", " than those of 'three'")):
+            Path("other.json").write_text(json.dumps(change({("jobs", "name", 0): "z", ("name",): name})))
+            done = run("check", "other.json", "solution.json")
+            assert done.exit_code == 1
+            first, more = done.stdout.splitlines()
+            assert first == f"{made}{than} (content hash differs): check it with the file of its own instance"
+            assert more.startswith("  against this one: ")
 
     def test_a_solution_without_schedule_and_certificate_is_exit_code_1(self, folder: Path) -> None:
         content = json.loads(Path("solution.json").read_text())

@@ -31,8 +31,8 @@ def test_solve_check_and_json(tmp_path):
     assert done.exit_code == 0
     summary = json.loads(done.stdout)
     assert set(summary) == {
-        "instance", "problem", "method", "status", "sense", "objective", "bound", "gap", "wall_seconds", "work",
-        "metrics",
+        "instance", "problem", "method", "status", "sense", "objective", "bound", "gap", "certificate_bound",
+        "certificate_gap", "without_loops", "wall_seconds", "work", "metrics",
     }  # fmt: skip
     assert summary["objective"] == pytest.approx(0.7)
     assert run("check", TINY["crowd"], target).exit_code == 0

@@ -18,7 +18,7 @@ WANTED = {
     "csv": "method,gap\na|b_50%,0.123456789\n'=1+1\\nx,\n<b>,2.0\n",
     "md": "| method | gap |\n|---|--:|\n| a\\|b_50% | 0.123457 |\n| =1+1\\nx | - |\n| <b> | 2 |\n",
     "tex": "\\begin{tabular}{lr}\n\\toprule\nmethod & gap \\\\\n\\midrule\na|b\\_50\\% & 0.123457 \\\\\n"
-    "=1+1\\textbackslash{}nx & - \\\\\n$<$b$>$ & 2 \\\\\n\\bottomrule\n\\end{tabular}\n",
+    "=1+1\\textbackslash{}nx & -- \\\\\n$<$b$>$ & 2 \\\\\n\\bottomrule\n\\end{tabular}\n",
 }
 
 
@@ -37,15 +37,22 @@ def test_html_holds_no_tags_of_the_data(tmp_path) -> None:
 
 def test_compare_writes_the_columns_of_the_screen_and_csv_all(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    heads = "method & status & objective & own bound & gap & seconds & carbon kg & deadlines met"
+    heads = "method & status & objective & own bound & gap & seconds & carbon [kg] & deadlines met"
     assert run("compare", TINY["crowd"], "-m", "greedy-clean,milp", "-o", "t.tex").exit_code == 0
     text = (tmp_path / "t.tex").read_text()
     assert heads in text
     assert "{llrrrrrr}" in text
+    notes = [line for line in text.splitlines() if line.startswith("% ")]
+    assert notes[0].startswith("% instance mosp-tiny_crowd")
+    assert notes[1] == "% time limit 20 s a method, relative gap asked 0.0001, seed 0"
+    assert any(r"\input{t.tex}" in line for line in notes)
+    assert text.index("\\begin{tabular}") > max(text.index(line) for line in notes)
     assert "12.50 \\% &" in text
     run("compare", TINY["crowd"], "-m", "greedy-clean,milp", "-o", "t.csv")
     table = pd.read_csv("t.csv")
     assert {"completion_ratio", "z1", "gap"} <= {*table}
+    assert {"instance", "instance_sha256", "seed", "time_limit", "version"} <= {*table}
+    assert table["time_limit"].tolist() == [20.0, 20.0]
     assert table["gap"].max() == pytest.approx(0.125)
 
 

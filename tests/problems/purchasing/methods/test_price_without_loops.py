@@ -37,7 +37,7 @@ def test_there_is_a_schedule_at_least_as_good_as_that_without_waiting(
     assert found.objective <= baseline.objective
     assert found.bound is not None
     assert 0 < found.bound <= found.objective
-    assert "compile" in found.info["stopped"]
+    assert "compile" in found.info["without_loops"]
 
 
 @pytest.mark.filterwarnings("ignore:.*coefficients span:UserWarning")

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -97,15 +97,14 @@ def without_loops(instance: PurchasingInstance, options: Options) -> Outcome:
     memory, the schedule is that without waiting, or the one given, improved by best responses, and the bound is that
     of reserved CPUs for nothing: each job by itself.
     """
-    info = {"stopped": "the time is too short to compile loops: `carbonopt compile` does it beforehand"}
     try:
         outcome = lp_rounding(instance, options)
         if outcome.status is not Status.INFEASIBLE and options.remaining > 0:
             best = None if outcome.schedule is None else checked(instance, outcome.schedule)
-            outcome = branch(instance, best, outcome, options)
+            return branch(instance, best, outcome, options)
     except TooLargeError:
-        outcome = _alone(instance, options)
-    return replace(outcome, info=info | outcome.info)
+        return _alone(instance, options)
+    return outcome
 
 
 def _alone(instance: PurchasingInstance, options: Options) -> Outcome:

@@ -1,0 +1,94 @@
+"""A run that did without its compiled loops says so, wherever it is told of."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from cli_support import run
+
+import carbonopt as co
+from carbonopt.algorithms import kernel
+from carbonopt.bench.gaps import by_method, with_best_bounds
+from carbonopt.bench.perform import perform
+from carbonopt.bench.runs import job_of, runs_on
+from carbonopt.compare import run as run_methods
+from carbonopt.core.solution import Solution
+
+SIZES = {
+    "mosp": {"jobs": 4},
+    "elastic": {"jobs": 3},
+    "ecas": {"jobs": 6, "machines": 2},
+    "purchasing": {"jobs": 4, "arrival_hours": 6},
+}
+SOON = 5.0
+"""Less than any problem takes to compile [s]; the methods end long before."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "PLAIN_STEPS", 0)
+    monkeypatch.setattr(kernel.Kernel, "is_ready", False)
+
+
+def instance_of(problem: str) -> co.Instance:
+    return co.generate(problem, seed=1, **SIZES[problem])
+
+
+@pytest.mark.parametrize("problem", SIZES)
+def test_the_solution_says_it(problem: str) -> None:
+    saved: list[Solution] = []
+    solution = co.solve(instance_of(problem), "price", time_limit=SOON, checkpoint=saved.append)
+    assert f"`carbonopt compile {problem}` does it beforehand" in solution.info["without_loops"]
+    assert solution.shown_method == "price (loops not compiled)"
+    assert solution.summary()["without_loops"] is True
+    assert "loops not compiled" in repr(solution)
+    assert all(interim.summary()["without_loops"] for interim in saved)
+
+
+def test_a_method_without_loops_says_nothing() -> None:
+    solution = co.solve(instance_of("mosp"), "milp", time_limit=SOON)
+    assert "without_loops" not in solution.info
+    assert solution.summary()["without_loops"] is False
+    assert solution.shown_method == "milp"
+
+
+@pytest.mark.parametrize("ending", [".tex", ".md", ".csv"])
+def test_compare_and_its_files_say_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    monkeypatch.setattr("carbonopt.cli.compile.warm_up", lambda problem: 0.0)
+    instance_of("mosp").write(tmp_path / "day.json")
+    target = tmp_path / f"t{ending}"
+    done = run("compare", tmp_path / "day.json", "-m", "price", "-t", SOON, "-o", target)
+    assert "price (loops not compiled)" in done.stdout
+    text = target.read_text()
+    if ending == ".csv":
+        assert [row["without_loops"] for row in csv.DictReader(text.splitlines())] == ["True"]
+    else:
+        assert "price (loops not compiled)" in text
+
+
+def test_bench_says_it_in_its_rows(tmp_path: Path) -> None:
+    instance_of("mosp").write(tmp_path / "day.json")
+    jobs = runs_on(tmp_path / "day.json", ["price", "lp"], [0])
+    rows = [perform(job_of(one, {"time_limit": SOON}, keep_solution=False))["row"] for one in jobs]
+    assert [row["without_loops"] for row in rows] == [True, False]
+    assert by_method(with_best_bounds(rows))["without_loops"].tolist() == [1, 0]
+    del rows[0]["without_loops"]  # of an earlier version
+    assert with_best_bounds(rows)["without_loops"].tolist() == [False, False]
+
+
+def test_a_comparison_compiles_before_the_time_of_a_method_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+
+    def compile_first(problem: str) -> None:
+        compiled.append(problem)
+        monkeypatch.setattr(kernel.Kernel, "is_ready", True)
+        monkeypatch.setattr(kernel, "PLAIN_STEPS", 1e30)  # stands for machine code: it need not be made here
+
+    for limit in (SOON, None):  # also where there would be time to compile within it
+        monkeypatch.setattr(kernel.Kernel, "is_ready", False)
+        monkeypatch.setattr(kernel, "PLAIN_STEPS", 0)
+        found = run_methods(instance_of("mosp"), ["lp", "price"], None, compile_first, time_limit=limit)
+        assert [solution.summary()["without_loops"] for solution in found] == [False, False]
+    assert compiled == ["mosp", "mosp"]
