@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PLACES = ("cluster", "machine")
 """Columns of schedules that say where a job runs."""
+CLOCK = (datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC))
+"""Moments between which deadlines are shown: no clock goes on for ever."""
 KINDS = ("option", "servers", "gpus")
 """Columns of schedules that say how it runs."""
 
@@ -36,9 +38,10 @@ def timetable(instance: Instance, solution: Solution, tz: str = "UTC") -> pd.Dat
     -------
     DataFrame
         One row a run: ``job``; ``cluster`` or ``machine`` where the problem has several; ``option``, ``servers`` or
-        ``gpus`` where it has those; ``begin`` and ``end``, whole seconds with their time zone. Slots of a job that
-        follow each other with the same number of servers are one run. In `ecas`, a row with no job (``""``) says when
-        a machine is on.
+        ``gpus`` where it has those; what the job needs, ``cpus``, or ``demand.gpu`` and ``use.cpu`` by resource;
+        ``begin`` and ``end``, whole seconds with their time zone, and ``deadline`` where jobs have one, NaT where no
+        clock shows it. Slots of a job that follow each other with the same number of servers are one run. In `ecas`,
+        a row with no job (``""``) says when a machine is on.
 
     Raises
     ------
@@ -51,7 +54,40 @@ def timetable(instance: Instance, solution: Solution, tz: str = "UTC") -> pd.Dat
     rows = in_hours(instance, solution)
     for name in ("begin", "end"):
         rows[name] = _moments(instance.time, rows[name].to_numpy(dtype=float)).tz_convert(zone)
+    needs, deadline = _needs(instance), _deadline_hours(instance)
+    index = {name: row for row, name in enumerate(instance.jobs.name)}
+    job = np.array([index.get(name, -1) for name in rows["job"]], dtype=np.int64)
+    for place, (name, values) in enumerate(needs.items(), start=len(rows.columns) - 2):
+        rows.insert(place, name, np.where(job < 0, np.nan, values[job]))
+    if deadline is not None:
+        first, last = ((moment - instance.time.start).total_seconds() / 3600.0 for moment in CLOCK)
+        told = (job >= 0) & (deadline[job] > first) & (deadline[job] < last)
+        moments = _moments(instance.time, np.where(told, deadline[job], 0.0)).tz_convert(zone)
+        rows["deadline"] = moments.where(told)
     return rows
+
+
+def _needs(instance: Instance) -> dict[str, FloatArray]:
+    """Return what each job needs, as columns: of the job table, and of each resource, shape (N,)."""
+    jobs: Any = instance.jobs
+    if hasattr(jobs, "cpus"):
+        return {"cpus": np.asarray(jobs.cpus, dtype=float)}
+    return {
+        f"{field}.{resource}": np.asarray(getattr(jobs, field)[:, r], dtype=float)
+        for field in ("demand", "use")
+        if hasattr(jobs, field)
+        for r, resource in enumerate(getattr(instance, "resources", ()))
+    }
+
+
+def _deadline_hours(instance: Instance) -> FloatArray | None:
+    """Return by when each job should end, or has to [h], shape (N,); None where the problem has no deadlines."""
+    jobs: Any = instance.jobs
+    for field in ("deadline", "window_end"):
+        if hasattr(jobs, field):
+            return np.asarray(getattr(jobs, field), dtype=float) * instance.time.slot_hours
+    latest: Any = getattr(instance, "latest_end_hours", None)
+    return None if latest is None else np.asarray(latest, dtype=float)
 
 
 def in_hours(instance: Instance, solution: Solution) -> pd.DataFrame:

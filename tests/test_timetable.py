@@ -13,22 +13,24 @@ import carbonopt as co
 
 
 @pytest.mark.parametrize(
-    ("name", "where"),
+    ("name", "where", "needs", "until"),
     [
-        ("crowd", "cluster"),
-        ("switching", "servers"),
-        ("cleanhour_2", "option"),
-        ("gpuqueue", "gpus"),
-        ("switchesoff", "machine"),
+        ("crowd", "cluster", ["demand.gpu"], ["deadline"]),
+        ("switching", "servers", [], ["deadline"]),
+        ("cleanhour_2", "option", ["cpus"], ["deadline"]),
+        ("gpuqueue", "gpus", [], []),
+        ("switchesoff", "machine", ["use.cpu"], ["deadline"]),
     ],
 )
-def test_every_problem_tells_when_and_how_each_job_runs(name, where, tmp_path, monkeypatch) -> None:
+def test_every_problem_tells_when_and_how_each_job_runs(name, where, needs, until, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     instance = co.read(TINY[name])
     solution = co.solve(instance, "milp")
     solution.write("s.json")
     table = solution.timetable(instance)
-    assert list(table.columns) == ["job", where, "begin", "end"]
+    assert list(table.columns) == ["job", where, *needs, "begin", "end", *until]
+    if until:
+        assert (table["end"] <= table["deadline"])[table["job"] != ""].all()
     assert {*table["job"]} - {""} == {*instance.jobs.name}
     assert (table["begin"] < table["end"]).all()
     assert table["begin"].min() >= instance.time.start
@@ -52,11 +54,30 @@ def test_a_slot_becomes_a_clock_time_in_any_time_zone(tmp_path, monkeypatch) -> 
     assert berlin["begin"].min().isoformat() == "2023-11-14T01:00:00+01:00"
     assert "2023-11-14 01:00" in run("timetable", TINY["crowd"], "s.json", "--tz", "Europe/Berlin").stdout
     line = run("timetable", TINY["crowd"], "s.json", "--tz", "Europe/Berlin", "--csv").stdout.splitlines()[1]
-    assert line.endswith(
-        "2023-11-14T01:00:00+01:00,2023-11-14T02:00:00+01:00,2023-11-14T00:00:00Z,2023-11-14T01:00:00Z"
-    )
+    here = ["2023-11-14T01:00:00+01:00", "2023-11-14T02:00:00+01:00", "2023-11-14T03:00:00+01:00"]
+    utc = ["2023-11-14T00:00:00Z", "2023-11-14T01:00:00Z", "2023-11-14T02:00:00Z"]
+    assert line.split(",")[2:] == ["1.0", *here, *utc]
     assert run("timetable", TINY["crowd"], "s.json", "-o", "t.md").exit_code == 0
     assert "begin_utc" in (tmp_path / "t.md").read_text()
+
+
+@pytest.mark.parametrize("far", [1e30, 1e9])
+def test_a_deadline_that_no_clock_shows_is_left_out(far, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    raw = json.loads(TINY["crowd"].read_text())
+    raw["jobs"]["deadline"][0] = far
+    raw["jobs"]["demand"]["gpu"][1] = 0.5
+    (tmp_path / "i.json").write_text(json.dumps(raw))
+    co.solve(co.read("i.json"), "milp").write("s.json")
+    rows = {row["job"]: row for row in json.loads(run("timetable", "i.json", "s.json", "--json").stdout)["rows"]}
+    assert rows["x"]["deadline"] is None
+    assert rows["x"]["deadline_utc"] is None
+    assert rows["y"]["deadline_utc"] == "2023-11-14T02:00:00Z"
+    head, _, *lines = run("timetable", "i.json", "s.json").stdout.splitlines()[1:]
+    assert head.split() == ["job", "cluster", "gpu", "begin", "end", "deadline"]
+    cells = {line.split()[0]: line.split() for line in lines}
+    assert cells["x"][-1] == "-"
+    assert cells["y"][2] == "0.5"
 
 
 def test_slots_that_follow_each_other_are_one_run() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from carbonopt.cli import console, tables
 from carbonopt.cli.plot import read_pair
+from carbonopt.core.display import number
+from carbonopt.core.errors import one_line
 from carbonopt.core.tablefile import csv_text, write_table
 from carbonopt.core.time import format_utc
 
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 WITHOUT_JOB = "(machine on)"
 """What stands for the job in rows of `ecas` that say when a machine is on."""
+
+MOMENTS = ("begin", "end", "deadline")
+"""Columns that hold moments."""
 
 
 def register(app: typer.Typer) -> None:
@@ -53,21 +59,28 @@ def timetable(
 
 
 def _with_utc(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with moments as ISO 8601, in the time zone and in UTC."""
-    moments: dict[str, Any] = {}
-    for name in ("begin", "end"):
-        moments |= {name: [moment.isoformat() for moment in table[name]]}
-        moments |= {f"{name}_utc": [format_utc(moment) for moment in table[name]]}
-    frame = table.assign(**moments)
-    return frame[[*table.columns[:-2], "begin", "end", "begin_utc", "end_utc"]]
+    """Return the table with moments as ISO 8601, in the time zone and in UTC; None where there is none."""
+    named = [name for name in MOMENTS if name in table]
+    texts: dict[str, Any] = {}
+    for suffix, text in (("", lambda moment: moment.isoformat()), ("_utc", format_utc)):
+        for name in named:
+            cells = [None if moment != moment else text(moment) for moment in table[name]]  # NaT is not itself
+            texts[f"{name}{suffix}"] = np.array(cells, dtype=object)
+    frame = table.assign(**texts)
+    return frame[[*(name for name in table if name not in named), *texts]]
 
 
 def _print(title: str, table: pd.DataFrame) -> None:
-    moments = [*table["begin"], *table["end"]]
+    named = [name for name in MOMENTS if name in table]
+    moments = [moment for name in named for moment in table[name] if moment == moment]
     form = "%Y-%m-%d %H:%M:%S" if any(moment.second for moment in moments) else "%Y-%m-%d %H:%M"
     if len({moment.utcoffset() for moment in moments}) > 1:  # clocks change: the hour alone does not tell
         form += " %Z"
     shown = table.assign(job=table["job"].replace("", WITHOUT_JOB))
-    for name in ("begin", "end"):
-        shown[name] = table[name].dt.strftime(form)
-    tables.print_table(title, list(shown.columns), shown.astype(str).to_numpy().tolist())
+    for name in shown.columns:
+        if name in named:
+            shown[name] = table[name].dt.strftime(form).fillna("-")
+        elif table[name].dtype == np.float64:
+            shown[name] = [number(value) for value in table[name]]
+    heads = [one_line(name.removeprefix("demand.").removeprefix("use.")) for name in shown.columns]
+    tables.print_table(title, heads, shown.astype(str).to_numpy().tolist())
