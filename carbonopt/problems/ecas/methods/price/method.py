@@ -150,7 +150,7 @@ def search_from(
         gap = relative_gap(value, bound)
         return (gap is not None and gap <= options.mip_rel_gap) or abs(value - bound) <= options.mip_abs_gap
 
-    return improved(instance, tables, state, ranking, options, params.search, enough)
+    return improved(instance, tables, state, ranking, plain, options, params.search, enough)
 
 
 def _without_machines(instance: EcasInstance) -> Outcome:

@@ -46,6 +46,9 @@ class SearchParameters(Parameters):
         Of the comparison of machines, relative.
     guide
         Weight of the prices in the choice of a place, over the idle energy that the machine adds.
+    plain_every
+        Each so many rounds of moves, places are chosen without prices, by what they add to the objective alone: prices
+        say little of the last machine that can be switched off.
     start_temperature, end_temperature
         Of the annealing, in mean costs of a job.
     penalty
@@ -60,8 +63,9 @@ class SearchParameters(Parameters):
     reach_hours: float = number(3.0, above=0)
     offered: int = number(8, least=0)
     noise: float = number(0.02, least=0)
-    guide: float = number(0.7, least=0, most=1)
-    start_temperature: float = number(0.3, above=0)
+    guide: float = number(0.9, least=0, most=1)
+    plain_every: int = number(5, least=1)
+    start_temperature: float = number(0.6, above=0)
     end_temperature: float = number(0.002, above=0)
     penalty: float = number(3.0, above=0)
     greedy_rounds: int = number(50, least=1)

@@ -83,7 +83,8 @@ def improved(
     instance: EcasInstance,
     tables: Tables,
     state: State,
-    ranking: Ranking,
+    guided: Ranking,
+    plain: Ranking,
     options: Options,
     params: SearchParameters,
     enough: Callable[[float, State], bool],
@@ -92,6 +93,8 @@ def improved(
 
     Parameters
     ----------
+    guided, plain
+        Starts of jobs by energy with prices, and by energy alone.
     enough
         Called with the best value and a state that holds its places now and then; True ends the search.
     """
@@ -102,6 +105,7 @@ def improved(
     rng = np.random.default_rng(options.seed)
     limit = params.moves(jobs)
     moves = 0
+    rounds = 0
     taken = np.zeros(min(params.removed, jobs), dtype=np.int64)
     reach = max(1, round(params.reach_hours / instance.time.slot_hours))
     recreate = Moves(params.noise, params.offered, reach)
@@ -115,6 +119,8 @@ def improved(
         ratio = params.end_temperature / params.start_temperature
         temperature = scale * params.start_temperature * ratio**share
         known = best
+        ranking = plain if rounds % params.plain_every == 0 else guided
+        rounds += 1
         value, best, made = search(
             tables,
             state,
