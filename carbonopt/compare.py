@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -62,8 +63,8 @@ def run(
     before
         Called with the name of each method before it runs.
     compile_first
-        Called with the name of the problem where a method wants loops that are not compiled yet, to compile them. The
-        method then begins anew, and its time with it. None: methods compile in their own time, or do without.
+        Called with the name of the problem where a method wants loops that are not compiled yet, to compile them,
+        once. The method then begins anew, and its time with it. None: methods compile in their own time, or do without.
 
     Returns
     -------
@@ -75,12 +76,13 @@ def run(
     for name in names:
         if name != "auto":
             problem.method(name)  # an unknown one is an error before anything runs
+    compile_once = None if compile_first is None else cache(compile_first)
     solutions = []
     for name in names:
         if before is not None:
             before(name)
         try:
-            solutions.append(_solved(instance, name, compile_first, options))
+            solutions.append(_solved(instance, name, compile_once, options))
         except (TooLargeError, RefusedError) as error:
             solutions.append(not_run(instance, name, error, options))
         except KeyboardInterrupt:  # before the method began, or after it ended

@@ -15,6 +15,8 @@ from carbonopt.bench.perform import perform
 from carbonopt.bench.runs import job_of, runs_on
 from carbonopt.compare import run as run_methods
 from carbonopt.core.solution import Solution
+from carbonopt.report.rows import report_rows
+from carbonopt.report.tables import gap_table
 
 SIZES = {
     "mosp": {"jobs": 4},
@@ -74,6 +76,8 @@ def test_bench_says_it_in_its_rows(tmp_path: Path) -> None:
     rows = [perform(job_of(one, {"time_limit": SOON}, keep_solution=False))["row"] for one in jobs]
     assert [row["without_loops"] for row in rows] == [True, False]
     assert by_method(with_best_bounds(rows))["without_loops"].tolist() == [1, 0]
+    groups = gap_table(report_rows(rows))
+    assert sorted(groups["method"]) == ["lp", "price (loops not compiled)"]
     del rows[0]["without_loops"]  # of an earlier version
     assert with_best_bounds(rows)["without_loops"].tolist() == [False, False]
 
@@ -92,3 +96,10 @@ def test_a_comparison_compiles_before_the_time_of_a_method_begins(monkeypatch: p
         found = run_methods(instance_of("mosp"), ["lp", "price"], None, compile_first, time_limit=limit)
         assert [solution.summary()["without_loops"] for solution in found] == [False, False]
     assert compiled == ["mosp", "mosp"]
+
+
+def test_what_cannot_be_compiled_is_tried_once() -> None:
+    compiled: list[str] = []
+    found = run_methods(instance_of("mosp"), ["price", "price"], None, compiled.append, time_limit=SOON)
+    assert compiled == ["mosp"]
+    assert [solution.summary()["without_loops"] for solution in found] == [True, True]
