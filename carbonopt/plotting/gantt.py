@@ -28,6 +28,8 @@ BAR = 0.8
 """Height of a bar in its row."""
 ROW = 0.16
 """Height of a row with a name [inches on a page]."""
+LEAST = 1.5
+"""Height of all rows at the least, so that the scale of carbon has room for its label [inches on a page]."""
 NAME, PLACE = 28, 14
 """Letters of the name of a job that are shown, and of that of a place in one line."""
 SMALL = 0.8
@@ -60,7 +62,9 @@ def plot_gantt(instance: Instance, solution: Solution, ax: Any = None) -> Any:
     rows = {place: [row for row, where in enumerate(runs.place) if where == place] for place in places}
     lane = {place: (_by_job if named else _packed)(runs, rows[place]) for place in places}
     heights = [max(lane[place], default=0) + 1 for place in places] if named else [1] * len(places)
-    height = max(ROW * sum(heights), 1.0) / len(places) if named else min(2.4, 7.0 / len(places))
+    inches = max(ROW * sum(heights), LEAST)
+    height = inches / len(places) if named else min(2.4, 7.0 / len(places))
+    thick = BAR * min(1.0, 2 * ROW * sum(heights) / inches) if named else BAR
     axes = axes_for(ax, rows=len(places), height=height, shares=heights)
     clock = Clock(instance.time)
     shades = {place: _intensity(instance, place) for place in places}
@@ -70,7 +74,7 @@ def plot_gantt(instance: Instance, solution: Solution, ax: Any = None) -> Any:
         shade = _shade(axis, shades[place], most, clock) or shade
         for kind, color in colors.items():
             bars = [(row, at) for row, at in zip(rows[place], lane[place], strict=True) if runs.kind[row] == kind]
-            _bars(axis, clock, runs, bars, color)
+            _bars(axis, clock, runs, bars, color, thick)
         axis.set_ylim(max(lane[place], default=0) + 1, 0)
         (_name_rows if named else _count_rows)(axis, place, dict(zip(lane[place], rows[place], strict=True)), runs)
         axis.grid(visible=False)
@@ -79,7 +83,7 @@ def plot_gantt(instance: Instance, solution: Solution, ax: Any = None) -> Any:
     without = f", none on {', '.join(idle)}" if runs.place and 0 < len(idle) <= MOST_PLACES else ""
     title(axes[0], f"{instance.name}, {solution.method}: {counted(len(runs.place), 'run')}{without}")
     if shade is not None:
-        axes[0].figure.colorbar(shade, ax=axes, label=f"{CARBON} [{CARBON_UNIT}]", pad=0.01)
+        axes[0].figure.colorbar(shade, ax=axes, label=f"{CARBON}\n[{CARBON_UNIT}]", pad=0.01)
     legend(axes[-1], *axes[:-1])
     return axes
 
@@ -162,16 +166,16 @@ def _shade(axis: Any, intensity: FloatArray | None, most: float, clock: Clock) -
     )
 
 
-def _bars(axis: Any, clock: Clock, runs: Runs, bars: list[tuple[int, int]], color: Any) -> None:
-    """Draw the runs of one kind, each as (row, lane)."""
+def _bars(axis: Any, clock: Clock, runs: Runs, bars: list[tuple[int, int]], color: Any, thick: float) -> None:
+    """Draw the runs of one kind, each as (row, lane), in a share of the height of their lanes."""
     if not bars:
         return
     rows = [row for row, _ in bars]
     left = clock.at(runs.begin[rows])
     axis.barh(
-        np.array([lane for _, lane in bars]) + (1 - BAR) / 2,
+        np.array([lane for _, lane in bars]) + (1 - thick) / 2,
         clock.at(runs.end[rows]) - left,
-        BAR,
+        thick,
         left=left,
         align="edge",
         color=color,
