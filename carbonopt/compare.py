@@ -11,7 +11,7 @@ from carbonopt.algorithms.kernel import NotCompiledError, requiring_loops
 from carbonopt.core.errors import CarbonoptError, RefusedError, TooLargeError
 from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_of
-from carbonopt.core.solution import WITHOUT_LOOPS, Solution, relative_gap
+from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.core.versions import installed_versions
 from carbonopt.solve import solve
@@ -131,7 +131,7 @@ def gap_table(solutions: Sequence[Solution]) -> pd.DataFrame:
             "gap": relative_gap(s.objective, bound),
             "certificate_bound": s.certificate_bound,
             "certificate_gap": s.certificate_gap,
-            "without_loops": WITHOUT_LOOPS in s.info,
+            "without_loops": s.without_loops,
             "wall_seconds": s.wall_seconds,
             "instance": s.instance,
             "instance_sha256": s.instance_sha256,

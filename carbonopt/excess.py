@@ -33,10 +33,13 @@ class Least:
         Proven: nobody needs less. None where nothing was proven.
     reached
         Of the best schedule found; None where none was.
+    without_loops
+        Whether the method did without its compiled loops.
     """
 
     bound: float | None
     reached: float | None
+    without_loops: bool = False
 
     def excess(self, value: float) -> float | None:
         """Return by how much `value` is above the bound, relative to it; None without a bound above 0."""
@@ -81,8 +84,8 @@ def least(
     known = None if start is None else _moved(start, target)
     found = solve(target, initial_solution=known, **{"method": "price", **options})
     _require_end(found)
-    values = (None if value is None else value + constant for value in (found.bound, found.objective))
-    return Least(*values)
+    bound, reached = (None if value is None else value + constant for value in (found.bound, found.objective))
+    return Least(bound, reached, found.without_loops)
 
 
 def excess_table(
@@ -127,6 +130,7 @@ def excess_table(
         (``saving_vs_no_wait``), and for each quantity the proven least at equal amounts (``least_carbon_kg``),
         the best found, and the excess over the proven least. Where a policy's instances take time to start, its row
         has ``startup_hours``: its amounts contain that time, and the proven least does not, so that the excess does.
+        ``without_loops`` says whether one of the row's bounds was sought without compiled loops.
         After Ctrl-C, the rows that were done.
     """
     import pandas as pd
@@ -157,7 +161,7 @@ def excess_table(
             row |= study.split(name, solution)
             if row["excess_over_loosest"] is not None and "excess_carbon_kg" in row:
                 row |= _tightened(row, solution.metrics["carbon_kg"])
-        return row
+        return row | {"without_loops": study.did_without_loops(name)}
 
     rows = []
     for name in policies_of(instance) if policies is None else policies:
@@ -207,6 +211,11 @@ class _Study:
             f"reached_{quantity}": found.reached,
             f"excess_{quantity}": found.excess(solution.metrics[quantity]),
         }
+
+    def did_without_loops(self, policy: str) -> bool:
+        """Return whether one of the policy's bounds was sought without compiled loops."""
+        runs = {id(run) for (name, _), run in self.runs.items() if name == policy}
+        return any(found.without_loops for (run, _, _), found in self.bounds.items() if run in runs)
 
     def split(self, policy: str, solution: Solution) -> dict[str, Any]:
         """Return the parts of the excess carbon over the loosest model."""

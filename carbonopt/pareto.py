@@ -14,7 +14,7 @@ from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
 from carbonopt.core.interrupt import is_asked
 from carbonopt.core.registry import problem_of
-from carbonopt.core.solution import Solution
+from carbonopt.core.solution import WITHOUT_LOOPS, Solution
 from carbonopt.core.status import Status
 from carbonopt.solve import solve
 
@@ -37,8 +37,9 @@ class Front:
         The metric that ``bound`` is a bound of: that of the first quantity, without constants.
     table
         One row a point: the limits (``limit_cost_usd``, none where it is missing), the metrics, the proven
-        ``bound`` under these limits, ``gap``, and whether another point is at least as
-        good in every quantity and better in one (``dominated``).
+        ``bound`` under these limits, ``gap``, ``method`` and whether it did without compiled loops
+        (``without_loops``), and whether another point is at least as good in every quantity and better in one
+        (``dominated``).
     solutions
         Of each row.
     """
@@ -155,7 +156,9 @@ def _with_best(found: Solution, others: Sequence[Solution], first: str, limits: 
     best = min(fitting, key=lambda other: float(other.metrics[first]), default=found)
     if best is found or (found.has_solution and found.metrics[first] <= best.metrics[first]):
         return found
-    return replace(found, objective=best.objective, metrics=best.metrics, columns=best.columns, info=best.info)
+    missed = {name: why for name, why in found.info.items() if name == WITHOUT_LOOPS}  # of what proves the bound
+    info = best.info | missed
+    return replace(found, objective=best.objective, metrics=best.metrics, columns=best.columns, info=info)
 
 
 def _row(found: Solution, limits: Mapping[str, float]) -> dict[str, Any]:
@@ -166,6 +169,8 @@ def _row(found: Solution, limits: Mapping[str, float]) -> dict[str, Any]:
         "objective": found.objective,
         "bound": found.bound,
         "gap": found.gap,
+        "method": found.method,
+        "without_loops": found.without_loops,
         "wall_seconds": found.wall_seconds,
     }
 

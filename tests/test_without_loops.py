@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli_support import run
 
@@ -15,6 +17,10 @@ from carbonopt.bench.perform import perform
 from carbonopt.bench.runs import job_of, runs_on
 from carbonopt.compare import run as run_methods
 from carbonopt.core.solution import Solution
+from carbonopt.forecasts import write_archive
+from carbonopt.forecasts.archive import ForecastArchive
+from carbonopt.lessons.instances import small
+from carbonopt.regret import least
 from carbonopt.report.rows import report_rows
 from carbonopt.report.tables import gap_table
 
@@ -68,6 +74,52 @@ def test_compare_and_its_files_say_it(tmp_path: Path, monkeypatch: pytest.Monkey
         assert [row["without_loops"] for row in csv.DictReader(text.splitlines())] == ["True"]
     else:
         assert "price (loops not compiled)" in text
+
+
+def read(path: Path) -> str:
+    return path.read_text()
+
+
+def test_pareto_says_it(tmp_path: Path) -> None:
+    instance_of("purchasing").write(tmp_path / "day.json")
+    quick = ("--quantities", "carbon_kg,mean_wait_hours", "--levels", 2, "-t", SOON)
+    done = run("pareto", tmp_path / "day.json", *quick, "-m", "price", "-o", tmp_path / "t.csv")
+    assert "price (loops not compiled)" in done.stdout
+    assert all(row["without_loops"] == "True" for row in csv.DictReader(read(tmp_path / "t.csv").splitlines()))
+    assert "method" not in run("pareto", tmp_path / "day.json", *quick, "-m", "milp").stdout
+
+
+@pytest.mark.filterwarnings("ignore:.*more than six orders of magnitude")
+def test_compare_policies_says_it(tmp_path: Path) -> None:
+    instance_of("purchasing").write(tmp_path / "day.json")
+    quick = ("compare", tmp_path / "day.json", "--policies", "no-wait", "-t", SOON)
+    assert "no-wait (loops not compiled)" in run(*quick, "-o", tmp_path / "t.csv").stdout
+    [row] = csv.DictReader(read(tmp_path / "t.csv").splitlines())
+    assert (row["policy"], row["without_loops"]) == ("no-wait", "True")
+    run(*quick, "-o", tmp_path / "t.tex")
+    assert "no-wait (loops not compiled) &" in read(tmp_path / "t.tex")
+    assert r"carbon [kg] & cost [\$] &" in read(tmp_path / "t.tex")
+
+
+def test_regret_says_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(least, "solve", lambda case, **given: co.solve(case, "price", **given))
+    instance_of("purchasing").write(tmp_path / "day.json")
+    quick = ("regret", tmp_path / "day.json", "-p", "no-wait", "-t", SOON)
+    assert "carbon kg that no-wait (loops not compiled) loses" in run(*quick, "-o", tmp_path / "t.csv").stdout
+    rows = [*csv.DictReader(read(tmp_path / "t.csv").splitlines())]
+    assert {(row["policy"], row["without_loops"]) for row in rows} == {("no-wait", "True")}
+
+
+def test_risk_says_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    night = small("night", [0, 0, 0], 1, {"a": (0, 1, 1)})
+    night.write("night.json")
+    write_archive(ForecastArchive("DE", night.time, np.array([0]), np.array([[[300.0, 200.0, 400.0]]])), "de.csv")
+    quick = ("risk", "night.json", "--forecast", "de.csv", "--measure", "expectation", "-t", SOON, "--json")
+    assert json.loads(run(*quick).stdout)["rows"][0]["without_loops"] is False
+    monkeypatch.setattr("carbonopt.uncertainty.solve.solve", lambda case, **given: co.solve(case, "price", **given))
+    assert json.loads(run(*quick, "-o", "t.md").stdout)["rows"][0]["without_loops"] is True
+    assert "| expectation (loops not compiled) |" in Path("t.md").read_text()
 
 
 def test_bench_says_it_in_its_rows(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import typer
 
 from carbonopt.cli.names import complete_methods, complete_policies
 from carbonopt.cli.tables import print_table
-from carbonopt.core.display import head, number
+from carbonopt.core import display
 from carbonopt.core.errors import CarbonoptError, Fault, InputError, PolicyError, UnsupportedError, one_line
 from carbonopt.core.files import is_device, require_writable
 from carbonopt.core.interrupt import INTERRUPTED, is_asked
@@ -156,8 +156,7 @@ def print_written(path: Path, json_output: bool, note: str = "", **facts: Any) -
 
 def print_frame(title: str, frame: Any) -> None:
     """Print the first `SHOWN` rows of a DataFrame as a table."""
-    rows = [[number(value) for value in row] for row in frame.head(SHOWN).itertuples(index=False)]
-    print_table(title, [head(str(name)) for name in frame.columns], rows)
+    print_table(title, *display.frame_cells(frame.head(SHOWN)))
     if len(frame) > SHOWN:
         say(f"and {len(frame) - SHOWN} more (--json and --output hold all)")
 

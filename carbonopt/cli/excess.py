@@ -11,6 +11,7 @@ from carbonopt.cli.names import listed, policies_named
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import is_asked
+from carbonopt.core.solution import shown_method
 from carbonopt.core.tablefile import write_shown
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ HEADS = {
 }
 PARTS = ("due_to", "excess_over")
 """How the names of columns begin that split the excess; they have a table of their own."""
-HIDDEN = ("model", "reached_")
+HIDDEN = ("model", "reached_", "without_loops")
 """How the names of columns begin that --json and --output alone hold."""
 PROVEN = ("least_", "excess_", "due_to_")
 """How the names of columns begin that are shown even where no row has anything: nothing was proven."""
@@ -113,7 +114,8 @@ def _cells(table: pd.DataFrame, columns: list[str]) -> tuple[list[str], list[lis
     """Return heads and rows of some columns, without those that hold nothing."""
     shown = (column for column in columns if not column.startswith(HIDDEN))
     heads = {name: _head(name) for name in shown if name.startswith(PROVEN) or table[name].notna().any()}
-    rows = [[_cell(column, row[column]) for column in heads] for row in table.to_dict("records")]
+    told = table.assign(policy=list(map(shown_method, table["policy"], table["without_loops"])))
+    rows = [[_cell(column, row[column]) for column in heads] for row in told.to_dict("records")]
     return list(heads.values()), rows
 
 

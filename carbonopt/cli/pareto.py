@@ -12,8 +12,9 @@ from carbonopt.cli.names import listed
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
+from carbonopt.core.solution import shown_method
 from carbonopt.core.status import Status
-from carbonopt.core.tablefile import write_table
+from carbonopt.core.tablefile import write_shown
 
 SECONDS = 10.0
 """Default time of one point: a front has many."""
@@ -84,7 +85,7 @@ def _front_of_file(
     for old in meter:
         old.close()
     if target is not None:
-        write_table(target, front.table)
+        write_shown(target, front.table, *_cells(front), [_title(instance.name, front)])
     if plot is not None and len(front.table):
         from carbonopt.plotting.figure import save
         from carbonopt.plotting.front import plot_front
@@ -94,17 +95,23 @@ def _front_of_file(
         rows = [s.summary() for s in front.solutions]
         console.print_json({"instance": instance.name, "quantities": list(front.quantities), "rows": rows})
     else:
-        _print(instance.name, front)
+        tables.print_table(_title(instance.name, front), *_cells(front))
     if any(s.status is Status.INTERRUPTED for s in front.solutions):
         return INTERRUPTED
     return 0 if len(front.table) else 1
 
 
-def _print(name: str, front: Any) -> None:
+def _title(name: str, front: Any) -> str:
+    return f"{name}: least {display.head(front.quantities[0])} under limits"
+
+
+def _cells(front: Any) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the table; methods are named where one did without its compiled loops."""
     first, *others = front.quantities
     bound = "proven bound" if front.bounded == first else f"proven bound, {display.head(front.bounded)}"
     heads = [*(f"limit {display.head(other)}" for other in others), display.head(first), bound, "gap"]
     heads += [*map(display.head, others), "dominated"]
+    methods = ["method"] if any(solution.without_loops for solution in front.solutions) else []
     rows = [
         [
             *(display.number(row.get(f"limit_{other}")) for other in others),
@@ -113,7 +120,8 @@ def _print(name: str, front: Any) -> None:
             display.percent(row["gap"]),
             *(display.number(row[other]) for other in others),
             "yes" if row["dominated"] else "",
+            *(shown_method(row[method], row["without_loops"]) for method in methods),
         ]
         for row in front.table.to_dict("records")
     ]
-    tables.print_table(f"{name}: least {display.head(first)} under limits", heads, rows)
+    return [*heads, *methods], rows

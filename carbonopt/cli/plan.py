@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED, is_asked
 from carbonopt.core.status import Status
-from carbonopt.core.tablefile import csv_text, write_table
+from carbonopt.core.tablefile import csv_text, write_shown
 
 if TYPE_CHECKING:
     from carbonopt.planning.result import Plan
@@ -204,7 +205,7 @@ def _finish(made: Plan, output: Path | None, gantt: Path | None, csv: bool, json
     """Write, draw and print a plan."""
     frame = made.to_frame()
     if output is not None and console.is_table(output):
-        write_table(output, frame)
+        write_shown(output, frame, *_cells(made), [_title(made)])
     elif output is not None:
         made.write(output)
     if gantt is not None:
@@ -231,7 +232,8 @@ def _draw(made: Plan, file: Path) -> None:
         save(made.solution.plot(made.instance, "gantt"), file)
 
 
-def _print(made: Plan) -> None:
+def _cells(made: Plan) -> tuple[Sequence[str], list[list[str]]]:
+    """Return heads and rows of the table."""
     heads = ("job", "cluster", "begin", "end", "carbon kg", "saved kg")
     offsets = {moment.utcoffset() for row in made.rows for moment in (row.begin, row.end)}
     form = "%a %d %b %H:%M" if len(offsets) == 1 else "%d %b %H:%M %Z"  # clocks change: the hour alone does not tell
@@ -239,8 +241,16 @@ def _print(made: Plan) -> None:
     for row in made.rows:
         begin = "runs" if row.state == "RUNNING" else format(row.begin, form)
         rows.append([row.id, row.cluster, begin, format(row.end, form), f"{row.kg:.4g}", _saved(row.saving_kg)])
+    return heads, rows
+
+
+def _title(made: Plan) -> str:
     zone = "" if format(_local(made), "%Z") == made.tz else f" ({made.tz})"
-    tables.print_table(f"{display.counted(len(rows), 'job')} from {_time(_local(made))}{zone}", heads, rows)
+    return f"{display.counted(len(made.rows), 'job')} from {_time(_local(made))}{zone}"
+
+
+def _print(made: Plan) -> None:
+    tables.print_table(_title(made), *_cells(made))
     saved = made.saving_kg
     gap = display.percent(made.replanned["gap"] if made.replanned else made.solution.gap)
     told = "not all jobs fit where each starts at once"

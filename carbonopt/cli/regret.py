@@ -14,7 +14,8 @@ from carbonopt.cli.names import policies_named
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
-from carbonopt.core.tablefile import write_table
+from carbonopt.core.solution import shown_method
+from carbonopt.core.tablefile import write_shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ LABELS = {
 }
 """What a policy loses to, in the table."""
 HEADS = {"carbon": "carbon kg", "objective": "objective"}
-"""How titles call the measures."""
+"""What tables call the measures."""
 
 
 def register(app: typer.Typer) -> None:
@@ -108,7 +109,8 @@ def _split(
             return INTERRUPTED
         rows.extend(found)
         if output is not None:  # after each, so that nothing that was done is lost
-            write_table(output, _frame(rows))
+            notes = [f"{instance.name}: what policies lose", *map(": ".join, _reasons(rows))]
+            write_shown(output, _frame(rows), *_cells(rows), notes)
         if not json_output:
             _print(instance.name, found)
         return 0
@@ -131,16 +133,32 @@ def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _print(name: str, rows: Sequence[dict[str, Any]]) -> None:
-    """Print one table for each measure, and below them why parts are 0 by construction."""
+    """Print one table for each measure of a policy, and below them why parts are 0 by construction."""
+    heads, cells = _cells(rows)
+    for head in HEADS.values():
+        own = [row for row in cells if row[1] == head]
+        tables.print_table(f"{name}: {head} that {own[0][0]} loses", heads[2:], [row[2:] for row in own])
+    for _, line in _reasons(rows):
+        print(line)
+
+
+def _cells(rows: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the tables of all policies and measures, one below the other."""
     orders = list(dict.fromkeys(row["order"] for row in rows))
-    cells = {(row["measure"], row["order"], row["part"]): _interval(row["least"], row["most"]) for row in rows}
-    for measure, head in HEADS.items():
-        table = [[label, *(cells[measure, order, part] for order in orders)] for part, label in LABELS.items()]
-        tables.print_table(f"{name}: {head} that {rows[0]['policy']} loses", ["lost to", *orders], table)
-    for part, label in LABELS.items():
-        reason = next((row["reason"] for row in rows if row["part"] == part), "")
-        if reason:
-            print(f"{label}: 0, {reason}")
+    lost: dict[tuple[str, str, str], dict[str, str]] = {}
+    for row in rows:
+        policy = shown_method(row["policy"], row["without_loops"])
+        place = (policy, HEADS[row["measure"]], LABELS[row["part"]])
+        lost.setdefault(place, {})[row["order"]] = _interval(row["least"], row["most"])
+    cells = [[*place, *(known[order] for order in orders)] for place, known in lost.items()]
+    return ["policy", "measure", "lost to", *orders], cells
+
+
+def _reasons(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return policies, and why parts of their losses are 0 by construction."""
+    told = {(row["policy"], row["part"]): row["reason"] for row in reversed(rows) if row["reason"]}
+    ordered = sorted(told.items(), key=lambda one: list(LABELS).index(one[0][1]))
+    return [(policy, f"{LABELS[part]}: 0, {reason}") for (policy, part), reason in ordered]
 
 
 def _interval(least: float | None, most: float | None) -> str:
@@ -186,17 +204,19 @@ def _cross(
         before=lambda what: say(f"{path}: {what}"),
         **options,
     )
+    title = f"{instance.name}: plans for its own signal and for another, under both"
     if output is not None:
-        write_table(output, table)
+        write_shown(output, table, *_cross_cells(table), [title])
     if json_output:
         rows = console.records(table)
         console.print_json({"instance": instance.name, "problem": instance.problem, "rows": rows})
     else:
-        _print_cross(instance.name, table)
+        tables.print_table(title, *_cross_cells(table))
     return 0
 
 
-def _print_cross(name: str, table: pd.DataFrame) -> None:
+def _cross_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the table of two signals."""
     rows = [
         [
             row["plan"],
@@ -207,5 +227,4 @@ def _print_cross(name: str, table: pd.DataFrame) -> None:
         ]
         for row in table.astype(object).where(table.notna(), None).to_dict("records")
     ]
-    heads = ["plan", "planned for", "emits under", "carbon kg", "above the least kg"]
-    tables.print_table(f"{name}: plans for its own signal and for another, under both", heads, rows)
+    return ["plan", "planned for", "emits under", "carbon kg", "above the least kg"], rows

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carbonopt.cli import console, progress, tables
+from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.instance import Instance
-from carbonopt.core.tablefile import write_table
+from carbonopt.core.tablefile import write_shown, write_table
 
 if TYPE_CHECKING:
     from carbonopt.papers.figure import Figure
@@ -36,7 +37,9 @@ def reproduce(
         typer.Option("--time-limit", "-t", min=0.0, help="Wall seconds of each solve, if there are any; inf: none."),
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Image file (.png, .svg, .pdf).")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Table to write: .csv, .md, .tex or .html.")
+    ] = None,
     json_output: console.Json = False,
 ) -> None:
     """Repeat an experiment of a paper on instances of your own: a table, a plot, and what matches the paper."""
@@ -68,7 +71,7 @@ def reproduce(
         _keep_finished(run.finished, figure, output or Path(f"{figure}.csv"))
         raise
     if output is not None:
-        write_table(output, table)
+        write_shown(output, table, *display.frame_cells(table), [f"{figure}: {found.title}", found.note])
     if plot is not None:
         with style():
             save(found.draw(table), plot)

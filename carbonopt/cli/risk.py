@@ -13,6 +13,7 @@ from carbonopt.cli import console, progress, tables
 from carbonopt.core import display
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.interrupt import INTERRUPTED
+from carbonopt.core.solution import shown_method
 from carbonopt.core.status import Status
 from carbonopt.core.tablefile import write_shown, write_table
 
@@ -181,7 +182,11 @@ def _cells(rows: Sequence[dict[str, Any]], level: float) -> tuple[list[str], lis
     heads = ["plan for", "mean", f"mean of worst {100 * (1 - level):.3g} %", "worst", "its measure", "bound", "gap"]
     names = ("mean", "cvar", "worst", "value", "bound")
     cells = [
-        [row["plan"], *(display.number(row.get(name), 6) for name in names), display.percent(row["gap"])]
+        [
+            shown_method(row["plan"], row["without_loops"]),
+            *(display.number(row.get(name), 6) for name in names),
+            display.percent(row["gap"]),
+        ]
         for row in rows
     ]
     return heads, cells

@@ -133,8 +133,6 @@ def _code(solution: Solution) -> int:
 
 
 def _print(instance: Instance, solution: Solution) -> None:
-    objective = getattr(instance, "objective", None)
-    terms = {name for name in display.NAMES if not hasattr(objective, name)}  # of an objective that is another
     rows = [
         ["status", str(solution.status)],
         [f"objective ({solution.sense})", display.number(solution.objective, 9)],
@@ -143,7 +141,7 @@ def _print(instance: Instance, solution: Solution) -> None:
         *solution.certificate_rows(),
         ["wall seconds", display.seconds(solution.wall_seconds)],
         ["work units", display.number(solution.work)],
-        *display.metric_rows({name: value for name, value in solution.metrics.items() if name not in terms}),
+        *display.metric_rows(solution.shown_metrics),
     ]
     tables.print_table(f"{solution.instance}: {solution.shown_method}", ["quantity", "value"], rows)
     for line in solution.info.get("violations", [])[:5]:

@@ -126,6 +126,12 @@ def head(name: str) -> str:
     return " ".join(UNITS.get(word, word) for word in name.removesuffix("_share").split("_"))
 
 
+def frame_cells(frame: Any) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of a DataFrame as tables show them."""
+    rows = [[number(value) for value in row] for row in frame.itertuples(index=False)]
+    return [head(str(name)) for name in frame.columns], rows
+
+
 def metric_rows(metrics: Mapping[str, Any]) -> list[list[str]]:
     """Return name and value of each metric; a share stands beside the number that it is of.
 

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.core.arrays import plain
-from carbonopt.core.display import card, metric_rows, number, percent, seconds
+from carbonopt.core.display import NAMES, card, metric_rows, number, percent, seconds
 from carbonopt.core.errors import UnsupportedError, one_of
 from carbonopt.core.instance import SCHEMA_VERSION
 from carbonopt.core.jsonfile import write_json
@@ -148,7 +148,17 @@ class Solution:
     @property
     def shown_method(self) -> str:
         """The method's name, with a note where it did without its compiled loops."""
-        return shown_method(self.method, WITHOUT_LOOPS in self.info)
+        return shown_method(self.method, self.without_loops)
+
+    @property
+    def without_loops(self) -> bool:
+        """Whether the method did without its compiled loops."""
+        return WITHOUT_LOOPS in self.info
+
+    @property
+    def shown_metrics(self) -> dict[str, Any]:
+        """The metrics; Caspian's terms only where they are the objective, which alone of its problem is maximised."""
+        return {name: value for name, value in self.metrics.items() if self.sense == "max" or name not in NAMES}
 
     @property
     def schedule(self) -> pd.DataFrame:
@@ -185,7 +195,7 @@ class Solution:
             "seconds": seconds(self.wall_seconds),
             "work units": number(self.work),
         }
-        facts |= dict(metric_rows(self.metrics))
+        facts |= dict(metric_rows(self.shown_metrics))
         return card(f"{self.shown_method} on {self.instance}", facts)
 
     def certificate_rows(self) -> list[list[str]]:
@@ -210,7 +220,7 @@ class Solution:
             "gap": self.gap,
             "certificate_bound": self.certificate_bound,
             "certificate_gap": self.certificate_gap,
-            "without_loops": WITHOUT_LOOPS in self.info,
+            "without_loops": self.without_loops,
             "wall_seconds": self.wall_seconds,
             "work": self.work,
             "metrics": plain(self.metrics),

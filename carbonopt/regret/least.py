@@ -26,10 +26,16 @@ class Optima:
         That was simulated.
     options
         Of `carbonopt.solve`, for each.
+
+    Attributes
+    ----------
+    without_loops
+        Whether the last optimum was sought without compiled loops.
     """
 
     instance: Instance
     options: Mapping[str, Any]
+    without_loops: bool = field(init=False, default=False)
     _found: dict[str, Solution] = field(init=False, default_factory=dict)
 
     def least(self, runs: Sequence[Solution], measure: str) -> Interval:
@@ -50,6 +56,7 @@ class Optima:
         problem = problem_of(self.instance.problem)
         target, unit = problem.role("covering")(self.instance, runs, measure == "carbon")
         found = self._solved(target)
+        self.without_loops = found.without_loops
         bound = found.bound
         if "covering_bound" in problem.roles:
             bound = problem.role("covering_bound")(target, runs, found)

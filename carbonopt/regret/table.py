@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MEASURES = ("carbon", "objective")
 ORDERS = {"errors first": PARTS, "lengths first": tuple(reversed(PARTS))}
 """In what order a policy is told what it lacks."""
-COLUMNS = ("policy", "forecast", "measure", "order", "value", "part", "least", "most", "reason")
+COLUMNS = ("policy", "forecast", "measure", "order", "value", "part", "least", "most", "reason", "without_loops")
 Row = dict[str, Any]
 
 
@@ -68,7 +68,8 @@ def regret(
         One row a policy, draw of the forecast, measure (``carbon`` [kg], ``objective``), order and part: ``errors``,
         ``window``, ``arrivals``, ``lengths``, ``heuristic``, and their sum ``whole``. ``value`` is the policy's carbon
         or objective. ``least`` and ``most`` hold the part between them; NaN where nothing is proven on that side.
-        ``reason`` says why a part is 0 by construction.
+        ``reason`` says why a part is 0 by construction, ``without_loops`` whether the optimum was sought without
+        compiled loops.
 
     Raises
     ------
@@ -137,13 +138,15 @@ class Study:
         for measure in MEASURES:
             self.before(f"{runs.name}: least {measure}")
             least = self.optima.least(runs.solutions, measure)
+            told = {"without_loops": self.optima.without_loops}
             for (draw, order), path in paths.items():
                 costs = [cost_of(self.problem, run, measure) for run in path]
                 value = costs[0] if measure == "carbon" else path[0].objective
                 facts = {"policy": runs.name, "forecast": draw, "measure": measure, "order": order, "value": value}
                 for part, lost in split(costs, least, ORDERS[order]).items():
                     reason = runs.absent[draw].get(part, "")
-                    rows.append({**facts, "part": part, "least": lost.least, "most": lost.most, "reason": reason})
+                    ends = {"least": lost.least, "most": lost.most}
+                    rows.append({**facts, "part": part, **ends, "reason": reason, **told})
         return rows
 
 

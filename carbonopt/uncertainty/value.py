@@ -99,7 +99,8 @@ def compared_plans(
     -------
     pandas.DataFrame
         ``plan``, ``mean``, ``cvar``, ``worst``, the plan's own measure ``value`` with its ``bound`` and ``gap``,
-        ``status``, ``wall_seconds``, ``work``.
+        ``status``, ``wall_seconds``, ``work``. ``without_loops`` says whether the solve that proves the bound did
+        without compiled loops.
     """
     import pandas as pd
 
@@ -117,4 +118,5 @@ def plan_row(instance: Linear, scenarios: Scenarios, found: RiskSolution, level:
         row["cvar"] = tail_mean(objectives, scenarios.weights, level)
         row["worst"] = float(objectives.max())
     row |= {"value": found.value, "bound": found.bound, "gap": found.gap}
+    row["without_loops"] = found.proof is not None and found.proof.without_loops
     return {**row, "status": str(found.status), "wall_seconds": found.seconds, "work": found.work}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -47,6 +48,23 @@ def test_the_table_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row["least"] for row in rows if row["part"] == "errors"} == {0}
 
 
+def test_a_table_for_readers_is_that_of_the_screen() -> None:
+    given = ("regret", "c.json", "-p", "carbon-time,no-wait", "--forecast", "error=0.4", "-t", "inf")
+    lines = run(*given, "-o", "r.md").stdout.splitlines()
+    shown = [re.split(r" {2,}", line.strip()) for line in lines]
+    head, _, *rows = (line.strip("| ").split(" | ") for line in Path("r.md").read_text().splitlines())
+    assert head == ["policy", "measure", "lost to", "errors first", "lengths first"]
+    assert [row[:2] for row in rows[::6]] == [
+        ["carbon-time", "carbon kg"], ["carbon-time", "objective"], ["no-wait", "carbon kg"], ["no-wait", "objective"],
+    ]  # fmt: skip
+    assert all(row[2:] in shown for row in rows)
+    run(*given, "-o", "r.tex")
+    text = Path("r.tex").read_text()
+    assert text.startswith(f"% {CLOUD.name}: what policies lose\n")
+    assert "% carbon-time: unknown arrivals: 0, " in text
+    assert r"policy & measure & lost to & errors first & lengths first \\" in text
+
+
 def test_bad_forecasts() -> None:
     def told(name: str, issues: dict[int, list[float]]) -> str:
         return errors("regret", "c.json", "-p", "carbon-time", "--forecast", archive(name, issues))[0]
@@ -83,4 +101,6 @@ def test_two_signals() -> None:
     assert done.exit_code == 0
     assert "planned for" in done.stdout
     assert len(pd.read_csv("cross.csv")) == 8
+    run(*arguments, "-o", "cross.tex")
+    assert "planned for & emits under & carbon [kg] & above the least [kg]" in Path("cross.tex").read_text()
     assert "--evaluate-under" in errors(*arguments, "--forecast", "error=0.1")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from conftest import ROOT
 
 import carbonopt as co
+from carbonopt.problems.mosp.data.objectives import CaspianObjective
 
 HOURS = pd.date_range("2024-05-01", periods=3, freq="30min", tz="Europe/Berlin")
 CARBON = pd.DataFrame({"DE": [400.0, 300.0, 100.0]}, index=HOURS)
@@ -52,6 +54,9 @@ def test_every_object_has_one_line_and_a_card(mine) -> None:
     # b takes the last slot: 2 kW x 0.5 h x 100 g; a the middle one: 1 kW x 0.5 h x 300 g; they complete at 3 and 2
     assert repr(solution).startswith("Solution(milp on '<mine>': optimal, objective 0.275, bound 0.275, gap ")
     assert "release" in co.check(mine, broken)._repr_html_()
+    assert "Caspian" not in solution._repr_html_()
+    caspian = co.solve(mine.with_objective(CaspianObjective()), "milp")
+    assert "Caspian's Z1: clean load" in unescape(caspian._repr_html_())
 
 
 def test_frames_make_what_a_file_holds(mine) -> None:

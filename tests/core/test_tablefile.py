@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from cli_support import run
 from conftest import ROOT, TINY
 
+import carbonopt as co
+from carbonopt.core import display
 from carbonopt.core.tablefile import write_table
 
 TABLE = pd.DataFrame({"method": ["a|b_50%", "=1+1\nx", "<b>"], "gap": [0.123456789, None, 2.0]})
@@ -70,10 +73,6 @@ TABLES = {
     "info": (["info", TINY["crowd"]], "| feature | value |"),
     "instances list": (["instances", "list", "--difficulty", "toy"], "| instance | problem | jobs | difficulty |"),
     "simulate": (["simulate", TINY["reservedpulls_3"], "-p", "no-wait"], "| policy | "),
-    "plan": (
-        ["plan", TONIGHT / "squeue.json", "--carbon", TONIGHT / "forecast_21h.csv", "--now", "2026-11-24T22:00"],
-        "| id | name | state | cluster |",
-    ),
 }
 
 
@@ -88,6 +87,69 @@ def test_each_table_is_written_as_its_suffix_says(name, tmp_path) -> None:
     refused = run(*command, "-o", tmp_path / "t.docx")
     assert refused.exit_code == 2
     assert "t.docx: must end in " in refused.stderr
+
+
+def screen(*command: object) -> list[list[str]]:
+    """Return the cells of the tables that a command prints: no cell of these holds two spaces."""
+    done = run(*command)
+    assert done.exit_code == 0, done.output
+    return [re.split(r" {2,}", line.strip()) for line in done.stdout.splitlines()]
+
+
+def written(path: Path) -> list[list[str]]:
+    """Return the cells of a table in Markdown, without its rule."""
+    lines = path.read_text().splitlines()
+    return [line.strip("| ").split(" | ") for line in (lines[0], *lines[2:])]
+
+
+def test_plan_writes_the_columns_of_the_screen_and_csv_all(tmp_path) -> None:
+    command = ["plan", TONIGHT / "squeue.json", "--carbon", TONIGHT / "forecast_21h.csv", "--now", "2026-11-24T22:00"]
+    target = {ending: tmp_path / f"t.{ending}" for ending in ("md", "tex", "html", "csv")}
+    shown = screen(*command, "-o", target["md"])
+    head, *rows = written(target["md"])
+    assert head == ["job", "cluster", "begin", "end", "carbon kg", "saved kg"]
+    assert len(rows) == 11
+    assert all(row in shown for row in (head, *rows))
+    for ending in ("tex", "html", "csv"):
+        assert run(*command, "-o", target[ending]).exit_code == 0
+    tex = target["tex"].read_text()
+    assert tex.startswith("% 11 jobs from Tue 24 Nov 22:00 UTC\n\\begin{tabular}{llllrr}")
+    assert "job & cluster & begin & end & carbon [kg] & saved [kg]" in tex
+    assert target["html"].read_text().startswith("<!DOCTYPE html>")
+    table = pd.read_csv(target["csv"])
+    assert [*table] == ["id", "name", "state", "cluster", "begin", "end", "kg", "kg_at_once", "saving_kg", "moved"]
+    refused = run(*command, "-o", tmp_path / "t.docx")
+    assert (refused.exit_code, "t.docx: must end in " in refused.stderr) == (2, True)
+
+
+def test_pareto_writes_the_columns_of_the_screen_and_csv_all(tmp_path) -> None:
+    command = ["pareto", TINY["tradeoff"], "--quantities", "carbon_kg,tardiness_slots", "--levels", 2, "-m", "milp"]
+    shown = screen(*command, "-o", tmp_path / "t.md")
+    head, *rows = written(tmp_path / "t.md")
+    assert head == ["limit tardiness slots", "carbon kg", "proven bound", "gap", "tardiness slots", "dominated"]
+    assert all(row in shown for row in (head, *([cell for cell in row if cell] for row in rows)))
+    run(*command, "-o", tmp_path / "t.tex")
+    text = (tmp_path / "t.tex").read_text()
+    assert "limit tardiness [slots] & carbon [kg] & proven bound & gap & tardiness [slots] & dominated" in text
+    assert r"\\" + "\n-- & " in text  # the point without a limit
+    run(*command, "-o", tmp_path / "t.csv")
+    table = pd.read_csv(tmp_path / "t.csv")
+    assert {"completion_ratio", "objective", "wall_seconds", "method", "without_loops"} <= {*table}
+
+
+def test_reproduce_writes_the_columns_of_the_screen_and_csv_all(tmp_path) -> None:
+    co.generate("purchasing", jobs=5, arrival_hours=6, reserved=1, seed=1).write(tmp_path / "day.json")
+    command = ["reproduce", "gaia-8", tmp_path / "day.json"]
+    shown = screen(*command, "-o", tmp_path / "t.md")
+    table = written(tmp_path / "t.md")
+    assert all(row in shown for row in table)
+    run(*command, "-o", tmp_path / "t.tex")
+    text = (tmp_path / "t.tex").read_text()
+    assert text.startswith("% gaia-8: ")
+    run(*command, "-o", tmp_path / "t.csv")
+    exact = pd.read_csv(tmp_path / "t.csv")
+    assert [display.head(name) for name in exact] == table[0]
+    assert [[display.number(cell) for cell in row] for row in exact.itertuples(index=False)] == table[1:]
 
 
 def test_a_table_of_best_known_values(tmp_path) -> None:
