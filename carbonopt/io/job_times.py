@@ -47,7 +47,8 @@ def read_times(table: Table, at: Mapping[str, int], time_unit: str, to_hours: fl
         Latest time that is a number [h].
     """
     found = {name: at[name] for name in _TIMES if name in at}
-    if any(TIME.match(cell) for cell in table.cells[at["arrival_time"]]):
+    arrivals = table.cells[at["arrival_time"]]
+    if any(TIME.match(arrivals[row]) for row in np.flatnonzero(np.isnan(table.numbers(at["arrival_time"])))):
         return _by_the_clock(table, found)
     faults = []
     hours = dict[str, FloatArray]()
@@ -65,7 +66,9 @@ def _number_faults(table: Table, name: str, column: int, values: FloatArray, tim
     number = f"must be a number of {time_unit}"
     if name == "deadline":
         return table.faults(column, bad, f"{number} since the same zero as arrival_time, or blank")
-    dated = bad & np.array([any(map(str.isdigit, cell)) for cell in table.cells[column]]) & np.isnan(values)
+    dated = bad & np.isnan(values)
+    for row in np.flatnonzero(dated):
+        dated[row] = any(map(str.isdigit, table.cells[column][row]))
     return [
         *table.faults(column, bad & ~dated, f"{number}, at least 0"),
         *table.faults(column, dated, f"{number}, at least 0, or {_ISO}"),
