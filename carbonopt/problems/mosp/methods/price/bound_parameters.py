@@ -88,6 +88,8 @@ class CliqueParameters(Parameters):
         Cliques that are added in a round, at most.
     most_places_of_tree
         Starts of all jobs on all clusters up to which HiGHS branches, over those that the prices do not rule out.
+    most_nodes
+        Nodes of this tree, at most: without a time limit it may have no end.
     search_time_share
         Share of the remaining time that the search may take before that.
     """
@@ -99,6 +101,7 @@ class CliqueParameters(Parameters):
     least_violation: float = number(0.001, above=0)
     most_new: int = number(3_000, least=1)
     most_places_of_tree: int = number(40_000, least=0)
+    most_nodes: int = number(500, least=1)
     search_time_share: float = number(0.4, above=0, most=1)
 
 

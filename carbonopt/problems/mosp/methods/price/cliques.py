@@ -265,9 +265,9 @@ class CliqueBound:
                 start[len(chosen) :] = known[0] < 0
         typical = abs(self.proof.bound) / len(self.instance.jobs) or 1.0
         wrong = (len(self.instance.jobs), self.rounding)
-        result = highs.solve(
-            program, replace(options, callback=None), start=start, typical_cost=typical, bound_error=wrong
-        )
+        limits = {"mip_max_nodes": self.params.most_nodes} | dict(options.solver_options)
+        silent = replace(options, callback=None, solver_options=limits)
+        result = highs.solve(program, silent, start=start, typical_cost=typical, bound_error=wrong)
         place = None
         if result.values is not None:
             place = np.full(len(self.instance.jobs), -1, dtype=np.int64)
