@@ -14,15 +14,8 @@ from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.file import from_dict
 from carbonopt.problems.ecas.data.instance import EcasInstance
-from carbonopt.problems.ecas.methods.price.kernels import (
-    best_part,
-    best_pattern,
-    best_place,
-    bridged_part,
-    move,
-    part_cost,
-    settle,
-)
+from carbonopt.problems.ecas.methods.price.kernels import best_place, move, settle
+from carbonopt.problems.ecas.methods.price.patterns import best_part, best_pattern, bridged_part, part_cost
 from carbonopt.problems.ecas.methods.price.search import filled
 from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, by_energy, empty_state, ranked, schedule_of, tables_of

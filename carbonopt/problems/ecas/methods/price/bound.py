@@ -14,8 +14,9 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.instance import EcasInstance
-from carbonopt.problems.ecas.methods.price.kernels import least_patterns, least_starts
+from carbonopt.problems.ecas.methods.price.kernels import least_starts
 from carbonopt.problems.ecas.methods.price.parameters import BoundParameters
+from carbonopt.problems.ecas.methods.price.patterns import least_patterns
 from carbonopt.problems.ecas.methods.price.tables import Tables
 
 EVALUATION_STEPS = 5.0

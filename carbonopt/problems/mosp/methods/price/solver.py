@@ -44,7 +44,7 @@ STEPS_A_MOVE = 2_000.0
 class Mode(NamedTuple):
     """How a round of the search goes: its first temperature, and whether large jobs eject others."""
 
-    hot: float
+    first_temperature: float
     ejects: bool
 
 
@@ -182,8 +182,8 @@ class Solver:
         """
         params = self.params.search
         cost, count = self.dual.jobs_that_count(self.proof.prices)
-        hot = params.initial_temperature * cost * min(1.0, params.initial_temperature_jobs / count)
-        modes = [Mode(hot, ejects=False), Mode(hot, ejects=True), Mode(params.heavy.heat * hot, ejects=True)]
+        first = params.initial_temperature * cost * min(1.0, params.initial_temperature_jobs / count)
+        modes = [Mode(first, ejects=False), Mode(first, ejects=True), Mode(params.heavy.heat * first, ejects=True)]
         return modes if self.heavy else modes[:1]
 
     def _rounds(self, moves: int, modes: list[Mode], options: Options) -> tuple[float, list[Mode]]:
@@ -218,7 +218,16 @@ class Solver:
                 clock = options.elapsed
                 before_moves = done
                 done = anneal(
-                    done, done + size, self.rng, mode.hot, pace, goal, self.dual.table, self.places, rules, state
+                    done,
+                    done + size,
+                    self.rng,
+                    mode.first_temperature,
+                    pace,
+                    goal,
+                    self.dual.table,
+                    self.places,
+                    rules,
+                    state,
                 )
                 options.spend(STEPS_A_MOVE * (done - before_moves))
                 size = max(1000, int(size * min(8.0, CHUNK / max(options.elapsed - clock, 1e-6))))
