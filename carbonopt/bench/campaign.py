@@ -13,7 +13,7 @@ from carbonopt.core.errors import CarbonoptError, Fault, InputError
 from carbonopt.core.status import Status
 from carbonopt.core.versions import installed_versions
 
-Execute = Callable[[Iterable[Job]], Iterator[tuple[int, Answer]]]
+Execute = Callable[[Iterable[Any]], Iterator[tuple[int, Answer]]]
 """Makes runs somewhere, and yields the number of each with its answer, in any order."""
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carbonopt.bench.processes import Isolated
-from carbonopt.bench.runs import Answer, Job
+from carbonopt.bench.runs import Answer, Task
 from carbonopt.core.errors import CarbonoptError, UnsupportedError, shown
 from carbonopt.core.jsonfile import read_json
 
@@ -49,22 +49,22 @@ def on_cluster(address: str, say: Callable[[str], None]) -> Execute:
     except ImportError:
         raise UnsupportedError("--cluster needs Dask: pip install 'carbonopt[dask]'") from None
     if address.startswith(SCHEME) and address != SCHEME:
-        return lambda jobs: _made(jobs, {"address": f"tcp://{address.removeprefix(SCHEME)}"}, say)
+        return lambda tasks: _made(tasks, {"address": f"tcp://{address.removeprefix(SCHEME)}"}, say)
     if Path(address).is_file():
-        return lambda jobs: _made(jobs, {"scheduler_file": address}, say)
+        return lambda tasks: _made(tasks, {"scheduler_file": address}, say)
     raise UnsupportedError(f"--cluster {shown(address)}: must be dask://HOST:PORT, or a scheduler file that exists")
 
 
-def perform_there(job: Job) -> Answer:
+def perform_there(task: Task) -> Answer:
     """Make one run on a worker."""
     isolated = getattr(_here, "isolated", None)
     if isolated is None:
         isolated = _here.isolated = Isolated()
-    answer: Answer = isolated(job)
+    answer: Answer = isolated(task)
     return answer
 
 
-def _made(jobs: Iterable[Job], where: dict[str, str], say: Callable[[str], None]) -> Iterator[tuple[int, Answer]]:
+def _made(tasks: Iterable[Task], where: dict[str, str], say: Callable[[str], None]) -> Iterator[tuple[int, Answer]]:
     from distributed import Client
 
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it tells is told below, in one line
@@ -73,22 +73,22 @@ def _made(jobs: Iterable[Job], where: dict[str, str], say: Callable[[str], None]
     except (OSError, TimeoutError, ValueError) as error:
         raise CarbonoptError(f"no Dask scheduler answers at {next(iter(where.values()))} ({error})") from None
     try:
-        yield from _submitted(client, jobs, say)
+        yield from _submitted(client, tasks, say)
     finally:
         client.close()
 
 
-def _submitted(client: Any, jobs: Iterable[Job], say: Callable[[str], None]) -> Iterator[tuple[int, Answer]]:
+def _submitted(client: Any, tasks: Iterable[Task], say: Callable[[str], None]) -> Iterator[tuple[int, Answer]]:
     """Keep the workers busy, and yield each run with its number as it ends."""
     from distributed import wait
 
-    numbered = enumerate(jobs)
+    numbered = enumerate(tasks)
     running: dict[Any, tuple[int, float]] = {}  # by future: its number, and when it was submitted
     told = False
     while True:
         threads = sum(client.nthreads().values())
-        for number, job in islice(numbered, max(0, max(1, AHEAD * threads) - len(running))):
-            running[client.submit(perform_there, _whole(job), pure=False)] = (number, time.monotonic())
+        for number, task in islice(numbered, max(0, max(1, AHEAD * threads) - len(running))):
+            running[client.submit(perform_there, _whole(task), pure=False)] = (number, time.monotonic())
         if not running:
             return
         if threads == 0 and not told:
@@ -105,9 +105,10 @@ def _submitted(client: Any, jobs: Iterable[Job], say: Callable[[str], None]) -> 
             yield number, _answer(future, submitted)
 
 
-def _whole(job: Job) -> Job:
-    """Return a job with its instance in it: a worker may see other files."""
-    return Job(**job, raw=read_json(job["path"]))
+def _whole(task: Task) -> Mapping[str, Any]:
+    """Return a task with its instance in it: a worker may see other files."""
+    path = task.get("path")
+    return task if path is None else {**task, "raw": read_json(str(path))}
 
 
 def _answer(future: Any, submitted: float) -> Answer:

@@ -1,6 +1,6 @@
 """Makes one run after the other, each in a process of its own: ``python -m carbonopt.bench.forks``.
 
-This process imports what runs need, once. For each line on standard input, which is a job, it forks a process that
+This process imports what runs need, once. For each line on standard input, which is a task, it forks a process that
 makes the run, watches its memory and time, and answers with a line. It ends, and ends what it watches, when its
 standard input is closed: so nothing is left of a campaign that was killed.
 """
@@ -14,6 +14,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -22,8 +23,7 @@ from typing import NoReturn
 
 import psutil
 
-from carbonopt.bench.perform import perform
-from carbonopt.bench.runs import Answer, Job
+from carbonopt.bench.runs import Answer, Task
 from carbonopt.core.errors import InputError, one_line
 from carbonopt.core.registry import packages
 
@@ -37,39 +37,47 @@ UNITS = 2**20 if sys.platform == "darwin" else 2**10
 
 
 def serve() -> None:
-    """Answer jobs until there are no more."""
+    """Answer tasks until there are no more."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a method may print
     while line := sys.stdin.buffer.readline():
-        job = json.loads(line)
-        _load(job["problem"])
-        print(json.dumps(supervised(job)), file=answers, flush=True)
+        task = json.loads(line)
+        _load(task["problem"], task["made_by"])
+        print(json.dumps(supervised(task)), file=answers, flush=True)
 
 
 @cache
-def _load(problem: str) -> None:
+def _load(problem: str, made_by: str) -> None:
     """Import what runs of a problem need: here once, and not in each of their processes."""
+    _maker(made_by)
     package = import_module(packages()[problem])
     for found in walk_packages(getattr(package, "__path__", []), f"{package.__name__}."):
         import_module(found.name)
 
 
-def supervised(job: Job) -> Answer:
+def _maker(made_by: str) -> Callable[[Task], Answer]:
+    """Return the function that makes tasks."""
+    module, _, name = made_by.partition(":")
+    function: Callable[[Task], Answer] = getattr(import_module(module), name)
+    return function
+
+
+def supervised(task: Task) -> Answer:
     """Make a run in a new process, and end that if it takes more than it may."""
     start = time.monotonic()
     reading, writing = os.pipe()
     number = os.fork()
     if number == 0:
         os.close(reading)
-        _work(job, writing)
+        _work(task, writing)
     os.close(writing)
     content = bytearray()
-    failed = _watched(job, number, reading, content)
+    failed = _watched(task, number, reading, content)
     os.close(reading)
     _, status, used = os.wait4(number, 0)
     seconds = time.monotonic() - start
-    if failed is None and _exceeds(job, used.ru_maxrss / UNITS):
-        failed = _too_large(job)
+    if failed is None and _exceeds(task, used.ru_maxrss / UNITS):
+        failed = _too_large(task)
     if failed is None:
         with suppress(ValueError):
             answer: Answer = json.loads(content)
@@ -81,10 +89,10 @@ def supervised(job: Job) -> Answer:
     return failed | Answer(seconds=seconds)
 
 
-def _watched(job: Job, number: int, reading: int, content: bytearray) -> Answer | None:
+def _watched(task: Task, number: int, reading: int, content: bytearray) -> Answer | None:
     """Collect what a process writes until it ends; end it, and return why, if it takes more than it may."""
     process = psutil.Process(number)
-    end = None if job["kill_seconds"] is None else time.monotonic() + job["kill_seconds"]
+    end = None if task["kill_seconds"] is None else time.monotonic() + task["kill_seconds"]
     while True:
         ready, _, _ = select.select([reading, 0], [], [], POLL_SECONDS)
         if 0 in ready:  # nothing comes before the answer: whoever asked is gone
@@ -97,20 +105,20 @@ def _watched(job: Job, number: int, reading: int, content: bytearray) -> Answer 
             content += chunk
         failed = None
         if end is not None and time.monotonic() > end:
-            failed = Answer(failed="killed", message=f"took more than {job['kill_seconds']:g} s")
-        if _exceeds(job, _mebibytes(process)):
-            failed = _too_large(job)
+            failed = Answer(failed="killed", message=f"took more than {task['kill_seconds']:g} s")
+        if _exceeds(task, _mebibytes(process)):
+            failed = _too_large(task)
         if failed is not None:
             os.kill(number, signal.SIGKILL)
             return failed
 
 
-def _exceeds(job: Job, mebibytes: float) -> bool:
-    return job["memory_mib"] is not None and mebibytes > job["memory_mib"]
+def _exceeds(task: Task, mebibytes: float) -> bool:
+    return task["memory_mib"] is not None and mebibytes > task["memory_mib"]
 
 
-def _too_large(job: Job) -> Answer:
-    return Answer(failed="memory_limit", message=f"took more than {job['memory_mib']:g} MiB of memory")
+def _too_large(task: Task) -> Answer:
+    return Answer(failed="memory_limit", message=f"took more than {task['memory_mib']:g} MiB of memory")
 
 
 def _mebibytes(process: psutil.Process) -> float:
@@ -120,12 +128,12 @@ def _mebibytes(process: psutil.Process) -> float:
         return 0.0
 
 
-def _work(job: Job, writing: int) -> NoReturn:
+def _work(task: Task, writing: int) -> NoReturn:
     """Make the run, write the answer and end, whatever happens."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(DEATH_OF_PARENT, signal.SIGKILL)
     try:
-        answer = perform(job)
+        answer = _maker(task["made_by"])(task)
     except InputError as error:
         answer = Answer(refused=str(error))
     except MemoryError:

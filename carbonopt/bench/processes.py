@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import carbonopt
-from carbonopt.bench.runs import Answer, Job
+from carbonopt.bench.runs import Answer, Task
 from carbonopt.core.threads import THREADS
 
 SECONDS_TO_END = 5.0
@@ -28,7 +28,7 @@ class Isolated:
     def __init__(self) -> None:
         self._server: subprocess.Popen[bytes] | None = None
 
-    def __call__(self, job: Job) -> Answer:
+    def __call__(self, task: Task) -> Answer:
         """Make one run."""
         start = time.monotonic()
         if self._server is not None and self._server.poll() is not None:
@@ -39,7 +39,7 @@ class Isolated:
         assert self._server.stdout is not None
         line = b""
         with suppress(OSError):
-            self._server.stdin.write(json.dumps(job).encode() + b"\n")
+            self._server.stdin.write(json.dumps(task).encode() + b"\n")
             self._server.stdin.flush()
             line = self._server.stdout.readline()
         if line.endswith(b"\n"):
@@ -74,27 +74,27 @@ def _server() -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True)
 
 
-def on_processes(jobs: Iterable[Job], workers: int) -> Iterator[tuple[int, Answer]]:
+def on_processes(tasks: Iterable[Task], workers: int) -> Iterator[tuple[int, Answer]]:
     """Make the runs in processes, at most `workers` at a time, and yield each with its number as it ends."""
     free: SimpleQueue[Isolated] = SimpleQueue()
     everyone = [Isolated() for _ in range(workers)]
     for one in everyone:
         free.put(one)
 
-    def made(job: Job) -> Answer:
+    def made(task: Task) -> Answer:
         one = free.get()
         try:
-            return one(job)
+            return one(task)
         finally:
             free.put(one)
 
-    numbered = enumerate(jobs)
+    numbered = enumerate(tasks)
     running: dict[Future[Answer], int] = {}
     pool = ThreadPoolExecutor(workers)
     try:
         while True:
-            for number, job in islice(numbered, workers - len(running)):
-                running[pool.submit(made, job)] = number
+            for number, task in islice(numbered, workers - len(running)):
+                running[pool.submit(made, task)] = number
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:

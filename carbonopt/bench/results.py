@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from sys import float_info
@@ -20,14 +20,22 @@ BEGINNING = '{"'
 """Of every line that is written here, and of what a kill leaves of one."""
 
 
-def read_results(results: Path) -> list[Row]:
+def read_results(results: Path, is_run: Callable[[Any], bool] | None = None) -> list[Row]:
     """Return the finished runs in a file; a line that a kill cut short is left out.
+
+    Parameters
+    ----------
+    results
+        It need not be there.
+    is_run
+        Tells whether the content of a line is a finished run; without it, of `carbonopt bench`.
 
     Raises
     ------
     InputError
         If a line is neither a finished run nor the beginning of one: the file is something else.
     """
+    holds_run = _is_run if is_run is None else is_run
     if not results.exists():
         return []
     records = []
@@ -40,7 +48,7 @@ def read_results(results: Path) -> list[Row]:
             record = None
         except InputError as error:
             raise InputError(replace(fault, file=str(results), line=number) for fault in error.faults) from None
-        if not _is_run(record):
+        if not holds_run(record):
             words = "is no finished run: choose another file for the results"
             raise InputError(Fault("", words, file=str(results), line=number))
         records.append(record)

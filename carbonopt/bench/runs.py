@@ -20,20 +20,28 @@ AS_PLANNED = ("time_limit", "work_limit", "mip_rel_gap", "threads", "memory_mib"
 
 FAILED = ("crashed", "killed", "memory_limit")
 """Statuses of runs whose process did not end by itself, beside those of `Status`."""
+PERFORM = "carbonopt.bench.perform:perform"
 SIMULATED = "simulate:"
 """How names of methods begin that are online policies: ``simulate:carbon-time``."""
 
 
-class Job(TypedDict):
-    """What a process needs to make one run, as JSON."""
+class Task(TypedDict):
+    """What is made in a process of its own, as JSON."""
+
+    problem: str
+    memory_mib: float | None
+    kill_seconds: float | None
+    made_by: str
+    """``module:function``, which is called with the task and returns its `Answer`."""
+
+
+class Job(Task):
+    """What a process needs to make one run."""
 
     path: str
-    problem: str
     method: str
     seed: int
     options: dict[str, Any]
-    memory_mib: float | None
-    kill_seconds: float | None
     keep_solution: bool
     raw: NotRequired[dict[str, Any]]
 
@@ -111,6 +119,7 @@ def job_of(run: Run, options: Mapping[str, Any], keep_solution: bool) -> Job:
     given = dict(options)
     memory, seconds = given.pop("memory_mib", None), given.pop("kill_seconds", None)
     return Job(
+        made_by=PERFORM,
         path=str(run.path),
         problem=run.problem,
         method=run.method,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,6 @@ from carbonopt.core.files import locked
 from carbonopt.core.interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
-    from carbonopt.bench.campaign import Execute
     from carbonopt.bench.runs import Answer, Run
 
 
@@ -28,11 +26,9 @@ def bench(
     methods: console.Methods = None,
     time_limit: console.TimeLimit = 20.0,
     work_limit: console.WorkLimit = None,
-    seeds: Annotated[
-        str, typer.Option("--seeds", "--seed", help="Seeds of what is drawn at random: 1-5, or 1,4,7.")
-    ] = "0",
+    seeds: console.Seeds = "0",
     threads: console.Threads = 1,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Runs at a time, each in a process.")] = 1,
+    workers: console.Workers = 1,
     memory_limit: Annotated[
         float | None,
         typer.Option(
@@ -45,12 +41,8 @@ def bench(
             "--kill-after", min=0.0, help="Wall seconds of a run's process; inf for none. [default: 2 t + 30]"
         ),
     ] = None,
-    cluster: Annotated[
-        str | None, typer.Option("--cluster", help="dask://HOST:PORT or a scheduler file: make the runs there.")
-    ] = None,
-    array_task: Annotated[
-        str | None, typer.Option("--array-task", help="K/N: make the K-th of N parts, into a file of its own.")
-    ] = None,
+    cluster: console.Cluster = None,
+    array_task: console.ArrayTask = None,
     results: Annotated[Path, typer.Option("--results", "-o", help="One JSON line a finished run.")] = Path(
         "results.jsonl"
     ),
@@ -65,7 +57,6 @@ def bench(
     from carbonopt.bench.bks import read_bks
     from carbonopt.bench.campaign import missing, run_campaign
     from carbonopt.bench.gaps import with_best_bounds
-    from carbonopt.bench.processes import on_processes
     from carbonopt.bench.results import key_of
 
     names = listed(methods) if methods else None
@@ -94,11 +85,7 @@ def bench(
         "memory_mib": memory_limit,
     }
     options["kill_seconds"] = campaigns.kill_seconds(time_limit, kill_after)
-    execute: Execute = partial(on_processes, workers=workers)
-    if cluster is not None:
-        from carbonopt.bench.cluster import on_cluster
-
-        execute = on_cluster(cluster, console.say)
+    execute = campaigns.execute(workers, cluster)
     with locked(results, wait=False):
         left, old = missing(runs, results, options)
         with progress.counted("bench", len(left)) as step:

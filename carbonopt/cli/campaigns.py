@@ -1,9 +1,10 @@
-"""What `carbonopt bench` needs beside its options: seeds, parts, what becomes of a run, and the tables."""
+"""What a campaign needs beside its options: seeds, parts, where runs are made, what becomes of one, and the tables."""
 
 from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from carbonopt.core.solution import shown_method
 if TYPE_CHECKING:
     import pandas as pd
 
+    from carbonopt.bench.campaign import Execute
     from carbonopt.bench.runs import Answer, Row, Run
 
 MOST_SEEDS = 10_000
@@ -70,6 +72,17 @@ def part_file(results: Path, number: int, count: int) -> Path:
     'results.3-of-10.jsonl'
     """
     return results.with_name(f"{results.stem}.{number}-of-{count}{results.suffix}")
+
+
+def execute(workers: int, cluster: str | None) -> Execute:
+    """Return where runs are made: in processes of this machine, or on a cluster."""
+    from carbonopt.bench.processes import on_processes
+
+    if cluster is None:
+        return partial(on_processes, workers=workers)
+    from carbonopt.bench.cluster import on_cluster
+
+    return on_cluster(cluster, console.say)
 
 
 def kill_seconds(time_limit: float | None, kill_after: float | None) -> float | None:

@@ -90,6 +90,14 @@ WorkLimit = Annotated[
 ]
 RelGap = Annotated[float, typer.Option("--mip-rel-gap", min=0.0, help="Stop at this relative gap.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")]
+Seeds = Annotated[str, typer.Option("--seeds", "--seed", help="Seeds of what is drawn at random: 1-5, or 1,4,7.")]
+Workers = Annotated[int, typer.Option("--workers", min=1, help="Runs at a time, each in a process.")]
+Cluster = Annotated[
+    str | None, typer.Option("--cluster", help="dask://HOST:PORT or a scheduler file: make the runs there.")
+]
+ArrayTask = Annotated[
+    str | None, typer.Option("--array-task", help="K/N: make the K-th of N parts, into a file of its own.")
+]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads of the solver.")]
 Params = Annotated[
     Path | None, typer.Option("--params", help="TOML file with parameters of the method, in place of its defaults.")

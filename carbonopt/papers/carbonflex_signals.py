@@ -157,6 +157,7 @@ DECISIONS = Figure(
     "The paper draws one example. This shows the same two decisions, the servers m_t and the least throughput rho_t, in"
     " a week: cleaner slots have more servers, and the dirtiest ones only a job's first.",
     (WEEK,),
+    shows=2,
 )
 
 DIVERSITY = Figure(

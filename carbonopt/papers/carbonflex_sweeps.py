@@ -134,6 +134,7 @@ CAPACITY = Figure(
     f"{NOT_PUBLIC} {PAIRS} The past has the same servers as the week. The paper, from 100 to 200 servers (section 6.3):"
     " CarbonFlex saves 13 points more, its oracle 13.2, and CarbonFlex stays about 3.7 points below the oracle.",
     DEFAULTS,
+    shows=2,
 )
 
 SLACK = Figure(
@@ -145,6 +146,7 @@ SLACK = Figure(
     " (section 6.3): CarbonFlex saves 13.8 points more, its oracle 18.3, Wait Awhile 19.7; CarbonFlex stays within"
     " 3.6 points of the oracle. At small slacks the text has CarbonFlex 3.4 h late.",
     DEFAULTS,
+    shows=2,
 )
 
 ELASTICITY = Figure(
@@ -156,6 +158,7 @@ ELASTICITY = Figure(
     " law; `mix` are the instance's own. The paper (section 6.4): at high elasticity CarbonFlex saves 49.5 %, its"
     " oracle 56.1 %.",
     DEFAULTS,
+    shows=2,
 )
 
 
@@ -196,4 +199,5 @@ SHIFT = Figure(
     " leaving some out or doubling some at random. The paper (section 6.6): fewer arrivals and shorter jobs save up to"
     " 10.1 points more; with more arrivals the saving falls to 26 %.",
     DEFAULTS,
+    shows=2,
 )

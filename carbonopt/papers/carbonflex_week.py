@@ -88,6 +88,7 @@ POLICIES = Figure(
     " CarbonScaler. The oracle is its Algorithm 1, which is no optimum; the optimum is the certified bound of the fluid"
     " model. Replan is not of the paper.",
     DEFAULTS,
+    shows=2,
 )
 
 GPU_POLICIES = Figure(
@@ -99,6 +100,7 @@ GPU_POLICIES = Figure(
     " powers, of which those that scale well have the larger; the paper ascribes part of its 57.5 % to that"
     " (section 6.2).",
     tuple({**one, "capacity": 15.0, "profiles": "gpu-table-3"} for one in DEFAULTS),
+    shows=2,
 )
 
 VCC = Figure(
@@ -110,4 +112,5 @@ VCC = Figure(
     " whole cluster in the cleanest hours of each day, as many as the work needs that arrives in a day on average;"
     " scaling uses units with p of at least 0.5. The paper: scaling emits 1.6 % less and waits 36 % less.",
     DEFAULTS,
+    shows=2,
 )

@@ -150,6 +150,8 @@ class Figure:
         Returns the instances in a file or folder, where these are not the package's own files.
     solves
         Whether it solves instances, each within a time limit, rather than simulating policies.
+    shows
+        How many instances one table shows: 1, or 2 for a past and a week. None: all that are given.
     """
 
     problem: str
@@ -160,6 +162,7 @@ class Figure:
     defaults: tuple[Mapping[str, Any], ...] = ({},)
     read: Callable[[Path], Sequence[Instance]] | None = None
     solves: bool = False
+    shows: int | None = None
 
 
 def figure_of(name: str) -> Figure:

@@ -107,6 +107,7 @@ LONGEST_SPOT_JOB = Figure(
     _draw_longest,
     f"{CANNOT} The paper prints for the year of the Azure trace in South Australia that with a chance of 15 % an hour,"
     " jobs of more than 6 hours on spot CPUs save no cost and emit up to 12 % more.",
+    shows=1,
 )
 
 
@@ -122,6 +123,7 @@ EVICTIONS = Figure(
     lambda run: _points(run, JMAX_HOURS),
     _draw_evictions,
     CANNOT,
+    shows=1,
 )
 
 
@@ -165,4 +167,5 @@ HYBRID_CLUSTER = Figure(
     f"{CANNOT} The paper prints for the year of the Azure trace in South Australia that 120 reserved CPUs cost least"
     " where jobs of up to 12 h run on spot CPUs, at 7 % less carbon, and 140 where jobs of up to 6 h do,"
     " at 5.5 % less.",
+    shows=1,
 )

@@ -72,4 +72,5 @@ WAITS = Figure(
     "saving_kept is the saving of Carbon-Time over that of Lowest-Window, wait_saved how much less Carbon-Time waits."
     " The paper prints 80-90 % and 20-30 % for the year of the Alibaba-PAI trace in South Australia. The text does"
     " not print the thresholds of the figure: ours are chosen around the 6 and 24 h that it fixes.",
+    shows=1,
 )

@@ -122,6 +122,7 @@ ACCUMULATED = Figure(
     " until the last job of the slowest scheduler ends. Not reproduced: in the paper GREEN's curve rises more slowly"
     " in hours of high intensity; here GREEN and Tiresias keep the GPUs busy while jobs wait, and their curves part"
     " only when the queues become empty.",
+    shows=1,
 )
 POWER = Figure(
     "mlcluster",
@@ -131,6 +132,7 @@ POWER = Figure(
     f"{SETTINGS} One zone, that of the first instance; the paper's is the United Kingdom. The paper reports a peak of"
     " 24.5 kW instead of 28, drawn as thin lines, and 725 kWh instead of 966. Not reproduced: peaks are of the size of"
     " the second, for GREEN too.",
+    shows=1,
 )
 
 
@@ -184,6 +186,7 @@ QUEUES = Figure(
     " high-power and low-power jobs that run from the lower one (by the median of section 5.2), and jobs that wait."
     " Partly reproduced: high-power jobs run in green hours and low-power jobs in others; the paper's figure is an"
     " image, so its numbers are not compared.",
+    shows=1,
 )
 
 
@@ -211,4 +214,5 @@ DISTRIBUTION = Figure(
     _distribution,
     _draw_distribution,
     f"{SETTINGS} Not a figure of the paper, which reports a tail JCT that is 5.1 to 7.1 % longer than Tiresias'.",
+    shows=1,
 )

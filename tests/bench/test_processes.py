@@ -48,7 +48,7 @@ def test_a_run_ends_with_its_row_or_with_what_ended_it(isolated):
 
 def test_a_signal_is_told(monkeypatch):
     """In this process, which forks itself: what a run dies of is what the operating system says."""
-    monkeypatch.setattr(forks, "perform", lambda job: os.kill(os.getpid(), signal.SIGUSR2))
+    monkeypatch.setattr("carbonopt.bench.perform.perform", lambda job: os.kill(os.getpid(), signal.SIGUSR2))
     reading, writing = os.pipe()
     kept = os.dup(0)
     os.dup2(reading, 0)  # pytest's own is closed, which would mean that nobody asks
