@@ -5,14 +5,26 @@ import json
 import re
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
+import numpy as np
 import pytest
 from cli_support import errors, run
 from conftest import TINY
+from PIL import Image
 
 from carbonopt.report.rows import read_rows, report_rows
 from carbonopt.report.tables import gap_table, shifted_mean
 
+KEPT = Path(__file__).parent / "report.png"
+WIDTH, HEIGHT, BLOCK = 1000, 1500, 20
+"""Of the screenshot, and of the blocks that are compared [pixels]."""
+TOLERANCE = 1.5
+"""Root of the mean square of the difference of blocks, of 255."""
+FONT = "Campaign 0123456789"
+WIDTH_OF_FONT = 176
+"""Of `FONT` in the kept picture [pixels]: with letters of other widths all lines are elsewhere."""
 HOSTILE = "</script><img src=x onerror=alert(1)>&amp;\x1b[31m"
 CHROMIUM = shutil.which("chromium")
 in_browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to open the page in")
@@ -47,11 +59,15 @@ ROWS = [
 ]
 
 
+def written(folder, rows=ROWS):
+    path = folder / "r.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    return path
+
+
 @pytest.fixture
 def results(tmp_path):
-    path = tmp_path / "r.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in ROWS))
-    return path
+    return written(tmp_path)
 
 
 def test_gaps_by_hand(results):
@@ -169,6 +185,52 @@ def test_filters_sorting_and_links_work(results):
     assert [line[2:4] for line in cells(dom, "runs")] == [["b", "exact"]]
 
 
+def shot(path, name, script=""):
+    """Return the brightness of blocks of `BLOCK` x `BLOCK` pixels of the page after a script has run, 0 to 255."""
+    played = path.with_name("played.html")
+    played.write_text(path.read_text() + f"<script>{script}</script>")
+    picture = path.with_name(name)
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=8000", "--hide-scrollbars"]
+    window = [f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={picture}"]
+    subprocess.run([CHROMIUM, *flags, *window, f"file://{played}"], capture_output=True, check=True, timeout=120)
+    return blocks(picture)
+
+
+def width_of_font(path):
+    """Return how wide the page's letters are here [pixels]."""
+    script = f"""
+      const box = document.createElement("span"); box.textContent = "{FONT}"; document.body.append(box);
+      document.body.dataset.width = Math.round(box.getBoundingClientRect().width);
+    """
+    return int(re.search(r'data-width="(\d+)"', opened(path, script))[1])
+
+
+def blocks(picture):
+    """Return the mean brightness of each block of a picture: letters differ between machines, places do not."""
+    grey = np.asarray(Image.open(picture).convert("L"), dtype=float)
+    rows, columns = (size // BLOCK for size in grey.shape)
+    whole = grey[: rows * BLOCK, : columns * BLOCK]
+    return whole.reshape(rows, BLOCK, columns, BLOCK).mean(axis=(1, 3))
+
+
+def difference(one, other):
+    """Return the root of the mean square of the difference of two pictures of the same size."""
+    return float(np.sqrt(((one - other) ** 2).mean()))
+
+
+@pytest.mark.slow
+@in_browser
+def test_the_page_looks_as_it_did_when_it_was_looked_at(tmp_path):
+    """`python tests/report/test_report.py` draws the picture anew: look at it before it is kept."""
+    path = page(written(tmp_path, ROWS[:-1]))
+    if width_of_font(path) != WIDTH_OF_FONT:
+        pytest.skip("the kept picture has other fonts than this machine")
+    kept = blocks(KEPT)
+    assert difference(shot(path, "whole.png"), kept) < TOLERANCE
+    hidden = 'document.querySelectorAll(".js-plotly-plot")[0].style.visibility = "hidden";'
+    assert difference(shot(path, "hidden.png", hidden), kept) > TOLERANCE
+
+
 @pytest.mark.slow
 def test_schedules_and_the_price_of_being_online_are_drawn(tmp_path):
     results = tmp_path / "r.jsonl"
@@ -184,3 +246,11 @@ def test_schedules_and_the_price_of_being_online_are_drawn(tmp_path):
     data = json.loads(re.search('id="data">(.*?)</script>', page(results).read_text())[1])
     assert not data["pictures"]
     assert "no such file" in data["faults"][0]
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = page(written(Path(folder), ROWS[:-1]))
+        shot(drawn, "kept.png")
+        print(f"WIDTH_OF_FONT = {width_of_font(drawn)}")
+        KEPT.write_bytes((Path(folder) / "kept.png").read_bytes())
