@@ -56,6 +56,19 @@ PURCHASING_BENCH = [  # jobs, hours in which they arrive, reserved CPUs over mea
 ]
 ECAS_BENCH = (0.45, 0.7)
 """Loads of 200 jobs on ten machines."""
+HEAVY: dict[str, dict[str, Any]] = {  # sizes, lengths and arrivals of supercomputers: few jobs are most of the work
+    "mosp": {"preset": "supercomputer", "clusters": 3, "slots": 48, "jobs": 200, "max_demand": 128},
+    "elastic": {"workload": "supercomputer", "jobs": 60, "arrival_hours": 48, "utilisation": 0.6},
+    "purchasing": {
+        "workload": "supercomputer",
+        "jobs": 300,
+        "arrival_hours": 72,
+        "reserved_share": 0.5,
+        "max_cpus": 256,
+    },
+    "mlcluster": {"workload": "supercomputer", "jobs": 80, "gpus": 32, "load": 0.6},
+    "ecas": {"family": "heavy-tails", "jobs": 200, "machines": 10, "resources": 2, "load": 0.55},
+}
 
 
 def tiny() -> Iterator[co.Instance]:
@@ -90,6 +103,8 @@ def bench() -> Iterator[co.Instance]:
     yield _named(co.generate("mlcluster", jobs=80, gpus=8, arrival_hours=20, seed=1), "bench")
     for load_ in ECAS_BENCH:
         yield co.generate("ecas", jobs=200, machines=10, resources=2, load=load_, seed=1)
+    for problem, parameters in HEAVY.items():
+        yield _named(co.generate(problem, seed=1, **parameters), "heavy")
 
 
 def _named(instance: co.Instance, source: str) -> co.Instance:

@@ -1,7 +1,7 @@
-"""Write carbonopt/library/recipes.json: `python instances/library.py FOLDER [--measure]`.
+"""Write carbonopt/library/recipes.json: `python instances/library.py FOLDER [--measure [--again]]`.
 
 FOLDER has the public files, downloaded beforehand, under their own names. With --measure, the difficulty of instances
-of at most `MEASURED_JOBS` jobs is told by runs of deterministic work; else it stays as it is in the file.
+of at most `MEASURED_JOBS` jobs is told by runs of deterministic work, where it is not known; with --again everywhere.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import carbonopt as co
+from carbonopt.compare import run
 from carbonopt.core.jsonfile import write_json
+from carbonopt.core.solution import relative_gap
 from carbonopt.core.status import Status
 from carbonopt.library.build import converted
 from carbonopt.library.recipes import INFEASIBLE, WORK, Generated, Public, PublicFile, difficulty_of
@@ -101,15 +103,17 @@ def icon(folder: str, archive: tuple[str, str], root: str) -> Public:
 
 
 def difficulty(instance: co.Instance) -> str:
-    """Return the class of an instance, by the gap of a run of deterministic work."""
-    found = co.solve(instance, "price", work_limit=WORK, seed=1)
-    if found.status is Status.INFEASIBLE:
+    """Return the class of an instance, by the gap of the best schedule to the best bound, after so much work each."""
+    found = run(instance, ["price", "milp"], work_limit=WORK, seed=1)
+    if any(solution.status is Status.INFEASIBLE for solution in found):
         return INFEASIBLE
-    return difficulty_of(found.gap)
+    values = [solution.objective for solution in found if solution.objective is not None]
+    bounds = [solution.bound for solution in found if solution.bound is not None]
+    return difficulty_of(relative_gap(min(values), max(bounds)) if values and bounds else None)
 
 
-def write(folder: Path, measure: bool) -> None:
-    """Write the recipes."""
+def write(folder: Path, measure: bool, again: bool) -> None:
+    """Write the recipes; those whose difficulty is measured, `again` without regard to what is known."""
     before = json.loads(TARGET.read_text(encoding="utf-8")) if TARGET.exists() else {"generated": [], "public": []}
     known = {recipe["sha256"]: recipe["difficulty"] for kind in before.values() for recipe in kind}
     taken: set[str] = set()
@@ -118,7 +122,7 @@ def write(folder: Path, measure: bool) -> None:
         instance = named(co.generate(problem, **parameters), parameters, taken)
         taken.add(instance.name)
         recipe = Generated(instance.name, problem, parameters, instance.sha256, len(instance.jobs))
-        made["generated"].append(_told(recipe, instance, known, measure))
+        made["generated"].append(_told(recipe, instance, {} if again else known, measure))
         print(instance.name, made["generated"][-1]["difficulty"], flush=True)
     for data in public():
         instance = converted(data, lambda part: folder / Path(part.url).name)
@@ -135,4 +139,4 @@ def _told(recipe: Generated, instance: co.Instance, known: dict[str, str], measu
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), "--measure" in sys.argv)
+    write(Path(sys.argv[1]), "--measure" in sys.argv, "--again" in sys.argv)

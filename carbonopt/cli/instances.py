@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,9 @@ from carbonopt.core.registry import problem_names
 from carbonopt.core.tablefile import write_table
 
 Names = Annotated[list[str], typer.Argument(metavar="NAMES...", help="Names of instances.")]
-Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder for the instance files.")]
+Folder = Annotated[
+    Path, typer.Option("--output", "-o", help="Folder for the instance files; of a single one, its file.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -82,6 +85,7 @@ def build(names: Names, output: Folder = Path()) -> None:
     from carbonopt.library.build import build as made
     from carbonopt.library.recipes import Generated, Library
 
+    _require_folder(output, names)
     library = Library.shipped()
     recipes = [library[name] for name in names]
     for recipe in recipes:
@@ -102,6 +106,7 @@ def fetch(
     from carbonopt.library.download import download_into
     from carbonopt.library.recipes import Library, Public
 
+    _require_folder(output, names)
     library = Library.shipped()
     recipes = [library[name] for name in names]
     for recipe in recipes:
@@ -113,9 +118,21 @@ def fetch(
         _write(build_public(recipe, download), output)
 
 
-def _write(instance: Any, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    print(make.write(instance, folder))
+def _require_folder(output: Path, names: Sequence[str]) -> None:
+    """Refuse to write several instances into one file."""
+    if _is_file(output) and len(names) > 1:
+        raise UnsupportedError(f"--output {output}: {len(names)} instances need a folder")
+
+
+def _is_file(output: Path) -> bool:
+    """Return whether an output is named as a file of an instance."""
+    return output.name.endswith((".json", ".json.gz")) and not output.is_dir()
+
+
+def _write(instance: Any, output: Path) -> None:
+    if not _is_file(output):
+        output.mkdir(parents=True, exist_ok=True)
+    print(make.write(instance, output))
 
 
 def _told(recipe: Any) -> dict[str, Any]:

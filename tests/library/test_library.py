@@ -124,6 +124,11 @@ def test_lists_and_builds(tmp_path):
     name = GENERATED[0].name
     assert run("instances", "build", name, "-o", tmp_path).exit_code == 0
     assert co.read(tmp_path / f"{name}.json").sha256 == GENERATED[0].sha256
+    assert run("instances", "build", name, "-o", tmp_path / "own.json").exit_code == 0
+    assert co.read(tmp_path / "own.json").sha256 == GENERATED[0].sha256
+    assert errors("instances", "build", name, GENERATED[1].name, "-o", "own.json") == [
+        "error: --output own.json: 2 instances need a folder"
+    ]
 
 
 @pytest.mark.parametrize(
