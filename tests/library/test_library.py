@@ -127,7 +127,7 @@ def test_lists_and_builds(tmp_path):
     assert run("instances", "build", name, "-o", tmp_path / "own.json").exit_code == 0
     assert co.read(tmp_path / "own.json").sha256 == GENERATED[0].sha256
     assert errors("instances", "build", name, GENERATED[1].name, "-o", "own.json") == [
-        "error: --output own.json: 2 instances need a folder"
+        "--output own.json: 2 instances need a folder"
     ]
 
 
