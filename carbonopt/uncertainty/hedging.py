@@ -16,18 +16,25 @@ from carbonopt.uncertainty.scenarios import Scenarios
 
 
 def hedged(
-    instance: Instance, scenarios: Scenarios, risk: CVaR | Budget, found: Solution, mix: Instance, options: Options
+    instance: Instance,
+    scenarios: Scenarios,
+    risk: CVaR | Budget,
+    found: Solution,
+    proof: Solution,
+    mix: Instance,
+    options: Options,
 ) -> Solution | None:
-    """Return a plan of less risk than that of the instance `mix`, which has one signal; None where none is sought.
+    """Return a plan of less risk than the one that was found; None where none is sought.
 
-    It is sought where capacity alone binds, and where slot prices have proven the bound of `mix`.
+    It is sought where capacity alone binds, and where slot prices have proven the bound of the instance `mix`, which
+    has one signal: `proof` is the answer for it.
     """
-    certificate = found.certificate or {}
+    certificate = proof.certificate or {}
     if not isinstance(mix, MospInstance) or certificate.get("kind") != "lagrangian" or mix.constraints:
         return None
     begin, signals = _begin(instance, scenarios, risk, found)
-    assert found.bound is not None
-    goal = found.bound / (1 - options.mip_rel_gap) if options.mip_rel_gap < 1 else np.inf
+    assert proof.bound is not None
+    goal = proof.bound / (1 - options.mip_rel_gap) if options.mip_rel_gap < 1 else np.inf
     schedule = hedge(mix, np.array(certificate["prices"]), begin, signals, goal, options)
     return evaluate(scenarios.instance(instance), schedule)
 

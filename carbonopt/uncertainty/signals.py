@@ -12,7 +12,8 @@ The signal whose bound is highest is sought by cutting planes (Kelley, Journal o
 is linear in the signal, and above the optimum. The next signal is halfway from the best one so far to the highest point
 of the cuts. The first one has the duals of the relaxation's rows as its weights.
 
-The plan of a signal is the best against that signal alone. So the search goes on from the first one by the risk itself
+The plan of a signal is the best against that signal alone. So after the first one the search goes on for `mosp`: under
+a budget by ceilings (`carbonopt/uncertainty/ceilings.py`), then by the risk itself
 (`carbonopt/uncertainty/hedging.py`).
 
 Rounding: the objective rises with the intensity. So a signal that is a little below one of the set has a valid bound.
@@ -31,7 +32,9 @@ from carbonopt.core.options import Options
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.milp.program import Program
+from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.solve import solve
+from carbonopt.uncertainty.ceilings import plans_under_ceilings
 from carbonopt.uncertainty.costs import measured, objectives_of, rises_of
 from carbonopt.uncertainty.hedging import hedged
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk
@@ -41,6 +44,10 @@ ROUNDS = 40
 """Signals that are tried at most."""
 FIRST_SHARE = 0.3
 """Of the time or work that is left, what the first signal gets at most: its bound is nearly the best."""
+FIRST_SHARE_OF_CEILINGS = 0.2
+"""The same where plans are sought under ceilings, too."""
+CEILING_SHARE = 0.9
+"""Of what the first signal leaves, what the search for plans under ceilings gets."""
 SHARE = 0.15
 """The same for each other signal."""
 HEDGE_SHARE = 0.85
@@ -151,7 +158,12 @@ class Search:
 
 
 def search(
-    instance: Instance, scenarios: Scenarios, risk: CVaR | Budget, first: FloatArray | None, options: Options
+    instance: Instance,
+    scenarios: Scenarios,
+    risk: CVaR | Budget,
+    first: FloatArray | None,
+    options: Options,
+    ceiling: float | None = None,
 ) -> Search:
     """Search for the plan of least risk and for the signal that proves most.
 
@@ -163,8 +175,11 @@ def search(
         Weights of the first signal, see `SignalSet`, shape (K,); None for even ones.
     options
         Of the whole search.
+    ceiling
+        Of a budget, that of the relaxation, see `carbonopt.uncertainty.ceilings`; None for none.
     """
     signals = SignalSet.of(scenarios, risk)
+    first_share = FIRST_SHARE if ceiling is None else FIRST_SHARE_OF_CEILINGS
     even = np.minimum(signals.most, signals.total * signals.most / max(1.0, signals.most.sum()))
     weight = even if first is None else signals.within(first)
     best = weight
@@ -174,7 +189,7 @@ def search(
     while found.rounds < ROUNDS and not (found.rounds and options.remaining <= 0):
         signal = signals.signal(weight)
         case = scenarios.under(instance, signal)
-        solution = _solved(case, options, SHARE if found.rounds else FIRST_SHARE)
+        solution = _solved(case, options, SHARE if found.rounds else first_share)
         found.rounds += 1
         found.status = solution.status
         is_higher = solution.bound is not None and (found.bound is None or solution.bound > found.bound)
@@ -188,6 +203,8 @@ def search(
             break
         plans = [solution]
         found.offer(solution, measured(instance, scenarios, solution.schedule, risk))
+        if found.rounds == 1 and ceiling is not None and not _is_over(found, options):
+            plans += _under_ceilings(found, instance, scenarios, risk, ceiling, options.part(CEILING_SHARE))
         if found.rounds == 1 and not _is_over(found, options):
             plans += _hedge(found, instance, scenarios, risk, case, options)
         if _is_over(found, options) or cut_short >= CUT_SHORT:
@@ -204,13 +221,35 @@ def _is_over(found: Search, options: Options) -> bool:
     return found.status is Status.INTERRUPTED or found.closed(options.mip_rel_gap)
 
 
+def _under_ceilings(
+    found: Search, instance: Instance, scenarios: Scenarios, risk: Risk, ceiling: float, options: Options
+) -> list[Solution]:
+    """Search for plans of less risk under ceilings, and return them; Ctrl-C leaves what there is."""
+    plans: list[Solution] = []
+    if not isinstance(instance, MospInstance) or instance.fixed is not None or not isinstance(risk, Budget):
+        return plans
+    assert found.value is not None
+    try:
+        for plan, value in plans_under_ceilings(instance, scenarios, risk, ceiling, found.value, options):
+            found.offer(plan, value)
+            plans.append(plan)
+            if is_asked() or found.closed(options.mip_rel_gap):
+                break
+    except KeyboardInterrupt:
+        found.status = Status.INTERRUPTED
+    if is_asked():
+        found.status = Status.INTERRUPTED
+    return plans
+
+
 def _hedge(
     found: Search, instance: Instance, scenarios: Scenarios, risk: CVaR | Budget, case: Instance, options: Options
 ) -> list[Solution]:
     """Search for a plan of less risk, and return it; Ctrl-C leaves what there is."""
     assert found.plan is not None
+    assert found.proof is not None
     try:
-        plan = hedged(instance, scenarios, risk, found.plan, case, options.part(HEDGE_SHARE))
+        plan = hedged(instance, scenarios, risk, found.plan, found.proof, case, options.part(HEDGE_SHARE))
     except KeyboardInterrupt:
         plan = None
         found.status = Status.INTERRUPTED

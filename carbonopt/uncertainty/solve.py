@@ -173,7 +173,8 @@ def solve_under_risk(
 
 def _by_signals(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> RiskSolution:
     """Begin with the signal of the relaxation's duals, and search from there."""
-    found = signals.search(instance, scenarios, risk, _dual_weights(instance, scenarios, risk, options), options)
+    weights, ceiling = relaxed_risk(instance, scenarios, risk, options)
+    found = signals.search(instance, scenarios, risk, weights, options, ceiling)
     plan = None
     if found.plan is not None:
         plan = replace(evaluate(scenarios.instance(instance), found.plan.schedule), method=str(risk))
@@ -184,22 +185,27 @@ def _by_signals(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, opt
     return replace(told, signal=found.signal, proof=found.proof)
 
 
-def _dual_weights(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> FloatArray | None:
-    """Return the duals of the rows of the risk in the relaxation; None if it was not solved in time.
+def relaxed_risk(
+    instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, options: Options
+) -> tuple[FloatArray | None, float | None]:
+    """Return the duals of the rows of the risk in the relaxation, and theta of a budget; None if not solved in time.
 
-    They are the best weights for parts of jobs, and nearly the best for whole ones.
+    The duals are the best weights for parts of jobs, and nearly the best for whole ones.
     """
     from carbonopt.milp import highs
 
     form = risk_form(scenarios.instance(instance), scenarios, risk, integer=False)
     share = options.part(signals.LP_SHARE)
     result = highs.solve(form.program, share, lp_solver="ipm", interior_tolerance=signals.LP_TOLERANCE)
-    if result.row_dual is None:
-        return None
-    rows_of_risk = form.program.block("tail" if isinstance(risk, CVaR) else "surplus")
-    unit = form.program.arrays().cost[form.program.block("eta" if isinstance(risk, CVaR) else "protection").start]
-    dual = np.abs(result.row_dual[rows_of_risk.slice]) / unit
-    return np.asarray(dual if isinstance(risk, CVaR) else dual[scenarios.rise.ravel() > 0])
+    if result.row_dual is None or result.values is None:
+        return None, None
+    is_tail = isinstance(risk, CVaR)
+    unit = form.program.arrays().cost[form.program.block("eta" if is_tail else "protection").start]
+    dual = np.abs(result.row_dual[form.program.block("tail" if is_tail else "surplus").slice]) / unit
+    if is_tail:
+        return dual, None
+    theta = float(unit * result.values[form.program.block("theta").start])
+    return dual[scenarios.rise.ravel() > 0], theta if theta > 0 else None
 
 
 def _told(

@@ -55,10 +55,10 @@ def test_a_plan_that_one_signal_cannot_tell_apart_is_spread() -> None:
     proven = co.solve(instance, "price", time_limit=None)
     assert measured(instance, scenarios, together.schedule, CVaR(0.5)) == pytest.approx(0.6)
     begin = replace(together, bound=proven.bound, certificate=proven.certificate)
-    found = hedged(instance, scenarios, CVaR(0.5), begin, instance, Options(None))
+    found = hedged(instance, scenarios, CVaR(0.5), begin, begin, instance, Options(None))
     assert found is not None
     assert measured(instance, scenarios, found.schedule, CVaR(0.5)) == pytest.approx(0.4)
-    found = hedged(instance, scenarios, Budget(1), begin, instance, Options(None))
+    found = hedged(instance, scenarios, Budget(1), begin, begin, instance, Options(None))
     assert found is not None
     assert measured(instance, scenarios, found.schedule, Budget(1)) == pytest.approx(0.5)  # .4 and .1 more
 
@@ -75,7 +75,7 @@ def test_it_never_raises_the_risk_and_keeps_the_bound(risk: CVaR | Budget) -> No
         if not begin.has_solution:
             continue
         options = Options(None, mip_rel_gap=0.0, work_limit=0.01)
-        found = hedged(instance, scenarios, risk, begin, scenarios.instance(instance), options)
+        found = hedged(instance, scenarios, risk, begin, begin, scenarios.instance(instance), options)
         if found is None:
             continue
         tried += 1
@@ -108,7 +108,7 @@ def test_the_risk_that_is_counted_is_that_of_the_schedule(risk: CVaR | Budget, m
     monkeypatch.setattr(hedge, "anneal_risk", anneal)
     begin = co.solve(scenarios.instance(instance), "price", work_limit=0.01, mip_rel_gap=0.0)
     options = Options(None, mip_rel_gap=0.0, work_limit=0.02)
-    hedged(instance, scenarios, risk, begin, scenarios.instance(instance), options)
+    hedged(instance, scenarios, risk, begin, begin, scenarios.instance(instance), options)
     assert min(value for value, _ in counted) < measured(instance, scenarios, begin.schedule, risk)
     for value, schedule in counted:
         assert value == pytest.approx(measured(instance, scenarios, schedule, risk), rel=1e-9)
