@@ -33,7 +33,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     """Print a table as wide as the terminal is.
 
     Heads are broken between words. What does not fit beside the first column follows below, with the first column
-    again. Only words are ever broken; a cell of text that is wider than the terminal goes on in the next line.
+    again, and with the second where the first does not tell the rows apart. Only words are ever broken; a cell of text
+    that is wider than the terminal goes on in the next line.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     console = Console(width=width, highlight=False, markup=False, emoji=False)
     console.print(Text(one_line(title), style="bold", overflow="fold"), soft_wrap=width >= PIPED_WIDTH)
     widths = _widths(columns, cells, width)
-    for count, part in enumerate(parts(widths, width)):
+    for count, part in enumerate(parts(widths, width, _keys(cells, widths, width))):
         if count:
             console.print()
         console.print(_table(columns, cells, widths, part))
@@ -62,23 +63,35 @@ def terminal_width() -> int:
     return max(LEAST_WIDTH, shutil.get_terminal_size().columns)
 
 
-def parts(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Return the columns of each part of a table that fits into `width`: the first, and as many others as fit.
+def parts(widths: Sequence[int], width: int, keys: int = 1) -> list[list[int]]:
+    """Return the columns of each part of a table that fits into `width`: the first `keys`, and as many as fit.
 
     Examples
     --------
     >>> parts([10, 8, 8, 8], 31)
     [[0, 1, 2], [0, 3]]
+    >>> parts([10, 8, 8, 8], 31, keys=2)
+    [[0, 1, 2], [0, 1, 3]]
     """
-    found: list[list[int]] = [[0]]
-    used = widths[0]
-    for column in range(1, len(widths)):
-        if used + GAP + widths[column] > width and len(found[-1]) > 1:
-            found.append([0])
-            used = widths[0]
+    first = list(range(keys))
+    found: list[list[int]] = [list(first)]
+    begun = sum(widths[:keys]) + GAP * (keys - 1)
+    used = begun
+    for column in range(keys, len(widths)):
+        if used + GAP + widths[column] > width and len(found[-1]) > keys:
+            found.append(list(first))
+            used = begun
         found[-1].append(column)
         used += GAP + widths[column]
     return found
+
+
+def _keys(cells: Sequence[Sequence[str]], widths: Sequence[int], width: int) -> int:
+    """Return how many columns tell the rows apart: 1, or 2 where the first does not and both leave room for others."""
+    if len({row[0] for row in cells}) == len(cells) or len({tuple(row[:2]) for row in cells}) < len(cells):
+        return 1
+    rest = max(widths[2:], default=width)
+    return 2 if widths[0] + widths[1] + rest + 2 * GAP <= width else 1
 
 
 def _widths(columns: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> list[int]:

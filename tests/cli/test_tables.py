@@ -116,3 +116,12 @@ def test_escape_sequences_of_names_are_spelled_out(monkeypatch, capsys):
     lines = printed(monkeypatch, capsys, 80, "a\x1b[31mb", ["method", "status"], [["\x1b]0;x\x07", "[bold]ok[/bold]"]])
     assert "\x1b" not in "\n".join(lines)
     assert "[bold]ok[/bold]" in "\n".join(lines)
+
+
+def test_the_second_column_is_repeated_where_the_first_names_several_rows(monkeypatch, capsys):
+    heads = ["instance", "policy", "carbon kg", "cost $"]
+    rows = [["a", "no-wait", "1.25", "9"], ["a", "ecovisor", "1.5", "8"], ["b", "no-wait", "3.75", "7"]]
+    lines = printed(monkeypatch, capsys, 30, "weeks", heads, rows)
+    assert [line.split() for line in lines if line.startswith(("a", "b"))] == [
+        [*row[:2], row[column]] for column in (2, 3) for row in rows
+    ]
