@@ -101,7 +101,8 @@ def least_risk(
     else:
         mean = signal.mean(axis=0)
         risen = cp.multiply(signal.max(axis=0) - mean, energy @ y)
-        cost = mean @ energy @ y + (cp.sum_largest(risen, pairs) if pairs else 0)
+        all_rise = pairs >= risen.size  # cvxpy's own atom has no optimum then
+        cost = mean @ energy @ y + (cp.sum(risen) if all_rise else cp.sum_largest(risen, pairs) if pairs else 0)
     problem = cp.Problem(cp.Minimize(cost), constraints)
     problem.solve(solver=cp.HIGHS, highs_options={"mip_rel_gap": 0.0})
     return float(problem.value) if problem.status == "optimal" else None

@@ -73,11 +73,17 @@ def build(data: dict, scenarios: np.ndarray, level: float | None, pairs: float |
     if level is not None:
         return cp.Problem(cp.Minimize(certain + cp.cvar(g @ x, level)), rows)
     rise = np.maximum(0, scenarios.max(axis=0) - scenarios.mean(axis=0)).reshape(-1)
-    whole, part = int(pairs), pairs - int(pairs)
-    risen = cp.multiply(rise, e @ x)
-    worst = (1 - part) * cp.sum_largest(risen, whole) if whole else 0
-    worst += part * cp.sum_largest(risen, min(whole + 1, len(rise))) if part else 0
+    worst = largest(cp.multiply(rise, e @ x), pairs)
     return cp.Problem(cp.Minimize(certain + g.mean(axis=0) @ x + worst), rows)
+
+
+def largest(terms: cp.Expression, count: float) -> cp.Expression | float:
+    """Sum of the largest terms, the last one in part; cvxpy's own atom has no optimum once it takes all of them."""
+    if count >= terms.size:
+        return cp.sum(terms)
+    whole, part = int(count), count - int(count)
+    more = largest(terms, whole + 1) if part else 0.0
+    return (1 - part) * (cp.sum_largest(terms, whole) if whole else 0.0) + part * more
 
 
 def build_review(data: dict, scenarios: np.ndarray, level: float, review: int) -> cp.Problem:

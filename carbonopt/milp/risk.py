@@ -2,7 +2,7 @@
 
 CVaR_alpha (Rockafellar and Uryasev, Journal of Risk 2, 2000):
 
-    min   ... + eta + 1/(1 - alpha) sum_s p_s excess_s
+    min   ... + eta + sum_s min(1, p_s / (1 - alpha)) excess_s
     tail        c^s x - eta <= excess_s                each s
 
 Budget of Gamma pairs of a zone and a slot (Bertsimas and Sim, Operations Research 52, 2004), the dual of
@@ -43,7 +43,9 @@ def add_tail(program: Program, column: IntArray, costs: FloatArray, probability:
     """
     unit = _unit(costs)
     eta = program.add_variables("eta", 1, cost=unit)
-    excess = program.add_variables("excess", len(costs), cost=unit / (1 - level) * probability, axes=("scenario",))
+    # the dual's weights add up to 1: a share above 1 allows no more than 1, and is a coefficient without use
+    share = np.minimum(1.0, probability / (1 - level))
+    excess = program.add_variables("excess", len(costs), cost=unit * share, axes=("scenario",))
     tail = program.add_rows("tail", len(costs), upper=0.0, axes=("scenario",))
     scenario, place = np.nonzero(costs)
     program.add_entries(
@@ -70,7 +72,8 @@ def add_budget(
         Gamma.
     """
     unit = _unit(cost)
-    theta = program.add_variables("theta", 1, cost=pairs * unit)
+    most = min(pairs, float(np.prod(shape)))  # no more pairs can rise than there are
+    theta = program.add_variables("theta", 1, cost=most * unit)
     protection = program.add_variables("protection", shape, cost=unit, axes=AXES)
     surplus = program.add_rows("surplus", shape, upper=0.0, axes=AXES)
     program.add_entries(surplus.start + pair, column, cost / unit)

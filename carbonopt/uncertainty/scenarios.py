@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -31,7 +32,7 @@ class Scenarios:
     g_per_kwh
         Intensity in each of the S scenarios [g/kWh], shape (S, Z, T), finite and not negative.
     probability
-        Of each scenario, shape (S,), with sum 1; None for equal ones.
+        Of each scenario, shape (S,); None for equal ones. The sum is 1 but for rounding, and is made 1.
 
     Raises
     ------
@@ -61,6 +62,8 @@ class Scenarios:
         faults = self._faults()
         if faults:
             raise InputError(faults)
+        # what is sure counts once: probabilities that miss 1 by a billionth would give it a risk
+        object.__setattr__(self, "probability", frozen_float(self.weights / math.fsum(self.weights)))
 
     def _faults(self) -> list[Fault]:
         with np.errstate(invalid="ignore"):

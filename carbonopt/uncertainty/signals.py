@@ -94,9 +94,10 @@ class SignalSet:
             pairs = np.nonzero(scenarios.rise)
             direction = np.zeros((len(pairs[0]), *scenarios.rise.shape))
             direction[np.arange(len(direction)), *pairs] = scenarios.rise[pairs]
-            return cls(scenarios.mean, direction, np.ones(len(direction)), risk.pairs)
+            return cls(scenarios.mean, direction, np.ones(len(direction)), min(risk.pairs, float(len(direction))))
         level = risk.level if isinstance(risk, CVaR) else 0.0
-        return cls(np.zeros_like(scenarios.mean), scenarios.g_per_kwh, scenarios.weights / (1 - level), 1.0)
+        most = np.minimum(1.0, scenarios.weights / (1 - level))
+        return cls(np.zeros_like(scenarios.mean), scenarios.g_per_kwh, most, 1.0)
 
     def within(self, weight: FloatArray) -> FloatArray:
         """Return the weights, cut to their limits."""

@@ -16,7 +16,7 @@ from carbonopt.forecasts.archive import ForecastArchive
 from carbonopt.lessons.instances import small
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.uncertainty.costs import measured, objectives_of
-from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, largest_sum, risk_of, tail_mean
+from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk, largest_sum, risk_of, tail_mean
 from carbonopt.uncertainty.scenarios import Scenarios
 from carbonopt.uncertainty.solve import solve_under_risk
 from carbonopt.uncertainty.value import compared_plans, perfect_information, stochastic_solution
@@ -93,6 +93,43 @@ def test_the_program_is_that_of_cvxpy() -> None:
             found = solve_under_risk(instance, scenarios, risk, **EXACT)
             assert (found.value is None) == (right is None), (seed, risk)
             assert right is None or found.value == pytest.approx(right, rel=1e-5, abs=1e-7), (seed, risk)
+
+
+@pytest.mark.parametrize("risk", [CVaR(1 - 1e-12), Budget(1e300), Budget(6.5)])
+def test_a_measure_at_its_end_is_that_of_the_worst_intensities(risk: Risk, recwarn: Any) -> None:
+    # the worst scenario has all that a budget can raise: slots at 300, 450 and 500
+    instance, scenarios = by_hand()
+    for method in ("whole", "signals"):
+        found = solve_under_risk(instance, scenarios, risk, method=method, **EXACT)
+        assert (found.value, found.bound) == (pytest.approx(0.3), pytest.approx(0.3))
+    assert not recwarn.list, "no coefficient is larger than it need be"
+
+
+@pytest.mark.parametrize("pairs", [5, 5.5, 1e9])
+def test_a_budget_of_all_pairs_is_the_worst_signal_in_the_second_statement_too(pairs: float) -> None:
+    pytest.importorskip("cvxpy")
+    raw, signals = random_case(4)
+    highest = np.max(signals, axis=0)
+    assert highest.size == 5
+    model = load_module(ROOT / "models" / "mosp_risk_cvxpy.py")
+    assert model.solve(raw, signals, pairs=pairs) == pytest.approx(model.solve(raw, [highest], level=0.5))
+    model = load_module(ROOT / "models" / "elastic_cvxpy.py")
+    raw = load_module(ROOT / "tests" / "reference" / "brute_force_elastic.py").random_instance(0, "unit", jobs=2)
+    low = np.array(raw["carbon"]["g_per_kwh"])
+    assert low.shape[1] == 5, "the cluster is in one zone"
+    worst = model.least_risk(raw, [1.5 * low], level=0.5)
+    assert worst is not None
+    assert model.least_risk(raw, [low, 1.5 * low], pairs=pairs) == pytest.approx(worst)
+
+
+def test_rounded_probabilities_make_no_information_worth_anything() -> None:
+    # three equal signals: to know which of them comes saves nothing, whatever the sure cost is
+    instance, _ = by_hand()
+    dear = replace(instance, objective=replace(instance.objective, completion_slots=1e6))
+    same = Scenarios(("DE",), [[[300, 100, 500]]] * 3, (0.333333333,) * 3)
+    assert same.weights.tolist() == [1 / 3] * 3
+    known = perfect_information(dear, same, **EXACT)
+    assert known.least == pytest.approx(0, abs=1e-9)
 
 
 def case() -> tuple[co.MospInstance, Scenarios]:
