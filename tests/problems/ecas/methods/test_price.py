@@ -14,19 +14,24 @@ from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.file import from_dict
 from carbonopt.problems.ecas.data.instance import EcasInstance
-from carbonopt.problems.ecas.methods.price.kernels import best_place, move, settle
+from carbonopt.problems.ecas.methods.price.kernels import best_place, move, overfull, settle
 from carbonopt.problems.ecas.methods.price.patterns import best_part, best_pattern, bridged_part, part_cost
+from carbonopt.problems.ecas.methods.price.ruin_kernels import Members, choose_to_close, join, shut
 from carbonopt.problems.ecas.methods.price.search import filled
 from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, by_energy, empty_state, ranked, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.check import check
 
 
-@pytest.fixture(scope="module")
-def instance() -> EcasInstance:
+def generated() -> EcasInstance:
     made = co.generate("ecas", jobs=20, machines=3, slots=24, load=0.3, negative_slots=2, seed=5)
     assert isinstance(made, EcasInstance)
     return made
+
+
+@pytest.fixture(scope="module")
+def instance() -> EcasInstance:
+    return generated()
 
 
 @for_each(seed=range(30))
@@ -125,8 +130,10 @@ def test_the_bound_is_near_the_relaxation(instance: EcasInstance) -> None:
     assert price.bound >= 0.98 * lp.bound
 
 
-def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None:
+@for_each(closing=(0.0, 0.5, 1.0))
+def test_the_search_improves_and_keeps_its_books(closing: float) -> None:
     """After many moves the value that the search has summed up is the checker's."""
+    instance = generated()
     tables = tables_of(instance, 3.0)
     with loops(steps=1):
         ranking = ranked(tables, np.zeros((2, 25)), 0.5)
@@ -136,7 +143,18 @@ def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None
         random = np.random.default_rng(1).random(4000)
         taken = np.zeros(6, dtype=np.int64)
         value, best, moves = search(
-            tables, state, ranking, Moves(0.02, 2, 6), 0.05 * first / 20, random, taken, value, best, machine, start
+            tables,
+            state,
+            ranking,
+            by_energy(tables),
+            Moves(0.02, 2, 6, closing, 2),
+            0.05 * first / 20,
+            random,
+            taken,
+            value,
+            best,
+            machine,
+            start,
         )
         assert value == pytest.approx(value_of(tables, state), rel=1e-12)
         patterns = state.on.copy()
@@ -149,6 +167,41 @@ def test_the_search_improves_and_keeps_its_books(instance: EcasInstance) -> None
     report = check(instance, schedule_of(instance, state))
     assert report.violations == ()
     assert report.objective == pytest.approx(value, rel=1e-12)
+
+
+@for_each(seed=range(8))
+def test_a_machine_is_closed_with_all_its_jobs(seed: int) -> None:
+    """All that run in the window are taken out, and others beside them; until it opens again no job has room there."""
+    rng = np.random.default_rng(seed)
+    instance = co.generate("ecas", jobs=30, machines=3, slots=24, load=0.4, seed=seed)
+    assert isinstance(instance, EcasInstance)
+    available = np.ones((3, 24), dtype=bool)
+    available[0, :3] = False
+    instance = replace(instance, machines=replace(instance.machines, available=available))
+    tables = tables_of(instance, 3.0)
+    around = np.zeros(30, dtype=np.int64)
+    taken = np.zeros(20, dtype=np.int64)
+    none = np.full(30, -1, dtype=np.int64)
+    members = Members(np.full(4, -1, dtype=np.int64), none, none.copy())
+    with loops(steps=1):
+        state = filled(instance, tables, by_energy(tables), Options())
+        free = state.free.copy()
+        for j, m in enumerate(state.machine):
+            join(members, j, m)
+        count, machine, first, end = choose_to_close(tables, state, members, rng.random(40), 4, 2, around, taken)
+        shut(tables, state, machine, first, end, 1)
+        closed = [overfull(tables, state, machine, t, t + 1) == t for t in range(24)]
+        shut(tables, state, machine, first, end, -1)
+    stop = state.start + tables.duration
+    inside = (state.start < end) & (stop > first)
+    chosen = taken[:count]
+    on_it = np.flatnonzero(inside & (state.machine == machine))
+    assert on_it.size
+    assert len(set(chosen.tolist())) == count
+    assert set(on_it.tolist()) == set(chosen[state.machine[chosen] == machine].tolist())
+    assert not inside[chosen[state.machine[chosen] != machine]].any()
+    assert all(is_closed == (first <= t < end or not available[machine, t]) for t, is_closed in enumerate(closed))
+    assert (state.free == free).all()
 
 
 def test_arrays_of_a_file_have_the_layout_of_generated_ones(instance: EcasInstance) -> None:

@@ -49,6 +49,10 @@ class SearchParameters(Parameters):
     plain_every
         Each so many rounds of moves, places are chosen without prices, by what they add to the objective alone: prices
         say little of the last machine that can be switched off.
+    closing
+        Share of moves that close a machine for a while.
+    closing_others
+        Machines from which such a move takes jobs that may be in the way, at most.
     start_temperature, end_temperature
         Of the annealing, in mean costs of a job.
     penalty
@@ -59,12 +63,14 @@ class SearchParameters(Parameters):
 
     moves_per_job: int = number(1_000_000, least=0)
     moves_per_triple: int = number(2, least=0)
-    removed: int = number(18, least=1)
+    removed: int = number(30, least=1)
     reach_hours: float = number(3.0, above=0)
     offered: int = number(8, least=0)
     noise: float = number(0.02, least=0)
     guide: float = number(0.9, least=0, most=1)
     plain_every: int = number(5, least=1)
+    closing: float = number(0.3, least=0, most=1)
+    closing_others: int = number(3, least=1)
     start_temperature: float = number(0.6, above=0)
     end_temperature: float = number(0.002, above=0)
     penalty: float = number(3.0, above=0)

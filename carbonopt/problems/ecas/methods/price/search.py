@@ -108,7 +108,7 @@ def improved(
     rounds = 0
     taken = np.zeros(min(params.removed, jobs), dtype=np.int64)
     reach = max(1, round(params.reach_hours / instance.time.slot_hours))
-    recreate = Moves(params.noise, params.offered, reach)
+    recreate = Moves(params.noise, params.offered, reach, params.closing, params.closing_others)
     scale = abs(value) / max(1, jobs)
     begun = options.elapsed
     chunk = CHUNK if limit * 50 > CHUNK else SMALL_CHUNK
@@ -125,6 +125,7 @@ def improved(
             tables,
             state,
             ranking,
+            plain,
             recreate,
             temperature,
             rng.random(chunk),

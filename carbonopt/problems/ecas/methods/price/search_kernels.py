@@ -9,6 +9,15 @@ import numpy as np
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.ecas.methods.price.kernels import best_place, change, move
+from carbonopt.problems.ecas.methods.price.ruin_kernels import (
+    DRAWS,
+    Members,
+    choose_jobs,
+    choose_to_close,
+    join,
+    leave,
+    shut,
+)
 from carbonopt.problems.ecas.methods.price.tables import Ranking, State, Tables
 
 NOISE_LEAST = 1e-12
@@ -26,11 +35,17 @@ class Moves(NamedTuple):
         Random machines that each job is offered, beside its own.
     reach
         Slots around a job within which others are taken out with it.
+    closing
+        Share of moves that close a machine for a while.
+    others
+        Machines that make room for its jobs, at most.
     """
 
     noise: float
     offered: int
     reach: int
+    closing: float
+    others: int
 
 
 @kernel
@@ -52,114 +67,6 @@ def value_of(tables: Tables, state: State) -> float:
     for j in range(len(state.machine)):
         total += energy_of(tables, state, j)
     return total
-
-
-class Members(NamedTuple):
-    """The jobs of each machine, and of none, as linked lists.
-
-    Attributes
-    ----------
-    first
-        First job of each machine; the last entry is of those without a place. Below 0 for none, shape (M + 1,).
-    next, previous
-        Beside each job in its list, below 0 at the ends, shape (N,).
-    """
-
-    first: IntArray
-    next: IntArray
-    previous: IntArray
-
-
-@kernel
-def join(members: Members, j: int, m: int) -> None:
-    """Put a job at the front of a machine's list."""
-    second = members.first[m]
-    members.next[j] = second
-    members.previous[j] = -1
-    if second >= 0:
-        members.previous[second] = j
-    members.first[m] = j
-
-
-@kernel
-def leave(members: Members, j: int, m: int) -> None:
-    """Take a job out of a machine's list."""
-    before = members.previous[j]
-    after = members.next[j]
-    if before >= 0:
-        members.next[before] = after
-    else:
-        members.first[m] = after
-    if after >= 0:
-        members.previous[after] = before
-
-
-@kernel
-def choose_jobs(
-    tables: Tables,
-    state: State,
-    members: Members,
-    random: FloatArray,
-    reach: int,
-    around: IntArray,
-    taken: IntArray,
-) -> int:
-    """Write jobs to take out around a random one, in `taken`, and return how many.
-
-    They run beside it within `reach` slots: on its machine, on its machine and another one, or on any. For these,
-    machines are looked at in steps of random width until they have four times as many jobs as are needed. Any of them
-    are as likely as any others. Jobs without a place come first.
-
-    Parameters
-    ----------
-    random
-        Shape (6 + len(taken),).
-    around
-        Work space, shape (N,).
-    """
-    jobs = len(state.machine)
-    machines = len(tables.up)
-    j = min(int(random[0] * jobs), jobs - 1)
-    most = min(2 + int(random[1] * (len(taken) - 1)), len(taken))
-    middle = state.start[j] + tables.duration[j] // 2
-    half = 1 + int(random[2] * reach)
-    count = 1
-    taken[0] = j
-    i = members.first[machines]
-    while i >= 0 and count < most:
-        if i != j:
-            taken[count] = i
-            count += 1
-        i = members.next[i]
-    m = state.machine[j]
-    step = 0
-    looked_at = 1
-    if random[3] < 1 / 3 or m < 0:
-        m = min(int(random[4] * machines), machines - 1)
-        step = 1 + int(random[5] * (machines - 1))
-        looked_at = machines
-    elif random[3] > 2 / 3:
-        step = int(random[4] * machines)  # 0: its own alone
-        looked_at = 2 if step > 0 else 1
-    first = m
-    found = 0
-    for _ in range(looked_at):
-        i = members.first[m]
-        while i >= 0:
-            start = state.start[i]
-            if i != j and start < middle + half and start + tables.duration[i] > middle - half:
-                around[found] = i
-                found += 1
-            i = members.next[i]
-        m = (m + step) % machines
-        if m == first or found >= 4 * most:
-            break
-    drawn = min(most - count, found)
-    for k in range(drawn):
-        pick = k + int(random[6 + k] * (found - k))
-        taken[count + k] = around[pick]
-        around[pick] = around[k]
-    return count + drawn
 
 
 @kernel
@@ -192,6 +99,7 @@ def search(
     tables: Tables,
     state: State,
     ranking: Ranking,
+    plain: Ranking,
     moves: Moves,
     temperature: float,
     random: FloatArray,
@@ -202,6 +110,9 @@ def search(
     best_start_of: IntArray,
 ) -> tuple[float, float, int]:
     """Ruin and recreate until the random numbers are used up.
+
+    A machine that is closed has no room in its window while jobs are put back. These are put where they add least to
+    the objective (`plain`): by prices, they would not mind to open another machine.
 
     Returns value, best value, and the number of moves; the best schedule is written.
     """
@@ -227,10 +138,22 @@ def search(
     ones = np.ones(machines)
     at = 0
     made = 0
-    needed = 7 + 2 * most + most * (2 * moves.offered + 2)
+    needed = 2 * DRAWS + 5 + 2 * most + most * (2 * moves.offered + 2)
     while at + needed <= len(random):
-        count = choose_jobs(tables, state, members, random[at:], moves.reach, around, taken)
-        at += 6 + most
+        closed = -1
+        first = 0
+        end = 0
+        if random[at] < moves.closing:
+            count, closed, first, end = choose_to_close(
+                tables, state, members, random[at + 1 :], moves.reach, moves.others, around, taken
+            )
+            at += 2 * DRAWS + 4 + most
+        else:
+            count = choose_jobs(tables, state, members, random[at + 1 :], moves.reach, around, taken)
+            at += 7 + most
+        if count == 0:
+            made += 1
+            continue
         sort_by_size(tables, taken, count, random[at:], key)
         at += count
         most_change = -temperature * np.log(max(random[at], NOISE_LEAST))
@@ -256,15 +179,19 @@ def search(
         for m in range(machines):
             if touched[m] > 0:
                 change_of_value += state.cost[m] - old_cost[m]
+        starts = ranking
+        if closed >= 0:
+            starts = plain
+            shut(tables, state, closed, first, end, 1)
         placed = 0
         while placed < count and change_of_value + to_come <= most_change:
             k = placed
             j = taken[k]
             offer(moves, old_machine[k], machines, random[at:], offered, factor)
             at += 2 * moves.offered + 2
-            m, s = best_place(tables, state, ranking, j, offered, factor)
+            m, s = best_place(tables, state, starts, j, offered, factor)
             if m < 0:
-                m, s = best_place(tables, state, ranking, j, everyone, ones)
+                m, s = best_place(tables, state, starts, j, everyone, ones)
             if m >= 0:
                 if touched[m] == 0:
                     touched[m] = 1
@@ -277,6 +204,8 @@ def search(
             change_of_value += energy_of(tables, state, j)
             to_come -= tables.least_energy[j]
             placed += 1
+        if closed >= 0:
+            shut(tables, state, closed, first, end, -1)
         made += 1
         is_kept = placed == count and change_of_value <= most_change
         for k in range(count):
