@@ -8,7 +8,7 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import Fault, InputError
 
 ROUNDING = 1e-9
-"""Part of the largest intensity by which thresholds may be out of order or bounds: they are computed."""
+"""Part of itself by which a threshold may be out of order, or of a bound out of bounds: thresholds are computed."""
 
 
 def check_bounds(low: float, high: float, slots: int, switch: float = 0.0) -> None:
@@ -45,13 +45,12 @@ def check_thresholds(thresholds: FloatArray, low: float, high: float, rising: bo
     InputError
         It names the first threshold that is wrong.
     """
-    slack = ROUNDING * high
     steps = np.diff(thresholds, prepend=thresholds[:1])
     if rising:
         steps = -steps
     # written so that NaN is wrong too
-    inside = (thresholds >= low - slack) & (thresholds <= high + slack)
-    right = inside & (steps <= slack)
+    inside = (thresholds >= low * (1 - ROUNDING)) & (thresholds <= high * (1 + ROUNDING))
+    right = inside & (steps <= ROUNDING * thresholds)
     if not right.all():
         row = int(np.argmin(right))
         order = "rise" if rising else "fall"

@@ -163,9 +163,9 @@ def run(
 def _balanced(ratio: float, high: float, k: int, switch: float) -> FloatArray:
     """Return l_1 .. l_{k+1} of a ratio: the last is `low` where the ratio is the right one."""
     first = high / ratio + 2 * switch / k * (1 / ratio - 1)
-    far = high - 2 * switch
-    growth = (1 + 1 / (ratio * k)) ** np.arange(k + 1, dtype=np.float64)
-    thresholds: FloatArray = far - (far - first) * growth
+    # far - (far - first) (1 + 1/(ratio k))^(i - 1), where far hides no digit of a threshold far below it
+    growth = np.expm1(np.arange(k + 1) * np.log1p(1 / (ratio * k)))
+    thresholds: FloatArray = first - (high - 2 * switch - first) * growth
     return thresholds
 
 

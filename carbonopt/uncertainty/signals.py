@@ -248,7 +248,8 @@ def _hedge(
 ) -> list[Solution]:
     """Search for a plan of less risk, and return it; Ctrl-C leaves what there is."""
     assert found.plan is not None
-    assert found.proof is not None
+    if found.proof is None:  # nothing was proven
+        return []
     try:
         plan = hedged(instance, scenarios, risk, found.plan, found.proof, case, options.part(HEDGE_SHARE))
     except KeyboardInterrupt:

@@ -52,6 +52,16 @@ def test_balanced_thresholds_by_hand():
     assert balanced_thresholds(14.0, 64.0, 2) == pytest.approx([32.0, 24.0])
 
 
+@pytest.mark.parametrize("above", [1e9, 1e15])
+def test_bounds_far_apart_leave_the_published_balance_its_digits(above):
+    # (1 - 1/phi) / (1 - 1/alpha) = (1 + 1/(3 alpha))^3 times alpha^2 (1 - 1/alpha): no term is lost beside another
+    alpha = balanced_ratio(1.0, above, 3)
+    assert alpha**2 / above == pytest.approx(2 / 3 + 8 / 27 / alpha + 1 / 27 / alpha**2, rel=1e-8)
+    thresholds = balanced_thresholds(1.0, above, 3)
+    for done, limit in enumerate([*thresholds, 1.0]):
+        assert (thresholds[:done].sum() + (3 - done) * above) / (3 * limit) == pytest.approx(alpha, rel=1e-5)
+
+
 def test_balanced_thresholds_with_switches_by_hand():
     # alpha = 2, k = 2, high = 64, beta = 4: l_1 = (2 * 64 + 8) / 4 - 8 / 2 = 30, then with q = 1.25
     # l_2 = 56 - 26 * 1.25 = 23.5, and low = 56 - 26 * 1.5625 = 15.375
@@ -183,6 +193,13 @@ def test_no_ratio_is_claimed_for_thresholds_that_rise_or_leave_the_bounds(thresh
     with pytest.raises(InputError):
         run(np.full(3, 50.0), np.array(thresholds), 10.0, 100.0)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("thresholds", [[-5e-7, -5e-7], [1e-9, 0.0], [1e-9, 5e-7]])
+def test_rounding_is_no_excuse_where_the_least_intensity_is_far_below_the_largest(thresholds):
+    # the first rule never starts by itself: it may pay 1e3 where the optimum pays 1e-9, and its ratio was 1
+    with pytest.raises(InputError, match="thresholds must fall"):
+        proven_ratio(np.array(thresholds), 1e-9, 1e3)
 
 
 @pytest.mark.parametrize(

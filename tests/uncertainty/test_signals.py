@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,17 @@ def test_no_enumerated_plan_is_below_the_bound_on_ten_instances(first: int) -> N
     reference = load_module(ROOT / "tests" / "reference" / "brute_force_risk.py")
     for seed in range(first, first + 10):
         assert_holds(seed, reference)
+
+
+def test_a_signal_whose_plan_has_no_bound_leaves_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw, drawn = random_case(4)
+    instance = from_dict(raw)
+    scenarios = Scenarios(instance.carbon.zones, drawn)
+    without = {"bound": None, "certificate": None}
+    monkeypatch.setattr("carbonopt.uncertainty.signals.solve", lambda *a, **k: replace(co.solve(*a, **k), **without))
+    found = solve_under_risk(instance, scenarios, CVaR(0.5), method="signals", time_limit=None)
+    assert (found.status, found.bound) == ("feasible", None)
+    assert found.value is not None
 
 
 @pytest.mark.parametrize("risk", [CVaR(0.7), Budget(1.5)])
