@@ -22,9 +22,9 @@ from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective
 from carbonopt.problems.mosp.methods.price.beam.part import whole_units
-from carbonopt.solve import solve
 from carbonopt.uncertainty.costs import measured
 from carbonopt.uncertainty.measures import Budget
+from carbonopt.uncertainty.ordinary import solved
 from carbonopt.uncertainty.scenarios import Scenarios
 
 RATIOS = (1.02, 1.06, 1.12)
@@ -76,7 +76,7 @@ def plans_under_ceilings(
     share = TRY_SHARE
     for ratio in RATIOS:
         case = lowered(instance, scenarios, ratio * ceiling)
-        found = _solved(case, options.part(share))
+        found = solved(case, options, share, options.mip_rel_gap)
         share /= 1 - share  # of what is left: the same part of the whole for each
         if found.has_solution:
             tried.append((measured(instance, scenarios, found.schedule, risk), case, found))
@@ -87,24 +87,9 @@ def plans_under_ceilings(
     for number in range(1, AGAIN + 1):
         if best.status is Status.OPTIMAL or options.remaining <= 0:
             return
-        part = replace(options.part(1 / (AGAIN + 1 - number)), seed=options.seed + number)
-        found = _solved(case, part, best)
+        other = replace(options, seed=options.seed + number)
+        found = solved(case, other, 1 / (AGAIN + 1 - number), options.mip_rel_gap, best)
         value = measured(instance, scenarios, found.schedule, risk)
         if value < least:
             least, best = value, found
         yield found, value
-
-
-def _solved(case: MospInstance, options: Options, plan: Solution | None = None) -> Solution:
-    limited = options.work_limit is not None
-    found = solve(
-        case,
-        time_limit=None if options.time_limit is None else options.seconds_left,
-        work_limit=options.remaining if limited else None,
-        mip_rel_gap=options.mip_rel_gap,
-        seed=options.seed,
-        threads=options.threads,
-        initial_solution=plan,
-    )
-    options.work.units += found.work or 0.0
-    return found

@@ -13,12 +13,15 @@ from carbonopt.milp.program import Program
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.formulation import program as elastic_program
 from carbonopt.problems.elastic.formulation import risk as elastic_rows
+from carbonopt.problems.elastic.methods import milp as elastic_milp
 from carbonopt.problems.elastic.methods.bounds import unit_rounding
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation import program as mosp_program
 from carbonopt.problems.mosp.formulation import risk as mosp_rows
 from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.methods import milp as mosp_milp
 from carbonopt.problems.mosp.methods.bounds import typical_cost
+from carbonopt.problems.mosp.methods.partial_schedule import PartialSchedule
 from carbonopt.uncertainty.costs import Linear
 from carbonopt.uncertainty.measures import Budget, CVaR
 from carbonopt.uncertainty.scenarios import Scenarios
@@ -37,6 +40,8 @@ class RiskForm:
         With all rows.
     schedule
         Makes the schedule of the columns' values.
+    start
+        Makes the values of the columns of placements from a schedule. HiGHS completes those of the risk.
     bound_error
         As `carbonopt.milp.highs.solve` takes it: what the columns add up to at most in an optimum, and by how much
         rounding may falsify a plan's cost. A tail mean is as wrong as its worst scenario at most. Of a budget, the
@@ -47,6 +52,7 @@ class RiskForm:
 
     program: Program
     schedule: Callable[[FloatArray], Schedule]
+    start: Callable[[Schedule], FloatArray]
     bound_error: tuple[int, float]
     typical_cost: float | None = None
 
@@ -81,7 +87,11 @@ def _mosp(expected: MospInstance, scenarios: Scenarios, risk: CVaR | Budget, int
         rounding = float(value.rounding().sum()) + steps * rises
     ones = int(np.ceil(len(expected.jobs) + largest))
     return RiskForm(
-        form.program, lambda values: form.schedule(values, expected), (ones, rounding), typical_cost(expected, value)
+        form.program,
+        lambda values: form.schedule(values, expected),
+        lambda schedule: mosp_milp.column_values(form, PartialSchedule.of(expected, value, schedule)),
+        (ones, rounding),
+        typical_cost(expected, value),
     )
 
 
@@ -97,4 +107,9 @@ def _elastic(expected: ElasticInstance, scenarios: Scenarios, risk: CVaR | Budge
         ones = 3 * len(form.job)
         risen = scenarios.under(expected, scenarios.mean + scenarios.rise)
         rounding = ENTRY_ROUNDINGS * unit_rounding(risen)
-    return RiskForm(form.program, lambda values: form.schedule(values, expected), (ones, rounding))
+    return RiskForm(
+        form.program,
+        lambda values: form.schedule(values, expected),
+        lambda schedule: elastic_milp.column_values(form, expected, schedule),
+        (ones, rounding),
+    )

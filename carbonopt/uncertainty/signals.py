@@ -33,11 +33,11 @@ from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.solve import solve
 from carbonopt.uncertainty.ceilings import plans_under_ceilings
 from carbonopt.uncertainty.costs import measured, objectives_of, rises_of
 from carbonopt.uncertainty.hedging import hedged
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk
+from carbonopt.uncertainty.ordinary import solved
 from carbonopt.uncertainty.scenarios import Scenarios
 
 ROUNDS = 40
@@ -190,7 +190,8 @@ def search(
     while found.rounds < ROUNDS and not (found.rounds and options.remaining <= 0):
         signal = signals.signal(weight)
         case = scenarios.under(instance, signal)
-        solution = _solved(case, options, SHARE if found.rounds else first_share)
+        share = SHARE if found.rounds else first_share
+        solution = solved(case, options, share, GAP_SHARE * options.mip_rel_gap)
         found.rounds += 1
         found.status = solution.status
         is_higher = solution.bound is not None and (found.bound is None or solution.bound > found.bound)
@@ -261,21 +262,6 @@ def _hedge(
         found.status = Status.INTERRUPTED
     found.offer(plan, measured(instance, scenarios, plan.schedule, risk))
     return [plan]
-
-
-def _solved(instance: Instance, options: Options, share: float) -> Solution:
-    part = options.part(share)
-    limited = options.work_limit is not None
-    found = solve(
-        instance,
-        time_limit=None if options.time_limit is None else part.seconds_left,
-        work_limit=part.remaining if limited else None,
-        mip_rel_gap=GAP_SHARE * options.mip_rel_gap,
-        seed=options.seed,
-        threads=options.threads,
-    )
-    options.work.units += found.work or 0.0
-    return found
 
 
 def _highest(

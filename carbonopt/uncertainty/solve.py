@@ -19,6 +19,7 @@ from carbonopt.uncertainty import signals
 from carbonopt.uncertainty.costs import Linear, kept_bound, measured, objectives_of, require_linear
 from carbonopt.uncertainty.forms import columns_of, risk_form
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation, Risk
+from carbonopt.uncertainty.ordinary import solved
 from carbonopt.uncertainty.scenarios import Scenarios
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 METHODS = ("auto", "whole", "signals")
 WHOLE_COLUMNS = 5_000
 """`auto` gives programs of at most so many columns to HiGHS as they are."""
+START_SHARE = 0.1
+"""Of the time or work, what the plan for the expected signal gets, from which HiGHS starts on the whole program."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,20 +158,36 @@ def solve_under_risk(
         return replace(told, signal=scenarios.mean, proof=found)
     if method == "signals" or (method == "auto" and columns_of(instance) > WHOLE_COLUMNS):
         return _by_signals(instance, scenarios, risk, options)
+    return _whole(instance, scenarios, risk, options)
+
+
+def _whole(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> RiskSolution:
+    """Give the whole program to HiGHS; where time or work is limited, with the plan for the expected signal."""
     from carbonopt.milp import highs
 
+    expected = scenarios.instance(instance)
+    plans = []
+    if options.remaining < np.inf:
+        first = solved(expected, options, START_SHARE, options.mip_rel_gap)
+        plans = [first] if first.has_solution else []
     form = risk_form(expected, scenarios, risk)
     result = highs.solve(
         form.program,
         options,
+        start=form.start(plans[0].columns) if plans and plans[0].columns else None,
         schedule_of=form.schedule,
         typical_cost=form.typical_cost,
         bound_error=form.bound_error,
     )
-    solution = None
     if result.values is not None:
-        solution = replace(evaluate(expected, form.schedule(result.values)), method=str(risk))
-    return _told(instance, scenarios, risk, result.status, result.bound, solution, options)
+        plans.append(evaluate(expected, form.schedule(result.values)))
+    status = result.status
+    if status is Status.INFEASIBLE and plans:  # refuted by the plan at hand
+        status = Status.FEASIBLE
+    if not plans:
+        return _told(instance, scenarios, risk, status, result.bound, None, options)
+    plan = min(plans, key=lambda plan: measured(instance, scenarios, plan.schedule, risk))
+    return _told(instance, scenarios, risk, status, result.bound, replace(plan, method=str(risk)), options)
 
 
 def _by_signals(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> RiskSolution:

@@ -20,7 +20,7 @@ from carbonopt.problems.mosp.methods.price import hedge
 from carbonopt.problems.mosp.methods.price.hedge import RiskSignals
 from carbonopt.problems.mosp.methods.price.hedge_kernels import anneal_risk, worst
 from carbonopt.problems.mosp.methods.price.state import schedule_of
-from carbonopt.uncertainty import signals
+from carbonopt.uncertainty import ordinary, signals
 from carbonopt.uncertainty.costs import measured
 from carbonopt.uncertainty.hedging import hedged
 from carbonopt.uncertainty.measures import Budget, CVaR, largest_sum, tail_mean
@@ -134,7 +134,7 @@ def test_the_optimum_of_the_whole_program_is_between_bound_and_plan(
     risk: CVaR | Budget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Slot prices prove the bounds here, and not HiGHS as for small instances, so plans are sought by the risk."""
-    monkeypatch.setattr(signals, "solve", partial(co.solve, method="price"))
+    monkeypatch.setattr(ordinary, "solve", partial(co.solve, method="price"))
     made: list[co.Solution | None] = []
     monkeypatch.setattr(signals, "hedged", lambda *given: made.append(hedged(*given)) or made[-1])
     for seed in range(4):

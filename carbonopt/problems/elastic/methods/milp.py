@@ -54,7 +54,7 @@ def milp(instance: ElasticInstance, options: Options) -> Outcome:
     result = highs.solve(
         form.program,
         options,
-        start=None if first is None else _columns_of(form, instance, first),
+        start=None if first is None else column_values(form, instance, first),
         schedule_of=lambda values: form.schedule(values, instance),
         bound_error=(len(form.job), unit_rounding(instance)),
     )
@@ -105,7 +105,7 @@ def best_schedule(instance: ElasticInstance, *schedules: Schedule | None) -> Sch
     return best
 
 
-def _columns_of(form: ElasticProgram, instance: ElasticInstance, schedule: Schedule) -> FloatArray:
+def column_values(form: ElasticProgram, instance: ElasticInstance, schedule: Schedule) -> FloatArray:
     """Return the columns at which the program has `schedule`; HiGHS completes the rest."""
     job, slot, servers = levels_of(instance, schedule)
     table = np.zeros((len(instance.jobs), instance.time.slots), dtype=np.int64)

@@ -116,7 +116,7 @@ def branch(
     result = highs.solve(
         form.program,
         options,
-        start=None if best is None else _columns_of(form, best),
+        start=None if best is None else column_values(form, best),
         schedule_of=lambda values: form.schedule(values, instance),
         typical_cost=typical_cost(instance, value),
         bound_error=(len(instance.jobs), float(value.rounding().sum())),
@@ -155,7 +155,7 @@ def _first_rounding(
 
 def _improves(form: MospProgram, sign: float, values: FloatArray, best: PartialSchedule) -> bool:
     cost = form.program.arrays().cost
-    return bool(sign * (cost @ values) < sign * (cost @ _columns_of(form, best)))
+    return bool(sign * (cost @ values) < sign * (cost @ column_values(form, best)))
 
 
 @keeps_fixed
@@ -166,7 +166,7 @@ def lp(instance: MospInstance, options: Options) -> Outcome:
     return replace(outcome, info=info | outcome.info)
 
 
-def _columns_of(form: MospProgram, partial: PartialSchedule) -> FloatArray:
+def column_values(form: MospProgram, partial: PartialSchedule) -> FloatArray:
     """Return the column values that stand for the schedule in `partial`."""
     placements = form.placements
     values = np.zeros(form.program.columns)
