@@ -22,8 +22,8 @@ class ErrorForecast(Forecast):
 
     :math:`v_k = \sigma^2 (1 - \rho^{2k})` the variance of :math:`e_k`: the slot of the issue is known, the error is
     unbiased and multiplicative, an AR(1) process along the lead time, and reaches a relative standard deviation
-    of about :math:`\sigma`. As shocks become known, the forecasts of one slot converge to the truth (a
-    martingale model of forecast evolution).
+    of about :math:`\sigma`. As shocks become known, the forecasts of one slot converge to the truth. Backwards, from
+    the truth to earlier issues, they are a martingale: the mean of an earlier one is the next.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def test_a_signal_whose_plan_has_no_bound_leaves_the_plan(monkeypatch: pytest.Mo
     instance = from_dict(raw)
     scenarios = Scenarios(instance.carbon.zones, drawn)
     without = {"bound": None, "certificate": None}
-    monkeypatch.setattr("carbonopt.uncertainty.signals.solve", lambda *a, **k: replace(co.solve(*a, **k), **without))
+    monkeypatch.setattr("carbonopt.uncertainty.ordinary.solve", lambda *a, **k: replace(co.solve(*a, **k), **without))
     found = solve_under_risk(instance, scenarios, CVaR(0.5), method="signals", time_limit=None)
     assert (found.status, found.bound) == ("feasible", None)
     assert found.value is not None
