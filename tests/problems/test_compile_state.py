@@ -23,7 +23,7 @@ CASES = {
 }
 QUICK: dict[str, Any] = {
     "elastic": {"balance": {"sweeps": 100.0, "patience": 2}},
-    "mlcluster": {"follow": {"tries": 0}},
+    "mlcluster": {"repair": {"patience": 0.0}},
 }
 
 

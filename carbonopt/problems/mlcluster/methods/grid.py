@@ -16,7 +16,8 @@ from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.formulation.grid import build_grid, estimate_grid
-from carbonopt.problems.mlcluster.methods.price.method import Incumbent, price
+from carbonopt.problems.mlcluster.methods.price.incumbent import Incumbent
+from carbonopt.problems.mlcluster.methods.price.method import price
 
 
 @dataclass(frozen=True)

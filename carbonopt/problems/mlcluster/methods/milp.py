@@ -20,10 +20,10 @@ from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.formulation.program import build, estimate_size
 from carbonopt.problems.mlcluster.methods.price.bound import Proof, cells_of
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
+from carbonopt.problems.mlcluster.methods.price.incumbent import Incumbent
 from carbonopt.problems.mlcluster.methods.price.method import (
     COMPILE_SECONDS,
     PRICE_KERNELS,
-    Incumbent,
     price,
     price_steps,
     search_schedule,

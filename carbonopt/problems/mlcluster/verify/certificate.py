@@ -10,6 +10,14 @@ with w = w_J + nu, a_jt and b_jt the length and the beginning of the part of cel
 the shortest run, W_j the work that the checker asks for. A job's completion is never before the mean moment of
 its progress plus p_j / 2, since the last half of the work takes at least p_j / 2.
 
+With ``"restarts": true`` the last sum counts restarts, where completion times do not count (w = 0): it becomes
+
+    sum_j max over walks  sum_t a_jt (mu_j X_j(n_t) - w_c c_t dP_j(n_t) - lambda_t n_t) - sum_restarts mu_j X_j(n_t) R_j
+
+with a walk n_t from cell to cell, 0 for none, and a restart where n_t is neither 0 nor n_(t-1), but for the first run.
+It bounds schedules that change GPUs within cells, too: as a function of such a moment what a job gains is linear within
+a cell, so the moment can move to an edge, or until a run is empty. Runs that are shorter than their restart do no work.
+
 This shares no code with the methods that find prices. Every operation is rounded towards the safe side
 (`numpy.nextafter` after each), so the result holds in real arithmetic.
 """
@@ -46,7 +54,7 @@ def proven_bound(
     certificate
         ``{"kind": "lagrangian", "cells": k, "prices": [cell], "work_prices": [job], "budget_price": nu, ...}``:
         k cells a slot; prices in the objective's unit per GPU and minute, per minute of work on one GPU, and
-        per hour of completion time.
+        per hour of completion time. ``"restarts": true`` where the prices count restarts.
     info
         Not used.
 
@@ -75,7 +83,15 @@ def proven_bound(
     budget_price = float(prices_of({"budget_price": [certificate.get("budget_price")]}, "budget_price", 1)[0])
     if instance.limits.mean_jct_hours is None and budget_price > 0:
         raise InputError(Fault("certificate.budget_price", "must be 0: there is no JCT budget", shown(budget_price)))
-    value = _value(instance, cells, prices, work_prices, budget_price)
+    restarts = certificate.get("restarts", False)
+    if not isinstance(restarts, bool):
+        raise InputError(Fault("certificate.restarts", "must be true or false", shown(restarts)))
+    if restarts and (budget_price > 0 or instance.weights.jct_hours > 0):
+        raise InputError(Fault("certificate.restarts", "must be false: completion times count", shown(restarts)))
+    if restarts:
+        value = _value_with_restarts(instance, cells, prices, work_prices)
+    else:
+        value = _value(instance, cells, prices, work_prices, budget_price)
     return (math.inf if value > _most(instance) else value), ()
 
 
@@ -83,6 +99,7 @@ def proven_bound(
 class _Kind:
     """Jobs that scale alike: X(n) from above, its largest value, costs from below, and the ratio of the cheapest."""
 
+    gpus: IntArray
     speed: FloatArray
     fastest: float
     cost: FloatArray
@@ -128,6 +145,46 @@ def _value(
     return float(down(down(total - paid) - late))
 
 
+def _value_with_restarts(instance: MlClusterInstance, cells: int, prices: FloatArray, work_prices: FloatArray) -> float:
+    kinds, kind_of_job = _kinds(instance, cells, prices)
+    minutes = instance.slot_minutes / cells
+    gains, terms = [], []
+    for k, kind in enumerate(kinds):
+        jobs = np.flatnonzero(kind_of_job == k)
+        mu = work_prices[jobs]
+        restart = instance.scales.restart_minutes[instance.profile_of_job[jobs]]
+        arrival = instance.jobs.arrival_minutes[jobs]
+        gains += _best_walks(kind, mu, restart, arrival, minutes).tolist()
+        terms += down(mu * instance.jobs.required[jobs]).tolist()
+    paid = up(up(math.fsum(prices)) * up(instance.cluster.gpus * up(minutes)))
+    return float(down(down(down(math.fsum(terms)) - up(math.fsum(gains))) - paid))
+
+
+def _best_walks(
+    kind: _Kind, work_prices: FloatArray, restart: FloatArray, arrival: FloatArray, minutes: float
+) -> FloatArray:
+    """Return what jobs of a kind gain by their best walks at most, shape (N,)."""
+    worth = work_prices[:, None] * kind.speed
+    lost = np.maximum(0.0, down(down(worth) * restart[:, None]))
+    worth = up(worth)
+    running = np.full(worth.shape, -np.inf)
+    paused = np.full((len(work_prices), 1), -np.inf)
+    best = np.zeros(len(work_prices))
+    for t, cost in enumerate(kind.cost):
+        begin, end = np.maximum(t * minutes, arrival), (t + 1) * minutes
+        longest = np.maximum(0.0, up(up(end) - down(begin)))[:, None]
+        shortest = np.maximum(0.0, down(down(end) - up(begin)))[:, None]
+        rate = up(worth - cost)
+        gain = up(np.where(rate > 0, rate * longest, rate * shortest))
+        before = np.maximum(paused, running.max(axis=1, keepdims=True))
+        there = longest > 0  # nothing runs before the arrival
+        reached = np.maximum(np.maximum(running, 0.0), up(before - lost))
+        running = np.where(there, up(reached + gain), running)
+        paused = before
+        best = np.maximum(best, running.max(axis=1))
+    return best
+
+
 def _most(instance: MlClusterInstance) -> float:
     """Return more than any schedule within the limits costs: every GPU at its most, and the latest completions."""
     limit = instance.limits.mean_jct_hours
@@ -155,5 +212,5 @@ def _kinds(instance: MlClusterInstance, cells: int, prices: FloatArray) -> tuple
         speed = profile.throughput[gpus - 1]
         cost = down(down(carbon[:, None] * added) + down(prices[:, None] * gpus))
         ratio = (cost / speed).min(axis=1) * (1 - 1e-12)
-        kinds.append(_Kind(speed, float(speed.max()), cost, ratio))
+        kinds.append(_Kind(gpus, speed, float(speed.max()), cost, ratio))
     return kinds, np.asarray(kind_of_job.reshape(-1), dtype=np.int64)

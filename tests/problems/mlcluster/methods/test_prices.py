@@ -31,6 +31,7 @@ from carbonopt.problems.mlcluster.methods.price.bound import ascend
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.follow import follow_prices
 from carbonopt.problems.mlcluster.methods.price.method import price
+from carbonopt.problems.mlcluster.methods.price.parameters import PriceParameters, RepairParameters
 from carbonopt.problems.mlcluster.online.base import FirstCome
 from carbonopt.problems.mlcluster.online.run import schedule_in_time, simulate
 from carbonopt.problems.mlcluster.verify.certificate import proven_bound
@@ -47,8 +48,6 @@ OPTIMA = {
     "gpushift": 0.1, "gpuqueue": 0.3, "twogpus": 0.2, "jctbudget": 0.4, "gpurestart": 0.2, "idlegpus": 0.06,
     "jctweight": 0.5,
 }  # fmt: skip
-BOUNDS = {"gpurestart": 0.15}
-"""Where the relaxation is known by hand and is not the optimum."""
 
 
 def solved(instance: MlClusterInstance) -> tuple[float, float]:
@@ -66,9 +65,7 @@ def test_by_hand(name: str) -> None:
     bound, objective = solved(from_dict(tiny[name]))
     assert objective == pytest.approx(OPTIMA[name], rel=1e-6)
     assert bound <= OPTIMA[name] * (1 + 1e-9)
-    if name in BOUNDS:
-        assert bound == pytest.approx(BOUNDS[name], rel=1e-4)
-    elif name not in ("jctbudget", "jctweight"):
+    if name not in ("jctbudget", "jctweight"):
         assert bound == pytest.approx(OPTIMA[name], rel=1e-4)
 
 
@@ -144,6 +141,7 @@ WRONG = {
     "prices": ({"prices": [1.0]}, "certificate.prices: must be 2 numbers from 0 to 1e+30"),
     "below zero": ({"work_prices": [-1.0]}, "certificate.work_prices: must be 1 numbers from 0 to 1e+30"),
     "budget": ({"budget_price": 1.0}, "certificate.budget_price = 1.0: must be 0: there is no JCT budget"),
+    "restarts": ({"restarts": 1}, "certificate.restarts = 1: must be true or false"),
 }
 
 
@@ -327,12 +325,13 @@ def test_where_there_is_no_time_to_compile_loops_run_as_python(monkeypatch: pyte
     def refuse(_: Kernel[..., Any]) -> None:
         raise AssertionError("a kernel is compiled")
 
-    usual = price(TestParameters.instance, Options(time_limit=None))
+    params = PriceParameters(repair=RepairParameters(patience=2))
+    usual = price(TestParameters.instance, Options(time_limit=None, params=params))
     monkeypatch.setattr(Kernel, "is_ready", False)
     monkeypatch.setattr(Kernel, "machine", property(refuse))
     monkeypatch.setattr(method, "COMPILE_SECONDS", inf)
     monkeypatch.setattr(method, "price_steps", lambda *_: inf)
-    found = price(TestParameters.instance, Options(time_limit=1e6))
+    found = price(TestParameters.instance, Options(time_limit=1e6, params=params))
     assert found.schedule == usual.schedule
     assert found.bound == pytest.approx(usual.bound)
     assert found.certificate is not None

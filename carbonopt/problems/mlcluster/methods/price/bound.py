@@ -37,6 +37,8 @@ class Proof:
         On the objective of every schedule.
     info
         How they were found.
+    restarts
+        Whether the bound counts restarts.
     """
 
     coefficients: CellCoefficients
@@ -45,6 +47,7 @@ class Proof:
     work_prices: FloatArray
     bound: float
     info: dict[str, Any]
+    restarts: bool = False
 
     @property
     def delay_price(self) -> float:
@@ -53,7 +56,9 @@ class Proof:
 
     def certificate(self) -> dict[str, Any]:
         """Return what proves the bound without a solver."""
-        return certificate(self.coefficients.cells, self.prices, self.work_prices, self.budget_price, self.bound)
+        prices = (self.prices, self.work_prices, self.budget_price)
+        counted = {"restarts": True} if self.restarts else {}
+        return certificate(self.coefficients.cells, *prices, self.bound) | counted
 
 
 def certificate(

@@ -8,36 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Self
 
 import numpy as np
 
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options, Schedule
-from carbonopt.core.solution import Outcome, relative_gap
+from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
-from carbonopt.problems.mlcluster import PROBLEM
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.bound import Proof, ascend, ceiling, cells_of, pricing_steps
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.follow import PricePolicy, follow_prices
+from carbonopt.problems.mlcluster.methods.price.improve import improve
+from carbonopt.problems.mlcluster.methods.price.incumbent import Incumbent
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
 from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
-from carbonopt.problems.mlcluster.online.run import schedule_in_time
-from carbonopt.problems.mlcluster.verify.check import check
-from carbonopt.simulation import make_policy
+from carbonopt.problems.mlcluster.methods.price.path import best_path
+from carbonopt.problems.mlcluster.methods.price.restarts import count_restarts
 
-PRICE_KERNELS = (cover, soft_cover)
+PRICE_KERNELS = (cover, soft_cover, best_path)
 """Kernels that take long to compile."""
 COMPILE_SECONDS = 7.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
 PRICINGS = 300.0
 """Rough number of times that all jobs are priced: by it `price_steps` guesses the work."""
-FIRST_RULES = ("fixed-1", "green")
 RULES = ("fixed-2", "tiresias")
-"""Policies whose schedule is the incumbent before there are prices; and those tried if there is still none at last."""
+"""Policies that are tried if there is still no schedule at last."""
 
 
 def price_steps(instance: MlClusterInstance, params: BoundParameters) -> float:
@@ -69,6 +67,8 @@ def _price(instance: MlClusterInstance, options: Options) -> Outcome:
     incumbent = Incumbent.early(instance, options)
     _prepare_loops(instance, options)
     proof = ascend(instance, options)
+    if proof.bound <= ceiling(instance):
+        proof = count_restarts(proof, options)
     if proof.bound > ceiling(instance):
         return Outcome(Status.INFEASIBLE, certificate=proof.certificate(), info=proof.info)
     options.report(bound=proof.bound, certificate=proof.certificate)
@@ -96,15 +96,15 @@ def search_schedule(
     params = options.parameters(PriceParameters).follow
     for follower in _tightened(instance, options, proof, best):
         _follow_in_time(follower, options, best)
-    _explore(proof, options, best)
     if best.schedule is None:
         for haste in params.hastes:  # completion times may exceed the budget by less
             best.offer(follow_prices(proof, options, haste=haste) if options.remaining > 0 else None)
         best.follow_rules(RULES)
+    told = improve(proof, options, best)
     status = Status.FEASIBLE if best.schedule is not None else Status.UNKNOWN
     if options.remaining <= 0:
         status = Status.TIME_LIMIT
-    return Outcome(status, best.schedule, proof.bound, proof.certificate(), dict(proof.info))
+    return Outcome(status, best.schedule, proof.bound, proof.certificate(), {**proof.info, **told})
 
 
 def _follow_in_time(proof: Proof, options: Options, best: Incumbent) -> None:
@@ -127,31 +127,6 @@ def _follow_in_time(proof: Proof, options: Options, best: Incumbent) -> None:
             return
 
 
-def _explore(proof: Proof, options: Options, best: Incumbent) -> None:
-    """Follow prices that are changed at random, each time from those of the best schedule so far.
-
-    At the prices of the bound many jobs want the same cells. Which of them get their way is chance: others are tried.
-    """
-    params = options.parameters(PriceParameters).follow
-    rng = np.random.default_rng(options.seed)
-    premium = params.premiums[0]
-    center = proof
-    for _ in range(params.tries):
-        if options.remaining <= 0 or best.is_within(proof.bound):
-            return
-        tried = replace(
-            center,
-            prices=center.prices * np.exp(params.noise * rng.normal(size=center.prices.shape)),
-            work_prices=center.work_prices * np.exp(params.noise * rng.normal(size=center.work_prices.shape)),
-        )
-        other_premium = premium * float(np.exp(params.premium_noise * rng.normal()))
-        before = best.objective
-        best.offer(follow_prices(tried, options, other_premium))
-        if best.objective < before:
-            center = tried
-            premium = other_premium
-
-
 def _tightened(instance: MlClusterInstance, options: Options, proof: Proof, best: Incumbent) -> Iterator[Proof]:
     """Yield prices for smaller and smaller budgets, as long as schedules exceed the true one."""
     yield proof
@@ -168,46 +143,3 @@ def _tightened(instance: MlClusterInstance, options: Options, proof: Proof, best
         silent = replace(options, callback=None)  # bounds for a smaller budget are none for the true one
         proof = ascend(instance.with_objective(limits=Limits(budget)), silent, proof)
         yield proof
-
-
-class Incumbent:
-    """The best schedule so far."""
-
-    def __init__(self, instance: MlClusterInstance, options: Options) -> None:
-        self.instance, self.options = instance, options
-        self.schedule: Schedule | None = None
-        self.objective = float("inf")
-        self.mean_jct: float | None = None
-
-    @classmethod
-    def early(cls, instance: MlClusterInstance, options: Options) -> Self:
-        """Return the user's start, or else what a simple rule does: something to have before there are prices."""
-        incumbent = cls(instance, options)
-        incumbent.offer(options.start)
-        incumbent.follow_rules(FIRST_RULES)
-        return incumbent
-
-    def offer(self, schedule: Schedule | None, close: bool = False) -> None:
-        """Keep a schedule if it is feasible and better; note the least mean completion time of `close` ones."""
-        if schedule is None:
-            return
-        report = check(self.instance, schedule)
-        if report.objective is None:
-            return
-        if close:
-            found = report.metrics["mean_jct_hours"]
-            self.mean_jct = found if self.mean_jct is None else min(self.mean_jct, found)
-        if not report.violations and report.objective < self.objective:
-            self.schedule, self.objective = schedule, report.objective
-            self.options.report(incumbent=self.objective, schedule=lambda: schedule)
-
-    def is_within(self, bound: float) -> bool:
-        """Whether the schedule is as close to the bound as the options ask."""
-        gap = relative_gap(self.objective, bound) if self.schedule is not None else None
-        return gap is not None and gap <= self.options.mip_rel_gap
-
-    def follow_rules(self, rules: tuple[str, ...]) -> None:
-        """Offer what simple policies do, as long as there is time and nothing to keep."""
-        for rule in rules:
-            if self.schedule is None and self.options.remaining > 0:
-                self.offer(schedule_in_time(self.instance, make_policy(PROBLEM, rule), self.options))

@@ -33,6 +33,12 @@ class BoundParameters(Parameters):
         Cells into which a slot is cut where completion times count. More tell completion times better.
     fine_size
         Jobs times cells up to which slots are cut so.
+    restart_steps
+        Subgradient steps of the prices once restarts are counted. They are counted where completion times are not.
+    restart_gap
+        Distance to the optimum that the first of these steps assume, relative.
+    restart_size
+        Jobs times cells times numbers of GPUs up to which restarts are counted.
     """
 
     time_share: float = number(0.7, above=0, most=1)
@@ -46,6 +52,9 @@ class BoundParameters(Parameters):
     subgradient_gap: float = number(1e-4, above=0)
     fine_cells: int = number(4, least=1)
     fine_size: float = number(2e6, least=0)
+    restart_steps: int = number(100, least=0)
+    restart_gap: float = number(0.01, above=0)
+    restart_size: float = number(2e7, least=0)
 
 
 @dataclass(frozen=True)
@@ -65,10 +74,6 @@ class FollowParameters(Parameters):
         Mean completion time, over its budget, that is close enough.
     most_passed
         Jobs that were left over and do not fit, which are passed over at most. More fill GPUs better, more slowly.
-    tries
-        Schedules that follow prices changed at random, at most.
-    noise, premium_noise
-        Standard deviation of the natural logarithm of these changes: of prices, and of the premium.
     """
 
     premiums: tuple[float, ...] = number((1.0, 2.0, 0.5), least=0)
@@ -76,9 +81,41 @@ class FollowParameters(Parameters):
     budget_rounds: int = number(6, least=0)
     budget_use: float = number(0.995, above=0, most=1)
     most_passed: int = number(64, least=0)
-    tries: int = number(60, least=0)
-    noise: float = number(5e-4, least=0)
-    premium_noise: float = number(0.1, least=0)
+
+
+@dataclass(frozen=True)
+class RepairParameters(Parameters):
+    """The search that takes a few jobs out of a schedule and puts them back.
+
+    Parameters
+    ----------
+    most_jobs
+        That are taken out at a time.
+    patience
+        Rounds a job without a better schedule, after which the search has converged.
+    temperature
+        By how much a round may raise the objective, relative to the bound, usually. It falls to 0 while nothing better
+        is found, and starts anew with the next better schedule.
+    price_share
+        Largest share of the prices of GPU time that a job pays when it is put back.
+    free_share
+        Of rounds whose jobs pay no price.
+    noise
+        Standard deviation of the natural logarithm of changes of prices, from cell to cell.
+    uniform_share
+        Of rounds that begin with any job alike; the others begin with one that costs much.
+    reach_minutes
+        Beside a run of the first job: runs within it make others likely to be taken out, too.
+    """
+
+    most_jobs: int = number(2, least=1)
+    patience: float = number(20.0, least=0)
+    temperature: float = number(3e-5, least=0)
+    price_share: float = number(1.1, least=0)
+    free_share: float = number(0.3, least=0, most=1)
+    noise: float = number(0.1, least=0)
+    uniform_share: float = number(0.5, least=0, most=1)
+    reach_minutes: float = number(60.0, least=0)
 
 
 @dataclass(frozen=True)
@@ -91,7 +128,10 @@ class PriceParameters(Parameters):
         Of the search for prices.
     follow
         Of the schedules that follow them.
+    repair
+        Of the search that makes these better.
     """
 
     bound: BoundParameters = field(default_factory=BoundParameters)
     follow: FollowParameters = field(default_factory=FollowParameters)
+    repair: RepairParameters = field(default_factory=RepairParameters)

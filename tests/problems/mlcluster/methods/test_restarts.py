@@ -1,0 +1,130 @@
+"""Walks with restarts, the bound that counts them, and the search that puts jobs back."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.algorithms.kernel import loops
+from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import InputError
+from carbonopt.core.options import Options
+from carbonopt.problems.mlcluster.data.generate import generate
+from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
+from carbonopt.problems.mlcluster.data.settings import Weights
+from carbonopt.problems.mlcluster.methods.price.bound import ascend
+from carbonopt.problems.mlcluster.methods.price.path import Stretches, best_path, break_paths
+from carbonopt.problems.mlcluster.methods.price.restarts import count_restarts
+from carbonopt.problems.mlcluster.verify.certificate import proven_bound
+
+RESTART = 3.0
+
+
+def drawn(seed: int, stretches: int = 5) -> tuple[Stretches, FloatArray, FloatArray]:
+    """Return stretches, speeds and watts on up to two GPUs."""
+    rng = np.random.default_rng(seed)
+    over = Stretches(
+        rng.uniform(0.1, 1, stretches),
+        rng.uniform(0, 0.3, stretches),
+        rng.uniform(1, 20, stretches),
+        rng.integers(0, 4, stretches),
+        np.sort(rng.uniform(0, 2, stretches)),
+    )
+    return over, np.array([1.0, rng.uniform(1, 2)]), np.array([1.0, rng.uniform(1, 3)])
+
+
+def all_walks(over: Stretches, speed: FloatArray, watts: FloatArray) -> list[tuple[float, float]]:
+    """Return work and cost of every walk that has room."""
+    walks = []
+    for gpus in product(range(3), repeat=len(over.length)):
+        if any(n > free for n, free in zip(gpus, over.free, strict=True)):
+            continue
+        work, cost, before, ran = 0.0, 0.0, 0, False
+        for e, n in enumerate(gpus):
+            if n:
+                again = ran and n != before
+                work += speed[n - 1] * (over.length[e] - RESTART * again)
+                cost += (over.carbon[e] * watts[n - 1] + over.price[e] * n) * over.length[e]
+                ran = True
+            before = n
+        last = max((e for e, n in enumerate(gpus) if n), default=None)
+        walks.append((work, cost + (0.0 if last is None else over.late[last])))
+    return walks
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_walk_is_the_best_of_all(seed: int) -> None:
+    over, speed, watts = drawn(seed)
+    gpus = np.zeros(len(over.length), dtype=np.int64)
+    with loops(steps=0):
+        for mu in (0.3, 0.8, 2.0):
+            work, cost = best_path(mu, over, speed, watts, RESTART, gpus)
+            assert mu * work - cost == pytest.approx(max(mu * w - c for w, c in all_walks(over, speed, watts)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_at_the_break_price_both_walks_are_best(seed: int) -> None:
+    over, speed, watts = drawn(seed)
+    walks = all_walks(over, speed, watts)
+    need = 0.6 * max(w for w, _ in walks)
+    with loops(steps=0):
+        mu, low, high = break_paths(need, 0.1, over, speed, watts, RESTART, 1e6)
+    assert high is not None
+    assert low.work < need <= high.work
+    best = max(mu * w - c for w, c in walks)
+    assert mu * low.work - low.cost == pytest.approx(best)
+    assert mu * high.work - high.cost == pytest.approx(best)
+
+
+def heavy(jobs: int = 12) -> MlClusterInstance:
+    return generate(jobs=jobs, gpus=8, workload="supercomputer", arrival_hours=10, drain_hours=30, seed=3)
+
+
+def test_restarts_raise_the_bound_and_the_certificate_proves_it() -> None:
+    instance = heavy()
+    options = Options(time_limit=None)
+    without = ascend(instance, options)
+    counted = count_restarts(without, options)
+    assert counted.restarts
+    assert counted.bound > without.bound * 1.0005
+    proven, assumes = proven_bound(instance, counted.certificate(), {})
+    assert (proven, assumes) == (pytest.approx(counted.bound, rel=1e-9), ())
+    assert proven is not None
+    assert proven >= counted.bound
+    left_out, _ = proven_bound(instance, counted.certificate() | {"restarts": False}, {})
+    assert left_out is not None
+    assert left_out < without.bound
+
+
+def test_restarts_are_left_out_where_completion_times_count() -> None:
+    instance = heavy().with_objective(Weights(1, 0.01))
+    options = Options(time_limit=None)
+    proof = ascend(instance, options)
+    assert count_restarts(proof, options) is proof
+    with pytest.raises(InputError, match="restarts = true: must be false: completion times count"):
+        proven_bound(instance, proof.certificate() | {"restarts": True}, {})
+
+
+def test_jobs_put_back_make_the_schedule_better() -> None:
+    instance = heavy()
+    without = co.solve(instance, "price", work_limit=1, params={"repair": {"patience": 0.0}})
+    found = co.solve(instance, "price", work_limit=1, params={"repair": {"patience": 10.0}})
+    assert found.info["rounds"] > 100
+    assert found.bound is not None
+    assert found.bound <= found.objective < without.objective * 0.999
+    assert found.columns == co.solve(instance, "price", work_limit=1, params={"repair": {"patience": 10.0}}).columns
+
+
+def test_a_budget_of_completion_times_is_kept() -> None:
+    instance = generate(jobs=12, gpus=4, arrival_hours=4, max_gpus=4, drain_hours=30, mean_jct_hours=5.0, seed=5)
+    found = co.solve(instance, "price", work_limit=1, params={"repair": {"patience": 5.0}})
+    assert found.metrics["mean_jct_hours"] <= 5.0
+    assert co.check(instance, found).feasible
+
+
+def test_a_search_that_finds_nothing_better_says_so() -> None:
+    found = co.solve(heavy(3), "price", work_limit=20, mip_rel_gap=0, params={"repair": {"patience": 3.0}})
+    assert found.info["converged"]
