@@ -92,6 +92,16 @@ class CliqueParameters(Parameters):
         Nodes of this tree, at most: without a time limit it may have no end.
     search_time_share
         Share of the remaining time that the search may take before that.
+    large_shares
+        Numbers of large jobs that come first, one after the other until there is a schedule [jobs that count].
+    large_time_share, large_columns
+        Share of the remaining time that each of these may take, and places of least excess that are tried.
+    neighbourhoods_time_share, most_neighbourhoods
+        Share of the remaining time that neighbourhoods may take after that, and how many there are.
+    neighbourhood_time_share
+        Share of that which one neighbourhood may take.
+    neighbourhood_columns, neighbourhood_nodes
+        Places of the first neighbourhood, about, and nodes of its tree. Later ones grow where trees end early.
     """
 
     time_share: float = number(0.3, above=0, most=1)
@@ -102,7 +112,15 @@ class CliqueParameters(Parameters):
     most_new: int = number(3_000, least=1)
     most_places_of_tree: int = number(40_000, least=0)
     most_nodes: int = number(500, least=1)
-    search_time_share: float = number(0.4, above=0, most=1)
+    search_time_share: float = number(0.1, above=0, most=1)
+    large_shares: tuple[float, ...] = number((0.5, 1.0), above=0)
+    large_time_share: float = number(0.35, above=0, most=1)
+    large_columns: int = number(2_500, least=1)
+    neighbourhoods_time_share: float = number(0.5, above=0, most=1)
+    most_neighbourhoods: int = number(200, least=0)
+    neighbourhood_time_share: float = number(0.15, above=0, most=1)
+    neighbourhood_columns: int = number(1_500, least=1)
+    neighbourhood_nodes: int = number(20, least=1)
 
 
 @dataclass(frozen=True)

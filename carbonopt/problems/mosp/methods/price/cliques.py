@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
@@ -27,7 +27,6 @@ from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix
 from carbonopt.problems.mosp.formulation.program import Placements, count_starts, possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
-from carbonopt.problems.mosp.methods.price.exact import Closed
 
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
@@ -107,12 +106,11 @@ class CliqueBound:
         self.cliques: list[Clique] = []
         self.members: list[IntArray] = []
         self.proof = self._proof(prices, np.zeros(0))
-        self.columns = self.proof.excess <= self._most_excess()
+        self.columns = self.proof.excess <= self.least_excess(params.most_columns)
         self.starts = np.zeros(self.row.shape)
 
-    def _most_excess(self) -> float:
-        """Return the excess below which there are as many places as the program may begin with."""
-        most = self.params.most_columns
+    def least_excess(self, most: int) -> float:
+        """Return the excess below which there are so many places."""
         if len(self.cost) <= most:
             return np.inf
         return float(np.partition(self.proof.excess, most)[most])
@@ -167,13 +165,13 @@ class CliqueBound:
             self.members.append(members[members >= 0])
         return bool(cliques) or self.is_extended
 
-    def program(self, integer: bool = False) -> Program:
-        """Return the program over the columns that it has."""
+    def program(self, columns: BoolArray, whole: BoolArray) -> Program:
+        """Return the program over some places; jobs that are `whole`, shape (N,), run in one place or not at all."""
         instance = self.instance
-        chosen = np.flatnonzero(self.columns)
+        chosen = np.flatnonzero(columns)
         job, cluster, start = (part[chosen] for part in (self.places.job, self.places.cluster, self.places.start))
         program = Program("cliques")
-        x = program.add_variables("x", len(chosen), upper=1.0, cost=self.cost[chosen], integer=integer)
+        x = program.add_variables("x", len(chosen), upper=1.0, cost=self.cost[chosen], integer=whole[job])
         every = program.add_rows("jobs", len(instance.jobs), lower=1.0, upper=1.0)
         program.add_entries(every.start + job, x.index, 1.0)
         if np.isfinite(self.rejection_cost):
@@ -189,7 +187,7 @@ class CliqueBound:
             program.add_entries(rows.start + at, column, np.repeat(instance.jobs.demand[job, r], length))
         if self.cliques:
             cuts = program.add_rows("cliques", len(self.cliques), upper=1.0)
-            of = np.full(len(self.columns), -1, dtype=np.int64)
+            of = np.full(len(columns), -1, dtype=np.int64)
             of[chosen] = x.index
             members = of[np.concatenate(self.members)]
             row = np.repeat(cuts.index, [len(members) for members in self.members])
@@ -198,7 +196,7 @@ class CliqueBound:
 
     def _solve(self, options: Options) -> bool:
         """Solve the program and prove what its prices prove; return whether there is more to do."""
-        program = self.program()
+        program = self.program(self.columns, np.zeros(len(self.instance.jobs), dtype=np.bool_))
         result = highs.solve(program, replace(options, callback=None), tolerance=TOLERANCE)
         if result.status is Status.INFEASIBLE and not self.columns.all():
             self.columns[:] = True
@@ -227,59 +225,8 @@ class CliqueBound:
         self.columns |= missing
         return True
 
-    def close(self, known: tuple[IntArray, float] | None, options: Options) -> Closed:
-        """Let HiGHS branch over the places that the prices do not rule out.
-
-        Parameters
-        ----------
-        known
-            Place of each job, cluster x T + start, in the best schedule, and its cost; None where there is none.
-        options
-            Of the run.
-
-        Returns
-        -------
-        Closed
-            What HiGHS says of it.
-        """
-        places = self.places
-        most = np.inf
-        if known is not None:
-            most = known[1] - self.proof.bound + 2 * self.rounding + FLOAT_ERROR * abs(known[1])
-        self.columns = self.proof.excess <= most
-        of_place = np.full(len(self.columns), -1, dtype=np.int64)
-        if known is not None:
-            job = np.flatnonzero(known[0] >= 0)
-            slots = self.row.shape[2]
-            taken = self.row[job, known[0][job] // slots, known[0][job] % slots]
-            self.columns[taken] = True
-        self._keep_priced()
-        program = self.program(integer=True)
-        chosen = np.flatnonzero(self.columns)
-        of_place[chosen] = np.arange(len(chosen))
-        start = None
-        if known is not None:
-            start = np.zeros(program.columns)
-            start[of_place[taken]] = 1.0
-            if np.isfinite(self.rejection_cost):
-                start[len(chosen) :] = known[0] < 0
-        typical = abs(self.proof.bound) / len(self.instance.jobs) or 1.0
-        wrong = (len(self.instance.jobs), self.rounding)
-        limits = {"mip_max_nodes": self.params.most_nodes} | dict(options.solver_options)
-        silent = replace(options, callback=None, solver_options=limits)
-        result = highs.solve(program, silent, start=start, typical_cost=typical, bound_error=wrong)
-        place = None
-        if result.values is not None:
-            place = np.full(len(self.instance.jobs), -1, dtype=np.int64)
-            runs = chosen[result.values[: len(chosen)] > 0.5]
-            place[places.job[runs]] = places.cluster[runs] * self.row.shape[2] + places.start[runs]
-        bound = result.bound
-        if bound is not None and known is not None:
-            bound = min(bound, known[1])  # what costs more than the best schedule is not in the program
-        return Closed(result.status, result.info, place, bound)
-
-    def _keep_priced(self) -> None:
-        """Drop the cliques that the best bound does without: they make the tree slower."""
+    def keep_priced(self) -> None:
+        """Drop the cliques that the best bound does without: they make a tree slower."""
         priced = {id(clique) for clique in self.proof.cliques}
         kept = [c for c, clique in enumerate(self.cliques) if id(clique) in priced]
         self.cliques = [self.cliques[c] for c in kept]

@@ -99,13 +99,13 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     solver.add_cliques()
     if few or (beams and small):
         solver.search(options.part(params.search.small_time_share), params.search.small_moves_per_job)
+    elif solver.branches_on_cliques:
+        solver.search(options.part(params.cliques.search_time_share))
+        info = solver.branch_on_cliques(info)
     elif beams and solver.rejects:
         solver.search(options.part(params.search.rejecting_time_share))
     elif beams:
         solver.search(options.part(params.search.time_share))
-    if solver.branches_on_cliques:
-        solver.search(options.part(params.cliques.search_time_share))
-        info = solver.branch_on_cliques(info)
     if beams and not few:
         solver.cut()
     if beams and (small or not few):

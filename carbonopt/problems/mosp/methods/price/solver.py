@@ -17,6 +17,7 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.methods.price.beam.improve import Improver
 from carbonopt.problems.mosp.methods.price.bound import Proof
+from carbonopt.problems.mosp.methods.price.clique_tree import CliqueTree
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.exact import Closed, close_gap
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
@@ -344,29 +345,43 @@ class Solver:
         return cliques is not None and len(cliques.cost) <= self.params.cliques.most_places_of_tree
 
     def branch_on_cliques(self, info: dict[str, Any]) -> dict[str, Any]:
-        """Let HiGHS branch over the places that prices of cliques do not rule out; return what it says of it."""
+        """Let HiGHS search, and branch, over places of low excess with cliques; return what it says of it."""
         cliques = self.proof.cliques
         if cliques is None or self.closed or self.options.remaining == 0:
             return info
-        known = (self.state.best, self.state.best_total) if self.complete else None
-        closed = cliques.close(known, self.options)
-        if closed.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+        tree = CliqueTree(cliques, self.options)
+        largest = np.argsort(-self.empty.jobs.work, kind="stable")
+        _, count = self.dual.jobs_that_count(self.proof.prices)
+        for found in tree.search(self._known, largest, count, self.options):
+            self._take(found)
+            if self.closed:
+                break
+        if self.closed or self.options.remaining == 0:
+            return info
+        closed = tree.close(self._known(), self.options)
         if closed.bound is not None:
             self.proof.tree = max(self.proof.tree, closed.bound)
         self._take(closed)
-        self.report()
+        self.report(improved=False)
         return info | closed.info
+
+    def _known(self) -> tuple[IntArray, float] | None:
+        """Return the place of each job in the best schedule, and its cost; None where there is none."""
+        return (np.array(self.state.best), self.state.best_total) if self.complete else None
 
     def _take(self, closed: Closed) -> None:
         """Take the schedule that HiGHS has found, where it is better."""
-        if closed.place is not None:
-            found = at_places(self.empty, closed.place, self.dual, self.proof.prices)
-            if fits_capacity(found, self.empty) and found.best_total < self.state.best_total:
-                self.state = found
+        if closed.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if closed.place is None:
+            return
+        found = at_places(self.empty, closed.place, self.dual, self.proof.prices)
+        if fits_capacity(found, self.empty) and found.best_total < self.state.best_total:
+            self.state = found
+            self.report()
 
     def _close_gap(self, options: Options, **how: Any) -> Closed | None:
-        known = (self.state.best, self.state.best_total) if self.complete else None
+        known = self._known()
         rounding = float(self.value.rounding().sum())
         size = self.mean_cost  # of the costs that count
         closed = close_gap(self.dual, self.places, known, self.proof.price_bound, size, rounding, options, **how)
