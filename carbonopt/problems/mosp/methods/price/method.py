@@ -6,7 +6,8 @@
 3. A higher bound: where the relaxation rejects jobs, branches on how many; where few large jobs make most of the
    costs, cliques of starts that exclude each other.
 4. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
-   of moves is used. With cliques, HiGHS then branches over the places that their prices do not rule out.
+   of moves is used. With cliques, HiGHS then places large jobs first, searches neighbourhoods, and branches over the
+   places that the prices do not rule out.
 5. Where few places are left, HiGHS's cuts raise the bound.
 6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
    this leaves goes to HiGHS, without what the prices rule out.
