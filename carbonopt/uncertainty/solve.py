@@ -14,7 +14,7 @@ from carbonopt.core.options import Options, TimeLimit, seconds_of
 from carbonopt.core.solution import Solution, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.evaluate import evaluate
-from carbonopt.solve import solve
+from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.uncertainty import signals
 from carbonopt.uncertainty.costs import Linear, kept_bound, measured, objectives_of, require_linear
 from carbonopt.uncertainty.forms import columns_of, risk_form
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 METHODS = ("auto", "whole", "signals")
 WHOLE_COLUMNS = 5_000
 """`auto` gives programs of at most so many columns to HiGHS as they are."""
+AGAIN = 3
+"""Searches for the expectation that go on from the best plan, with other seeds."""
+FIRST_SHARE = 0.4
+"""Of the time or work, what the first one gets; the others divide the rest."""
 START_SHARE = 0.1
 """Of the time or work, what the plan for the expected signal gets, from which HiGHS starts on the whole program."""
 
@@ -142,23 +146,41 @@ def solve_under_risk(
     seconds = seconds_of(time_limit, work_limit)
     options = Options(seconds, mip_rel_gap, 0.0, seed, threads, verbose, solver_options=dict(solver_options or {}))
     options = replace(options, work_limit=work_limit)
-    expected = scenarios.instance(instance)
     if isinstance(risk, Expectation):
-        found = solve(
-            expected,
-            time_limit=time_limit,
-            work_limit=work_limit,
-            mip_rel_gap=mip_rel_gap,
-            seed=seed,
-            threads=threads,
-        )
-        options.work.units += found.work or 0.0
-        known = found if found.has_solution else None
-        told = _told(instance, scenarios, risk, found.status, found.bound, known, options)
-        return replace(told, signal=scenarios.mean, proof=found)
+        return _by_expectation(instance, scenarios, risk, options)
     if method == "signals" or (method == "auto" and columns_of(instance) > WHOLE_COLUMNS):
         return _by_signals(instance, scenarios, risk, options)
     return _whole(instance, scenarios, risk, options)
+
+
+def _by_expectation(instance: Linear, scenarios: Scenarios, risk: Expectation, options: Options) -> RiskSolution:
+    """Solve the ordinary instance; where it is large, then go on from the best plan with other seeds.
+
+    On 200 jobs, 40 units of work in one go left a gap of .56 %, 26 units in four parts one of .37 %.
+    """
+    case = scenarios.instance(instance)
+    is_large = isinstance(instance, MospInstance) and columns_of(instance) > WHOLE_COLUMNS
+    again = AGAIN if is_large and options.remaining < np.inf else 0
+    best = proof = solved(case, options, FIRST_SHARE if again else 1.0, options.mip_rel_gap)
+    status = proof.status
+    for number in range(1, again + 1):
+        if not best.has_solution or status in (Status.OPTIMAL, Status.INTERRUPTED) or options.remaining <= 0:
+            break
+        other = replace(options, seed=options.seed + number)
+        found = solved(case, other, 1 / (again + 1 - number), options.mip_rel_gap, best)
+        status = found.status
+        best = min(best, found, key=_objective)
+        proof = max(proof, found, key=_bound)
+    told = _told(instance, scenarios, risk, status, proof.bound, best if best.has_solution else None, options)
+    return replace(told, signal=scenarios.mean, proof=proof)
+
+
+def _objective(found: Solution) -> float:
+    return np.inf if found.objective is None else found.objective
+
+
+def _bound(found: Solution) -> float:
+    return -np.inf if found.bound is None else found.bound
 
 
 def _whole(instance: Linear, scenarios: Scenarios, risk: CVaR | Budget, options: Options) -> RiskSolution:

@@ -12,6 +12,7 @@ from carbonopt.uncertainty import solve
 from carbonopt.uncertainty.costs import Linear, measured
 from carbonopt.uncertainty.forms import risk_form
 from carbonopt.uncertainty.measures import Budget, CVaR, Expectation
+from carbonopt.uncertainty.ordinary import solved
 from carbonopt.uncertainty.scenarios import Scenarios
 from carbonopt.uncertainty.solve import solve_under_risk
 
@@ -53,3 +54,20 @@ def test_a_plan_is_no_worse_than_that_for_the_expected_signal(
     found = solve_under_risk(instance, scenarios, risk, method="whole", work_limit=0.1)
     known = solve_under_risk(instance, scenarios, Expectation(), work_limit=0.09)
     assert found.value <= measured(instance, scenarios, known.schedule, risk) * (1 + 1e-12)
+
+
+def test_the_expectation_goes_on_from_the_best_plan_with_other_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = co.generate("mosp", preset="bench", jobs=70, clusters=3, slots=30, seed=4)
+    factors = np.random.default_rng(3).uniform(0.5, 1.5, (4, *instance.carbon.g_per_kwh.shape))
+    scenarios = Scenarios(instance.carbon.zones, instance.carbon.g_per_kwh * factors)
+    monkeypatch.setattr(solve, "WHOLE_COLUMNS", 100)
+    answers: list[co.Solution] = []
+    monkeypatch.setattr(solve, "solved", lambda *given: answers.append(solved(*given)) or answers[-1])
+    found = solve_under_risk(instance, scenarios, Expectation(), work_limit=0.4, mip_rel_gap=0.0)
+    assert len(answers) == 1 + solve.AGAIN
+    values = [plan.objective for plan in answers]
+    assert found.value == pytest.approx(min(values), rel=1e-12)
+    assert all(later <= min(values[:k]) for k, later in enumerate(values) if k)
+    assert found.bound == pytest.approx(max(plan.bound for plan in answers), rel=1e-12)
+    assert found.proof.bound == max(plan.bound for plan in answers)
+    assert co.check(scenarios.instance(instance), found.proof).violations == ()
