@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from elastic_support import by_hand, random_instance, reference
 
+import carbonopt as co
 from carbonopt.core.options import Options, Progress
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import ElasticInstance
@@ -109,3 +110,16 @@ def test_fractional_capacity_by_slot() -> None:
     assert report.objective == pytest.approx(5.0)
     assert outcome.bound is not None
     assert outcome.bound <= 5.0
+
+
+def test_columns_are_generated_until_the_master_overloads_no_slot() -> None:
+    """Long jobs of many servers have so many plans that three masters are not enough."""
+    instance = co.generate("elastic", jobs=200, workload="supercomputer", seed=1)
+    assert isinstance(instance, ElasticInstance)
+    found = co.solve(instance, "price", work_limit=6)
+    assert found.status is Status.OPTIMAL
+    assert co.check(instance, found).feasible
+    early = co.solve(instance, "price", work_limit=3, params={"columns": {"far_gap": 10.0}, "balance": {"patience": 1}})
+    assert early.bound is not None
+    assert found.bound is not None
+    assert early.bound < 0.9 * found.bound

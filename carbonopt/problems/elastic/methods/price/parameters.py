@@ -118,7 +118,10 @@ class ColumnParameters(Parameters):
     rounds
         Master programs at most.
     patience
-        Rounds in which the bound hardly rises, after which it is left as it is.
+        Rounds in which the bound hardly rises, after which it is left as it is, once the master is near it.
+    far_gap
+        Relative gap between master and bound above which they are not near: long jobs have so many plans that the
+        first masters overload slots, at prices that say nothing.
     center_shares
         Shares of the best prices in the mixtures with the master's at which plans are priced. Each is one pricing of
         all jobs in a round.
@@ -139,8 +142,9 @@ class ColumnParameters(Parameters):
     """
 
     time_share: float = number(0.6, above=0, most=1)
-    rounds: int = number(40, least=1)
+    rounds: int = number(200, least=1)
     patience: int = number(3, least=1)
+    far_gap: float = number(0.01, least=0)
     center_shares: tuple[float, ...] = number((0.0, 0.5, 0.8, 0.95), least=0, below=1)
     first_perturbations: int = number(10, least=0)
     noise: float = number(0.2, least=0, below=1)

@@ -195,7 +195,8 @@ def generate(
             fresh += columns.add(level)
             best = found if found.value > best.value else best
         options.report(bound=best.value, certificate=best.certificate)
-        stalled = 0 if best.value > before + LITTLE * abs(before) else stalled + 1
+        far = value is not None and value - best.value > params.far_gap * abs(value)
+        stalled = 0 if far or best.value > before + LITTLE * abs(before) else stalled + 1
         closed = value is not None and value - best.value <= gap * abs(value)
         if closed or fresh == 0 or stalled == params.patience or options.remaining == 0:
             break
