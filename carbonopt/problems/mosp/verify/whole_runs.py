@@ -239,5 +239,5 @@ def _metrics(instance: MospInstance, runs: _Runs, load: FloatArray) -> dict[str,
         "peak_load_share": float(used_share.max()) if used_share.size else 0.0,
         "z1": float(np.divide(load, weight, out=np.zeros_like(load), where=weight > 0).sum()),
         "z2": float((1 / (1 + tardiness)).sum()),
-        "z3": float((1 / (1 + completion)).sum()),
+        "z3": float((1 / (1 + np.maximum(0.0, completion))).sum()),
     }

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 import carbonopt as co
@@ -112,3 +114,10 @@ def test_claims_without_ground(tiny):
     lp = co.solve(tiny["crowd"], "lp")
     stated = replace(lp, certificate=lp.certificate | {"bound": 1e6})
     assert "certificate" in names(co.check(tiny["crowd"], stated))
+
+
+def test_a_run_that_ends_before_the_beginning_has_numbers_all_the_same(tiny):
+    """Where a job ends at -1, 1 / (1 + end) has no value."""
+    report = check(tiny["crowd"], schedule(("x", "clean", -2), ("y", "clean", 1), ("z", "dirty", 1)))
+    assert not report.feasible
+    assert all(value is None or math.isfinite(value) for value in report.metrics.values())
