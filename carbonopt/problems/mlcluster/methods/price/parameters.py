@@ -54,7 +54,7 @@ class BoundParameters(Parameters):
     fine_size: float = number(2e6, least=0)
     restart_steps: int = number(100, least=0)
     restart_gap: float = number(0.01, above=0)
-    restart_size: float = number(2e7, least=0)
+    restart_size: float = number(5e6, least=0)
 
 
 @dataclass(frozen=True)
