@@ -117,7 +117,7 @@ class CliqueParameters(Parameters):
     large_time_share: float = number(0.35, above=0, most=1)
     large_columns: int = number(2_500, least=1)
     neighbourhoods_time_share: float = number(0.5, above=0, most=1)
-    most_neighbourhoods: int = number(200, least=0)
+    most_neighbourhoods: int = number(60, least=0)
     neighbourhood_time_share: float = number(0.15, above=0, most=1)
     neighbourhood_columns: int = number(1_500, least=1)
     neighbourhood_nodes: int = number(20, least=1)

@@ -98,11 +98,11 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     if jobs <= params.rejections.most_jobs:
         solver.count_rejections()
     solver.add_cliques()
-    if few or (beams and small):
-        solver.search(options.part(params.search.small_time_share), params.search.small_moves_per_job)
-    elif solver.branches_on_cliques:
+    if solver.branches_on_cliques:
         solver.search(options.part(params.cliques.search_time_share))
         info = solver.branch_on_cliques(info)
+    elif few or (beams and small):
+        solver.search(options.part(params.search.small_time_share), params.search.small_moves_per_job)
     elif beams and solver.rejects:
         solver.search(options.part(params.search.rejecting_time_share))
     elif beams:
