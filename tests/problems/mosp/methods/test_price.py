@@ -280,7 +280,8 @@ def test_no_incomplete_schedule_replaces_a_complete_one():
     rng = np.random.default_rng(0)
     small = [(0, int(rng.integers(1, 4)), 0, round(float(rng.uniform(1.5, 4)), 2)) for _ in range(75)]
     instance = from_dict(raw_of([10.0] * 15 + [9.0] * 55, [(0, 15, 15, 10.0), *small]))
-    params = {"search": {"moves_per_job": 2_000}, "cliques": {"most_nodes": 5, "most_neighbourhoods": 2}}
+    cliques = {"most_nodes": 5, "most_neighbourhoods": 1, "large_columns": 300}
+    params = {"search": {"moves_per_job": 2_000}, "cliques": cliques}
     solution = co.solve(instance, "price", time_limit=None, params=params)
     assert solution.has_solution
     assert co.check(instance, solution).feasible
