@@ -117,7 +117,7 @@ def test_risk_says_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_archive(ForecastArchive("DE", night.time, np.array([0]), np.array([[[300.0, 200.0, 400.0]]])), "de.csv")
     quick = ("risk", "night.json", "--forecast", "de.csv", "--measure", "expectation", "-t", SOON, "--json")
     assert json.loads(run(*quick).stdout)["rows"][0]["without_loops"] is False
-    monkeypatch.setattr("carbonopt.uncertainty.solve.solve", lambda case, **given: co.solve(case, "price", **given))
+    monkeypatch.setattr("carbonopt.uncertainty.ordinary.solve", lambda case, **given: co.solve(case, "price", **given))
     assert json.loads(run(*quick, "-o", "t.md").stdout)["rows"][0]["without_loops"] is True
     assert "| expectation (loops not compiled) |" in Path("t.md").read_text()
 

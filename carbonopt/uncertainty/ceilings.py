@@ -40,7 +40,8 @@ ROUNDING = 1e-9
 def lowered(instance: MospInstance, scenarios: Scenarios, ceiling: float) -> MospInstance:
     """Return the instance under the expected signal, with capacities that let no pair add more than the ceiling.
 
-    All clusters of a zone give up the same share of their capacity. Where demands are whole, so is what is left.
+    All clusters of a zone give up the same share of their capacity. Where demands are whole, so is what is left. What
+    is left is nothing where no job fits into it.
     """
     assert isinstance(instance.objective, CarbonObjective)
     clusters = instance.clusters.over(instance.time.slots)
@@ -53,6 +54,9 @@ def lowered(instance: MospInstance, scenarios: Scenarios, ceiling: float) -> Mos
     whole = whole_units(instance.jobs.demand)
     if whole is not None:
         capacity = np.where(share < 1, whole[1] * np.floor(capacity / whole[1] * (1 + ROUNDING)), capacity)
+    demand = instance.jobs.demand
+    smallest = np.where(demand > 0, demand, np.inf).min(axis=0, initial=np.inf)
+    capacity = np.where(capacity < smallest[:, None], 0.0, capacity)
     return replace(scenarios.instance(instance), clusters=replace(clusters, capacity=capacity))
 
 

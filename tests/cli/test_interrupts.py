@@ -108,7 +108,7 @@ DONE = {
         ["what had ended", "no-wait"],
     ),
 }
-CALLS = {"compare policies": 3, "risk": 1, "pareto": 3, "bench": 1}
+CALLS = {"compare policies": 3, "pareto": 3, "bench": 1}
 """At which call the signal comes; at the second where it is not told."""
 
 

@@ -39,6 +39,13 @@ def test_capacities_under_a_ceiling_by_hand() -> None:
     assert lowered(instance, scenarios, 0.36).carbon.g_per_kwh.tolist() == [[150, 200, 300]]
 
 
+def test_a_capacity_below_each_demand_is_none() -> None:
+    """No unit divides 4 and 4.0001 kW, so capacities stay parts: 7.2 of 10 nodes, and 3.6 where nothing fits."""
+    instance = small("night", [150, 200, 300], 10, {"a": (0, 1, 4), "b": (0, 1, 4.000000123)})
+    scenarios = Scenarios(("DE",), np.array([[[100.0, 200.0, 200.0]], [[200.0, 200.0, 400.0]]]))
+    assert lowered(instance, scenarios, 0.36).clusters.capacity[0, 0].tolist() == pytest.approx([7.2, 10, 0])
+
+
 def test_no_pair_adds_more_than_the_ceiling() -> None:
     tried = 0
     for seed in range(6):

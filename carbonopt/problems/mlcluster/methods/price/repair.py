@@ -117,9 +117,12 @@ def _pieces(moments: FloatArray, over: Stretches, gpus: IntArray, speed: FloatAr
     return [_Piece(rows[a:b], int(held[a])) for a, b in pairwise(edges)]
 
 
-def _trimmed(job: int, pieces: list[_Piece], speed: FloatArray, restart: float, surplus: float) -> Rows:
-    """Return the runs without surplus work: the dearest minutes at their edges are left out."""
-    while surplus > NOTHING:
+def _trimmed(job: int, pieces: list[_Piece], speed: FloatArray, restart: float, surplus: float) -> Rows | None:
+    """Return the runs without surplus work: the dearest minutes at their edges are left out.
+
+    None if no minute is left, as of a job whose work is below what the cuts tell from nothing.
+    """
+    while pieces and surplus > NOTHING:
         worst, side = max(((p, s) for p in pieces for s in (0, -1)), key=lambda at: at[0].stretches[at[1]][2])
         x = float(speed[worst.gpus - 1])
         stretch = worst.stretches[side]
@@ -137,6 +140,8 @@ def _trimmed(job: int, pieces: list[_Piece], speed: FloatArray, restart: float, 
             pieces.remove(worst)
             if not idle and pieces:  # the next is the first one now
                 surplus += restart * float(speed[pieces[0].gpus - 1])
+    if not pieces:
+        return None
     ends = [(p.stretches[0][0], p.stretches[-1][1], p.gpus) for p in pieces]
     start, end, gpus = zip(*ends, strict=True)
     return Rows(np.full(len(ends), job), np.array(start), np.array(end), np.array(gpus, dtype=np.int64))
