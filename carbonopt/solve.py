@@ -144,7 +144,7 @@ def _noted(outcome: Outcome, missed: list[str]) -> Outcome:
 
 
 class _Keeper:
-    """Keeps the last incumbent and bound that a method reported, for when it is interrupted."""
+    """Keeps the best incumbent and bound that a method reported, for when it is interrupted."""
 
     def __init__(self, callback: Callable[[Progress], bool | None] | None, instance: Instance) -> None:
         self.callback = callback
@@ -161,6 +161,8 @@ class _Keeper:
         self.stopped = False
 
     def __call__(self, progress: Progress) -> None:
+        if self._is_worse(progress):  # of a search that began anew
+            progress = replace(progress, incumbent=None, schedule=None, info={})
         self.unsaved = self.unsaved or progress.schedule is not None
         if progress.incumbent is not None:
             self.incumbent = progress.incumbent
@@ -181,9 +183,16 @@ class _Keeper:
             self.stopped = True  # once: a second interrupt would leave a solver behind that is about to stop
             raise KeyboardInterrupt
 
+    def _is_worse(self, progress: Progress) -> bool:
+        if progress.incumbent is None or self.incumbent is None or self.schedule is None:
+            return False
+        return self.tightest(progress.incumbent, self.incumbent) == progress.incumbent != self.incumbent
+
     def _told(self, progress: Progress) -> Progress:
-        """Return a report that has the last incumbent, also where the method told nothing new of it."""
-        return replace(progress, incumbent=self.incumbent, schedule=self.schedule, bound=self.bound)
+        """Return a report that has the best incumbent, also where the method told nothing new of it."""
+        return replace(
+            progress, incumbent=self.incumbent, schedule=self.schedule, info=dict(self.info), bound=self.bound
+        )
 
     def outcome(self, start: Schedule | None) -> Outcome:
         schedule = start if self.schedule is None else self.schedule()

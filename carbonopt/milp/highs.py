@@ -19,7 +19,7 @@ from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp.first import new_highs
 from carbonopt.milp.program import Arrays, Program
-from carbonopt.milp.run import PASS_STEPS, Run
+from carbonopt.milp.run import PASS_STEPS, Judged, Run
 from carbonopt.milp.scaling import Scaling, scaling_of
 
 HIGHS_SEEDS = 2**31
@@ -57,6 +57,9 @@ class Result:
         Change of the objective per unit of each row's right-hand side; LPs only.
     info
         Nodes and iterations; of a MILP ``root_bound``, the bound before it branched, or None if HiGHS told none.
+    best
+        The schedule of least objective among those that `judge` made of what HiGHS found on its way; None if none is
+        feasible, and without `judge`.
     """
 
     status: Status
@@ -65,6 +68,7 @@ class Result:
     bound: float | None = None
     row_dual: FloatArray | None = None
     info: dict[str, Any] = field(default_factory=dict)
+    best: Judged | None = None
 
 
 def solve(
@@ -78,6 +82,7 @@ def solve(
     interior_tolerance: float | None = None,
     tolerance: float = TOLERANCE,
     root_only: bool = False,
+    judge: Callable[[FloatArray], Judged] | None = None,
 ) -> Result:
     """Solve a program with HiGHS.
 
@@ -107,6 +112,9 @@ def solve(
         as no point at all.
     root_only
         Of a MILP: stop where it would branch, and look for no feasible points: for the bound that cuts give.
+    judge
+        Makes a schedule of column values and says what it costs, where the program's value is only a bound of that.
+        Progress then tells the best of these schedules.
 
     Returns
     -------
@@ -132,7 +140,7 @@ def solve(
     slack = 2 * TOLERANCE / scaling.cost * bound_error[0] + bound_error[1]
     slack = -slack if program.sense == "min" else slack
     highs.setOptionValue("time_limit", max(options.seconds_left, 1e-3))
-    run = Run(highs, options, schedule_of if is_mip else None, scaling.cost, slack, len(arrays.values))
+    run = Run(highs, options, schedule_of if is_mip else None, scaling.cost, slack, len(arrays.values), judge)
     if scaling.cost != 1 and options.verbose:
         print(_scale_line(scaling.cost), flush=True)
     run.to_the_end()
@@ -140,7 +148,7 @@ def solve(
         return _reported(run)
     if options.log_file is not None:
         _end_log(options.log_file, scaling.cost)
-    result = _result(highs, program, scaling, is_mip, run.stopped_by_user)
+    result = replace(_result(highs, program, scaling, is_mip, run.stopped_by_user), best=run.best)
     if result.bound is None:
         return result
     bound = result.bound + slack
@@ -295,6 +303,7 @@ def _reported(run: Run) -> Result:
         values=run.incumbent,
         objective=run.state["incumbent"],
         bound=run.state["bound"],
+        best=run.best,
         info={"highs_status": "left behind: it did not stop at the limit"},
     )
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from math import sqrt
-from typing import Any
+from collections.abc import Callable, Mapping
+from math import inf, sqrt
+from typing import Any, Protocol
 
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.interrupt import is_asked
 from carbonopt.core.leftover import leave
-from carbonopt.core.options import Options
+from carbonopt.core.options import Options, Schedule
 
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 0.5
@@ -29,6 +29,22 @@ SIMPLEX_STEPS = 200.0
 """Loop steps of a simplex iteration, for the square root of the number of nonzeros: vectors are sparse."""
 
 
+class Judged(Protocol):
+    """A schedule with its true value; the objective is infinite where it is not feasible."""
+
+    @property
+    def objective(self) -> float:
+        """To be minimised."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """As the checker reads it."""
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """What the checker needs to know beside it."""
+
+
 class Run:
     """One run in a thread of its own, so that Ctrl-C, progress and the time limit reach the calling thread.
 
@@ -38,6 +54,9 @@ class Run:
         Whether HiGHS did not stop when it should have. It goes on in its thread, and must not be asked anything.
     incumbent
         The last feasible columns that it reported, shape (columns,); None if there were none.
+    best
+        Of the schedules that `judge` made of all columns reported, the one of least objective; None if none is
+        feasible.
     state
         Objective and bound that it reported last.
     root_bound
@@ -54,10 +73,13 @@ class Run:
         factor: float,
         slack: float,
         nonzeros: int = 0,
+        judge: Callable[[FloatArray], Judged] | None = None,
     ) -> None:
         self.highs = highs
         self.options = options
         self.schedule_of = schedule_of
+        self.judge = judge
+        self.best: Judged | None = None
         self.factor = factor
         self.slack = slack
         self.nonzeros = nonzeros
@@ -128,9 +150,20 @@ class Run:
             return
         make, is_new = None, self.is_new
         self.is_new = False
+        if self.judge is not None:
+            self._tell_best(is_new)
+            return
         if is_new and self.incumbent is not None and self.schedule_of is not None:
             make = _bind(self.schedule_of, self.incumbent)
         self.options.report(**self.state, schedule=make)
+
+    def _tell_best(self, is_new: bool) -> None:
+        best = self.best
+        if best is None:
+            self.options.report(bound=self.state["bound"])
+            return
+        schedule = (lambda: best.schedule) if is_new else None
+        self.options.report(incumbent=best.objective, bound=self.state["bound"], schedule=schedule, info=best.info)
 
     def _on_interrupt_check(self, event: Any) -> None:
         self._count(event)
@@ -157,7 +190,16 @@ class Run:
     def _on_improvement(self, event: Any) -> None:
         self.incumbent = np.array(event.data_out.mip_solution, dtype=np.float64)
         self.state["incumbent"] = float(event.data_out.objective_function_value) / self.factor
-        self.is_new = True
+        if self.judge is None:
+            self.is_new = True
+            return
+        try:
+            judged = self.judge(self.incumbent)
+        except Exception as error:  # reaches the caller in to_the_end
+            self.failure, self.most_steps = error, 0.0
+            return
+        if judged.objective < (inf if self.best is None else self.best.objective):
+            self.best, self.is_new = judged, True
 
 
 def _bind(function: Callable[[FloatArray], Any], values: FloatArray) -> Callable[[], Any]:

@@ -1,8 +1,11 @@
 """A callback that returns True stops the method, and the incumbent is kept."""
 
+from dataclasses import replace
+
 import pytest
 
 import carbonopt as co
+from carbonopt.core.registry import problem_of
 from carbonopt.problems.mosp.data.file import from_dict
 
 INSTANCES = {
@@ -97,3 +100,43 @@ def test_a_checkpoint_has_them_too():
     co.solve(instance, "lp-rounding", checkpoint=saved.append)
     assert saved[0].has_solution
     assert co.check(instance, saved[0]).feasible
+
+
+def test_a_worse_schedule_takes_the_place_of_no_better_one(tiny, monkeypatch):
+    """A search that begins anew tells worse schedules than there were: what is kept and told is the best."""
+    instance = tiny["crowd"]
+    good = co.solve(instance, "milp")
+    bad = co.solve(instance, "greedy-random")
+    assert bad.objective > good.objective
+
+    def begins_anew(self, name, instance, options):
+        for solution in (bad, good, bad):
+            columns = solution.columns
+            options.report(incumbent=solution.objective, schedule=lambda columns=columns: columns)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(problem_of("mosp")), "run", begins_anew)
+    seen = []
+    left = co.solve(instance, "milp", callback=lambda progress: seen.append(progress.incumbent))
+    assert seen == [bad.objective, good.objective, good.objective]
+    assert left.objective == pytest.approx(good.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("model", ["no-split", "splitting", "suspend-resume"])
+@pytest.mark.parametrize("decided", [False, True])
+def test_what_milp_tells_of_purchasing_is_what_its_schedules_cost(model, decided):
+    """The program knows means of slots alone: what it calls .75 cost .82."""
+    instance = co.generate("purchasing", seed=1, jobs=25, arrival_hours=24.0, model=model)
+    instance = replace(instance, reserved_cpus=None) if decided else instance
+    seen = []
+
+    def told(progress):
+        if progress.incumbent is not None:
+            seen.append(progress.incumbent)
+            solution = co.evaluate(instance, progress.schedule(), info=progress.info)
+            assert solution.objective == pytest.approx(progress.incumbent, rel=1e-9)
+
+    solution = co.solve(instance, "milp", work_limit=0.1, callback=told)
+    assert solution.has_solution
+    assert seen == sorted(seen, reverse=True)
+    assert solution.objective <= seen[-1] * (1 + 1e-12)

@@ -214,7 +214,7 @@ def _metrics(instance: MospInstance, pieces: _Pieces) -> dict[str, Any]:
         "completion_ratio": float(ratio.mean()) if ratio.size else None,
         "makespan_slots": int(last.max(initial=0)),
         "z2": float((1 / (1 + tardiness)).sum()),
-        "z3": float((1 / (1 + completion)).sum()),
+        "z3": float((1 / (1 + np.maximum(0.0, completion))).sum()),
         "suspensions": suspensions,
         "migrations": migrations,
         "churn": suspensions + migrations,

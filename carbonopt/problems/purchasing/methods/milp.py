@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from carbonopt.problems.purchasing.formulation.piece_program import PieceProgram
 from carbonopt.problems.purchasing.formulation.program import estimate_size
 from carbonopt.problems.purchasing.methods.certificates import certificate_of, infeasible, stated
 from carbonopt.problems.purchasing.methods.no_wait import first_schedule, improved
-from carbonopt.problems.purchasing.methods.parameters import LpParameters, MilpParameters, PolishParameters
+from carbonopt.problems.purchasing.methods.parameters import LpParameters, MilpParameters
 from carbonopt.problems.purchasing.methods.rounding import CheckedSchedule, rounded, tightened
 
 MILP_COLUMNS = 3_000
@@ -97,24 +98,21 @@ def branch(instance: PurchasingInstance, first: CheckedSchedule | None, known: O
         return replace(stopped, schedule=first.schedule, info=stopped.info | first.info)
     form = form_of(instance, integer=True)
     polish = options.parameters(MilpParameters).polish
-    decided = instance.reserved_cpus is None  # what HiGHS finds on its way comes without R: it could not be judged
     result = highs.solve(
         form.program,
         options,
         start=None if first is None else _columns_of(instance, form, first.schedule),
-        schedule_of=None if decided else lambda values: _polished(instance, form, values, polish).schedule,
+        judge=lambda values: rounded(instance, form, values),
         bound_error=(len(instance.jobs), _cost_rounding(form.program)),
     )
     info = known.info | result.info
     if result.status is Status.INFEASIBLE and first is None:
         return infeasible(instance, options, info)
     best = first
-    if result.values is not None:
-        found = _polished(instance, form, result.values, polish)
-        if instance.limits and not np.isfinite(found.objective):
-            found = _within_limits(instance, found, options)
-        if np.isfinite(found.objective) and (best is None or found.objective <= best.objective):
-            best = found
+    for found in _found(instance, form, result, options):
+        polished = improved(instance, found, polish)
+        if np.isfinite(polished.objective) and (best is None or polished.objective <= best.objective):
+            best = polished
     bound, certificate = known.bound, known.certificate
     if result.bound is not None and result.bound > (bound or 0.0):
         bound, certificate = result.bound, None
@@ -126,6 +124,23 @@ def branch(instance: PurchasingInstance, first: CheckedSchedule | None, known: O
     if status is Status.INFEASIBLE:  # refuted by the schedule at hand
         status = Status.FEASIBLE
     return Outcome(status, best.schedule, bound, certificate, info | best.info)
+
+
+def _found(
+    instance: PurchasingInstance, form: Form, result: highs.Result, options: Options
+) -> Iterator[CheckedSchedule]:
+    """Yield the schedules of the solver's last columns, and of those on its way that cost least.
+
+    The program's value is only a bound of what a schedule costs, so the last need not be the best.
+    """
+    if result.values is None:
+        return
+    found = rounded(instance, form, result.values)
+    if result.best is not None and result.best.objective < found.objective:
+        yield CheckedSchedule(result.best.schedule, dict(result.best.info), result.best.objective)
+    if instance.limits and not np.isfinite(found.objective):
+        found = _within_limits(instance, found, options)
+    yield found
 
 
 def _within_limits(instance: PurchasingInstance, found: CheckedSchedule, options: Options) -> CheckedSchedule:
@@ -183,13 +198,6 @@ def relaxed(instance: PurchasingInstance, form: Form, options: Options) -> tuple
     duals = np.zeros(form.program.rows) if result.row_dual is None else result.row_dual
     bound, certificate = stated(instance, certificate_of(instance, form.program, duals))
     return Outcome(result.status, None, bound, certificate, info), result.values
-
-
-def _polished(
-    instance: PurchasingInstance, form: Form, values: FloatArray, polish: PolishParameters
-) -> CheckedSchedule:
-    """Return the best schedule that columns stand for, after best responses in continuous time."""
-    return improved(instance, rounded(instance, form, values), polish)
 
 
 def _columns_of(instance: PurchasingInstance, form: Form, schedule: Schedule) -> FloatArray | None:

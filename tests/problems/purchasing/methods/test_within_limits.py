@@ -26,8 +26,7 @@ def test_a_schedule_that_costs_more_than_its_slots_say_is_brought_within_the_lim
     within = limited(instance, "carbon_kg", {"cost_usd": limit})
     without = co.solve(within, "milp", params={"tightenings": 0})
     found = co.solve(within, "milp")
-    assert not without.has_solution
-    assert found.has_solution
+    assert without.objective > 1.2 * found.objective  # of the columns on the solver's way: its last ones cost too much
     assert found.bound <= found.objective
     assert found.metrics["cost_usd"] <= limit * (1 + 1e-9)
     assert problem_of("purchasing").choose(within) == "price"
