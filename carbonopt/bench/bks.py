@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import platform
 from datetime import UTC, datetime
 from pathlib import Path
 from sys import float_info
@@ -17,6 +15,7 @@ from carbonopt.core.instance import Instance
 from carbonopt.core.jsonfile import content_hash, read_json, to_text, write_json
 from carbonopt.core.report import Report
 from carbonopt.core.solution import Solution
+from carbonopt.core.versions import machine
 
 FOLDERS = {"objective": "solutions", "bound": "bounds"}
 """Where the solution file that shows a value, or whose certificate proves a bound, is kept beside ``bks.json``."""
@@ -148,7 +147,7 @@ def _record(field: str, value: float | None, solution: Solution, report: Report,
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "work": {name: solution.info[name] for name in WORK if name in solution.info} | {"units": solution.work},
         "wall_seconds": round(solution.wall_seconds, 2),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
+        "machine": machine(),
     }
     if field == "bound":
         found["assumes"] = list(report.assumes)

@@ -14,7 +14,7 @@ from carbonopt.core.instance import Instance
 from carbonopt.core.registry import problem_of
 from carbonopt.core.solution import Solution
 from carbonopt.core.trace import Trace, seconds_to
-from carbonopt.core.versions import installed_versions
+from carbonopt.core.versions import installed_versions, machine
 from carbonopt.io.read import read
 from carbonopt.simulate import simulate
 
@@ -64,6 +64,7 @@ def _row(solution: Solution, job: Job, trace: Trace) -> Row:
         "seconds_to_0.1_percent": seconds_to(points, 1e-3),
         "trajectory": [list(point) for point in points],
         "versions": installed_versions(),
+        "machine": machine(),
     }
     if "message" in solution.info:
         row["message"] = solution.info["message"]
@@ -90,6 +91,7 @@ def failed_row(run: Run, options: Mapping[str, Any], answer: Answer) -> Row:
         "gap": None,
         "wall_seconds": answer["seconds"],
         "versions": installed_versions(),
+        "machine": machine(),
     }
 
 

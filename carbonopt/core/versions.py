@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import sys
 from functools import cache
 
@@ -19,6 +21,11 @@ def installed_versions() -> dict[str, str]:
     ['carbonopt', 'numpy', 'highspy']
     """
     return {"carbonopt": str(sys.modules["carbonopt"].__version__)} | {name: _version(name) for name in PACKAGES[1:]}
+
+
+def machine() -> str:
+    """Return the operating system, the kind of processor and how many there are, for a person."""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs"
 
 
 @cache

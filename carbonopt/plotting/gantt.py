@@ -32,6 +32,7 @@ LEAST = 1.5
 """Height of all rows at the least, so that the scale of carbon has room for its label [inches on a page]."""
 NAME, PLACE = 28, 14
 """Letters of the name of a job that are shown, and of that of a place in one line."""
+AT_A_TIME = "jobs at a time"
 SMALL = 0.8
 """Height of the letters of jobs over that of others."""
 
@@ -76,8 +77,13 @@ def plot_gantt(instance: Instance, solution: Solution, ax: Any = None) -> Any:
             bars = [(row, at) for row, at in zip(rows[place], lane[place], strict=True) if runs.kind[row] == kind]
             _bars(axis, clock, runs, bars, color, thick)
         axis.set_ylim(max(lane[place], default=0) + 1, 0)
-        (_name_rows if named else _count_rows)(axis, place, dict(zip(lane[place], rows[place], strict=True)), runs)
+        if named:
+            _name_rows(axis, place, dict(zip(lane[place], rows[place], strict=True)), runs)
+        else:
+            _count_rows(axis, place, is_alone=len(places) == 1)
         axis.grid(visible=False)
+    if ax is None and not named and len(places) > 1:
+        axes[0].figure.supylabel(AT_A_TIME, fontsize="medium")
     clock.label(axes[-1])
     idle = [one_line(name) for name, count in every.items() if not count]
     without = f", none on {', '.join(idle)}" if runs.place and 0 < len(idle) <= MOST_PLACES else ""
@@ -114,12 +120,15 @@ def _name_rows(axis: Any, place: str, row_of: dict[int, int], runs: Runs) -> Non
         axis.set_ylabel(fill(one_line(place), PLACE), rotation=0, ha="right", va="center")
 
 
-def _count_rows(axis: Any, place: str, row_of: dict[int, int], runs: Runs) -> None:  # noqa: ARG001
-    """Write the numbers of the lanes of a place: many jobs share each."""
+def _count_rows(axis: Any, place: str, is_alone: bool) -> None:
+    """Write the numbers of the lanes of a place, which many jobs share, and its name where there are others."""
     from matplotlib.ticker import MaxNLocator
 
     axis.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-    axis.set_ylabel("jobs at a time" if place == EVERYWHERE else f"{place}\njobs at a time")
+    if is_alone:
+        axis.set_ylabel(AT_A_TIME if place == EVERYWHERE else f"{one_line(place)}\n{AT_A_TIME}")
+    else:
+        axis.set_ylabel(fill(one_line(place), PLACE), rotation=0, ha="right", va="center")
 
 
 def _places(instance: Instance, used: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from carbonopt.bench.runs import FAILED
+from carbonopt.bench.runs import FAILED, REFUSED
 from carbonopt.core.display import SMALLEST_SHARE, number
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.plotting.style import PALETTE
@@ -54,6 +54,8 @@ def report_page(results: Sequence[Path], online: Sequence[Path], most_pictures: 
         "gapShift": GAP_SHIFT,
         "secondsShift": SECONDS_SHIFT,
         "tolerance": SMALLEST_SHARE,
+        "refused": REFUSED,
+        "failed": (REFUSED, *FAILED),
     }
     return _filled(
         _part("report.html"),
@@ -97,13 +99,13 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
 
 def _facts(rows: Sequence[Mapping[str, Any]], conditions: Mapping[str, str]) -> str:
     """Return what the campaign was, as items of a list."""
-    failed = sum(row["status"] in FAILED for row in rows)
+    failed = sum(row["status"] in (REFUSED, *FAILED) for row in rows)
     facts = {
         "runs": str(len(rows)),
         "instances": str(len({(row["problem"], row["instance"]) for row in rows})),
         "methods": str(len({row["method"] for row in rows})),
         "seeds": str(len({row["seed"] for row in rows})),
-        "killed or crashed": str(failed),
+        "refused, killed or crashed": str(failed),
         **conditions,
     }
     return "".join(f"<li><b>{escape(name)}</b> {escape(text)}</li>" for name, text in facts.items())

@@ -19,6 +19,8 @@ from carbonopt.plotting.style import legend, line_of, style, title
 
 DOTS = 130
 """Of an inch of a picture."""
+PRICES = ("Prices that prove the bound", "Prices that prove the bound, over the carbon signal")
+"""Title of their picture, without a signal and with one."""
 MOST_ZONES = 6
 """Carbon signals that are drawn in one axes."""
 
@@ -80,7 +82,7 @@ def _images(instance: Instance, solution: Solution) -> dict[str, str]:
     draw: dict[str, Callable[[], Any]] = {
         "Load": lambda: solution.plot(instance, "load"),
         "Runs of all jobs": lambda: solution.plot(instance, "gantt"),
-        "Prices over the carbon signal": lambda: prices_over_signal(instance, solution),
+        PRICES[bool(instance.carbon.zones)]: lambda: prices_over_signal(instance, solution),
     }
     found = {}
     for name, make in draw.items():

@@ -6,7 +6,7 @@ const safe = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;")
 const unique = (values) => [...new Set(values)];
 const methods = unique(data.rows.map((row) => row.method));
 const PAGE = 200;
-const WITHOUT = "no schedule"; // not a status, but a choice among them
+const WITHOUT = "no schedule", FAILED = "failed"; // no statuses, but choices among them
 const state = { problem: "", instance: "", status: "", methods: new Set(methods), sort: null, down: false, shown: PAGE };
 
 // Numbers -----------------------------------------------------------------------------------------------------------
@@ -28,13 +28,18 @@ function median(values) {
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 const counted = (rows) => rows.filter((row) => row.counted !== null).sort((a, b) => a.counted - b.counted);
+const hasFailed = (row) => data.failed.includes(row.status);
 const boundsOnly = (rows) => rows.every((row) => row.objective === null);
 
 // What is selected --------------------------------------------------------------------------------------------------
+function hasStatus(row, status) {
+  if (status === FAILED) return hasFailed(row);
+  return status === WITHOUT ? row.objective === null && !hasFailed(row) : row.status === status;
+}
 function selected() {
   const part = state.instance.toLowerCase();
   return data.rows.filter((row) => (!state.problem || row.problem === state.problem) &&
-    (!state.status || (state.status === WITHOUT ? row.objective === null : row.status === state.status)) && state.methods.has(row.method) &&
+    (!state.status || hasStatus(row, state.status)) && state.methods.has(row.method) &&
     row.instance.toLowerCase().includes(part));
 }
 function summaries(rows) {
@@ -48,9 +53,9 @@ function summaries(rows) {
     const gaps = boundsOnly(group) ? [] : counted(group);
     return {
       problem: group[0].problem, method: group[0].method, rows: group, gaps,
-      without: group.filter((row) => row.objective === null), optimal: group.filter((row) => row.status === "optimal"),
+      failed: group.filter(hasFailed), without: group.filter((row) => hasStatus(row, WITHOUT)), optimal: group.filter((row) => row.status === "optimal"),
       mean: shiftedMean(gaps.map((row) => row.counted), data.gapShift), median: median(gaps.map((row) => row.counted)),
-      seconds: shiftedMean(group.map((row) => row.wall_seconds), data.secondsShift),
+      seconds: shiftedMean(group.filter((row) => row.status !== data.refused).map((row) => row.wall_seconds), data.secondsShift),
     };
   });
   const last = (value) => (value === null ? Infinity : value);
@@ -92,21 +97,21 @@ function fill(table, heads, lines) {
 }
 function showGaps(groups) {
   const heads = [["problem", "text"], ["method", "text"], ["mean gap"], ["median gap"], ["worst gap"], ["mean seconds"],
-    ["runs"], ["no schedule"], ["optimal"]];
+    ["runs"], ["failed"], ["no schedule"], ["optimal"]];
   fill($("gaps"), heads, groups.map((group) => {
     const gaps = group.gaps;
     const middle = gaps[(gaps.length - 1) >> 1];
     const worst = gaps[gaps.length - 1];
     return [group.problem, group.method, group.mean === null ? "–" : rowsLink(percent(group.mean), group),
       middle ? runLink(percent(group.median), middle) : "–", worst ? runLink(percent(worst.counted), worst) : "–",
-      rowsLink(number(group.seconds, 3), group), rowsLink(group.rows.length, group),
-      group.without.length ? rowsLink(group.without.length, group, WITHOUT) : "0",
-      group.optimal.length ? rowsLink(group.optimal.length, group, "optimal") : "0"];
+      group.seconds === null ? "–" : rowsLink(number(group.seconds, 3), group), rowsLink(group.rows.length, group),
+      ...[[group.failed, FAILED], [group.without, WITHOUT], [group.optimal, "optimal"]].map(([own, status]) =>
+        (own.length ? rowsLink(own.length, group, status) : "0"))];
   }));
 }
 function showBest(groups) {
-  const heads = [["problem", "text"], ["best method", "text"], ["mean gap"], ["next method", "text"], ["mean gap"],
-    ["next is worse by"], ["best or equal on"]];
+  const heads = [["problem", "text"], ["best method", "text"], ["mean gap, in"], ["next method", "text"],
+    ["mean gap, in"], ["next is worse by"], ["best or equal on"]];
   const problems = unique(groups.map((group) => group.problem));
   fill($("best"), heads, problems.map((problem) => {
     const [best, next] = groups.filter((group) => group.problem === problem && group.mean !== null);
@@ -114,10 +119,11 @@ function showBest(groups) {
     const wins = winsOf(best, groups.filter((group) => group.problem === problem));
     const more = next ? next.mean - best.mean : null;
     const worse = more === null ? "–" : more <= data.tolerance ? "equal" : `${number(100 * more, 3)} points`;
-    return [problem, rowsLink(best.method, best), percent(best.mean), next ? rowsLink(next.method, next) : "–",
-      next ? percent(next.mean) : "–", worse, wins];
+    return [problem, rowsLink(best.method, best), meansOf(best),
+      ...(next ? [rowsLink(next.method, next), meansOf(next)] : ["no other has a schedule", "–"]), worse, wins];
   }));
 }
+const meansOf = (group) => `${percent(group.mean)}, ${number(group.seconds, 3)} s`;
 function winsOf(best, groups) {
   const least = new Map();
   for (const row of groups.flatMap((group) => group.gaps)) {
@@ -206,7 +212,12 @@ function showTime(rows) {
       y: middle.map((value) => Math.max(100 * value, least)), hovertemplate: "%{y:.3g} % at %{x:.3g} s" });
   }
   draw("time", traces, { type: "log", title: { text: "wall time [s]" }, exponentformat: "none", dtick: 1 },
-    { type: "log", title: { text: "median gap [%]" }, exponentformat: "none", dtick: 1 });
+    { type: "log", title: { text: "median gap [%]" }, exponentformat: "none", ...ticksOf(traces.flatMap((trace) => trace.y)) });
+}
+function ticksOf(values) { // of a logarithmic axis: at 1, 2 and 5 where it has few decades
+  const decades = [...Array(12).keys()].map((power) => power - 6);
+  const all = decades.flatMap((power) => [1, 2, 5].map((digit) => Number(`${digit}e${power}`)));
+  return Math.max(...values) < 1000 * Math.min(...values) ? { tickvals: all, ticktext: all.map(String) } : { dtick: 1 };
 }
 function showOnline() {
   if (!data.online.length) return;
@@ -299,7 +310,7 @@ function follow() {
   }
 }
 choices("problem", unique(data.rows.map((row) => row.problem)), "all");
-choices("status", [...unique(data.rows.map((row) => row.status)), WITHOUT], "all");
+choices("status", [...unique(data.rows.map((row) => row.status)), FAILED, WITHOUT], "all");
 for (const method of methods) {
   const label = element("label");
   const box = element("input");

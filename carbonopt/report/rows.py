@@ -26,7 +26,7 @@ LAST_MOMENT = 1e7
 MEASURED = ("best_bound", "root_gap", "primal_integral", "seconds_to_1_percent", "seconds_to_0.1_percent")
 HEADS = {
     "time_limit": "time limit [s]",
-    "work_limit": "work limit",
+    "work_limit": "work limit [units]",
     "mip_rel_gap": "relative gap",
     "threads": "threads",
     "memory_mib": "memory [MiB]",
@@ -93,6 +93,8 @@ def _row(number: int, row: Row, measured: dict[Any, Any], grid: Sequence[float])
     shown: dict[str, Any] = {name: _plain(row.get(name)) for name in OWN}
     shown |= {name: _plain(measured[name]) for name in MEASURED}
     shown["method"] = shown_method(row["method"], measured["without_loops"])  # no mean mixes the two
+    if shown["status"] == "time_limit" and row["time_limit"] is None:  # one status for both
+        shown["status"] = "work_limit"
     shown["wall_seconds"] = max(0.0, row["wall_seconds"])
     shown["problem"] = one_line(str(row.get("problem", "unknown")))
     shown["gap"] = _plain(measured["gap_to_best_bound"])
@@ -151,6 +153,12 @@ def conditions_shown(rows: Sequence[Row]) -> dict[str, str]:
     """Return what all runs have in common, for a person."""
     given = conditions(rows[0])
     shown = {head: f"{value:g}" for name, head in HEADS.items() if _is_number(value := given.get(name))}
+    days = sorted({one_line(str(row["date"])) for row in rows if row.get("date")})
+    if days:
+        shown["made"] = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    machines = sorted({one_line(str(row["machine"])) for row in rows if row.get("machine")})
+    if machines:
+        shown["on"] = "; ".join(machines)
     versions = {name: one_line(str(value)) for name, value in given.items() if name not in AS_PLANNED}
     return shown | versions
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from statistics import geometric_mean, median
 from typing import TYPE_CHECKING, Any
 
+from carbonopt.bench.runs import FAILED, REFUSED
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -14,7 +16,7 @@ GAP_SHIFT = 1e-3
 SECONDS_SHIFT = 1.0
 """The same for wall seconds [s]."""
 GAPS = ("mean gap [%]", "median gap [%]", "worst gap [%]")
-HEADS = ("problem", "method", *GAPS, "mean seconds", "runs", "no schedule", "optimal")
+HEADS = ("problem", "method", *GAPS, "mean seconds", "runs", "failed", "no schedule", "optimal")
 
 
 def shifted_mean(values: Sequence[float], shift: float) -> float:
@@ -39,8 +41,8 @@ def gap_table(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Means are shifted geometric means. A run without a schedule counts with a gap of 100 %. Methods without any
-        schedule only bound, and have no gap.
+        Means are shifted geometric means. A run without a schedule counts with a gap of 100 %, also if it failed: was
+        refused, killed or crashed. Methods without any schedule have no gap. Seconds are without refused runs.
     """
     import pandas as pd
 
@@ -53,11 +55,13 @@ def gap_table(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _line(key: tuple[str, str], group: Sequence[dict[str, Any]]) -> list[Any]:
-    without = sum(row["objective"] is None for row in group)
+    failed = sum(row["status"] in (REFUSED, *FAILED) for row in group)
+    found = sum(row["objective"] is not None for row in group)
     gaps = [row["counted"] for row in group if row["counted"] is not None]
     measures: list[float | None] = [None, None, None]
-    if gaps and without < len(group):
+    if gaps and found:
         measures = [100 * value for value in (shifted_mean(gaps, GAP_SHIFT), median(gaps), max(gaps))]
     optimal = sum(row["status"] == "optimal" for row in group)
-    seconds = shifted_mean([row["wall_seconds"] for row in group], SECONDS_SHIFT)
-    return [*key, *measures, seconds, len(group), without, optimal]
+    taken = [row["wall_seconds"] for row in group if row["status"] != REFUSED]
+    seconds = shifted_mean(taken, SECONDS_SHIFT) if taken else None
+    return [*key, *measures, seconds, len(group), failed, len(group) - failed - found, optimal]

@@ -14,7 +14,7 @@ from cli_support import errors, run
 from conftest import TINY
 from PIL import Image
 
-from carbonopt.report.rows import read_rows, report_rows
+from carbonopt.report.rows import conditions_shown, read_rows, report_rows
 from carbonopt.report.tables import gap_table, shifted_mean
 
 KEPT = Path(__file__).parent / "report.png"
@@ -75,11 +75,39 @@ def test_gaps_by_hand(results):
     table = gap_table(report_rows(read_rows([results]))).set_index("method")
     exact, quick, bound = (table.loc[name] for name in ("exact", "quick", "bound"))
     assert exact["mean gap [%]"] == pytest.approx(100 * ((0.001 * 1.001) ** 0.5 - 0.001))
-    assert (exact["median gap [%]"], exact["worst gap [%]"], exact["no schedule"]) == (50, 100, 1)
+    assert (exact["median gap [%]"], exact["worst gap [%]"], exact["failed"]) == (50, 100, 1)
     assert quick["mean gap [%]"] == pytest.approx(100 * shifted_mean([0.5, 0.25], 1e-3))
     assert (quick["median gap [%]"], quick["worst gap [%]"]) == (37.5, 50)
     assert bound["mean gap [%]"] != bound["mean gap [%]"]
     assert bound["mean seconds"] == pytest.approx(1)
+
+
+def test_a_refused_run_is_no_run_without_a_schedule(tmp_path):
+    """It has failed, not searched in vain, and its 0 seconds are none of the method's."""
+    rows = [
+        row("a", "m", None, None, status="error", wall_seconds=0.0, message="too large"),
+        row("b", "m", None, 1.0, status="time_limit", wall_seconds=3.0),
+        row("c", "m", 2.0, 1.0, wall_seconds=3.0),
+    ]
+    table = gap_table(report_rows(read_rows([written(tmp_path, rows)])))
+    assert table[["runs", "failed", "no schedule"]].to_numpy().tolist() == [[3, 1, 1]]
+    assert table["mean seconds"].tolist() == [pytest.approx(3)]
+    for each in rows:
+        each |= {"instance_sha256": "a", "objective": None, "status": "error"}
+    only = gap_table(report_rows(read_rows([written(tmp_path, rows[:1])])))
+    assert only[["mean gap [%]", "mean seconds"]].isna().to_numpy().all()
+
+
+def test_a_run_without_a_time_limit_stops_at_its_work_limit(tmp_path):
+    rows = [
+        row("a", "m", 2.0, 1.0, status="time_limit", time_limit=None, work_limit=1.0, machine="Linux x86_64, 2 CPUs")
+    ]
+    rows[0]["date"] = "2026-11-25"
+    read = read_rows([written(tmp_path, rows)])
+    assert report_rows(read)[0]["status"] == "work_limit"
+    told = conditions_shown(read)
+    assert told["work limit [units]"] == "1"
+    assert (told["made"], told["on"]) == ("2026-11-25", "Linux x86_64, 2 CPUs")
 
 
 def test_the_table_is_printed_in_each_format(results):
@@ -154,11 +182,11 @@ def test_the_page_opens_without_errors_and_shows_the_numbers(results):
     frame = gap_table(report_rows(read_rows([results])))
     assert [line[:2] for line in shown] == frame[["problem", "method"]].to_numpy().tolist()
     quick = next(line for line in shown if line[1] == "quick")
-    assert quick[2:] == ["35.36 %", "37.50 %", "50.00 %", "1", "2", "0", "0"]
+    assert quick[2:] == ["35.36 %", "37.50 %", "50.00 %", "1", "2", "0", "0", "0"]
     exact = next(line for line in shown if line[1] == "exact")
-    assert exact[2:] == ["3.06 %", "50.00 %", "100.00 %", "1", "2", "1", "1"]
+    assert exact[2:] == ["3.06 %", "50.00 %", "100.00 %", "1", "2", "1", "0", "1"]
     assert len(cells(dom, "runs")) == len(ROWS)
-    assert cells(dom, "best")[1] == ["mosp", "exact", "3.06 %", "quick", "35.36 %", "32.3 points", "1 of 2"]
+    assert cells(dom, "best")[1] == ["mosp", "exact", "3.06 %, 1 s", "quick", "35.36 %, 1 s", "32.3 points", "1 of 2"]
     assert dom.count("main-svg") >= 2
 
 
@@ -181,7 +209,7 @@ def test_filters_sorting_and_links_work(results):
     dom = opened(path, hash="#run=4")
     assert "Run 4: b, exact, seed 0" in dom
     assert "signal 11" in dom
-    dom = opened(path, hash="#problem=mosp&status=no+schedule&methods=%5B%22exact%22%5D")
+    dom = opened(path, hash="#problem=mosp&status=failed&methods=%5B%22exact%22%5D")
     assert [line[2:4] for line in cells(dom, "runs")] == [["b", "exact"]]
 
 
@@ -239,7 +267,11 @@ def test_schedules_and_the_price_of_being_online_are_drawn(tmp_path):
     online.write_text("policy,due_to_lengths,due_to_heuristic\nno-wait,0.1,\ncarbon-time,0.2,-0.1\n")
     text = page(results, "--online", online).read_text()
     data = json.loads(re.search('id="data">(.*?)</script>', text)[1])
-    assert set(data["pictures"][0]["images"]) == {"Load", "Runs of all jobs", "Prices over the carbon signal"}
+    assert set(data["pictures"][0]["images"]) == {
+        "Load",
+        "Runs of all jobs",
+        "Prices that prove the bound, over the carbon signal",
+    }
     assert data["online"][0] == {"policy": "no-wait", "parts": {"lengths": 0.1, "heuristic": None}}
     assert not data["faults"]
     (tmp_path / "s").rename(tmp_path / "gone")
