@@ -49,6 +49,11 @@ def shortage(prices: FloatArray, mu: FloatArray, least: float) -> dict[str, Any]
     return {"kind": "shortage", "prices": prices, "work_prices": np.minimum(mu, 1.0), "shortage_slots": least}
 
 
+def shortage_of_plans(prices: FloatArray, least: float) -> dict[str, Any]:
+    """Return the certificate that whole plans cost at least `least` more than all servers do: no schedule exists."""
+    return {"kind": "shortage-plans", "prices": prices, "shortage": least}
+
+
 def unit_rounding(instance: ElasticInstance) -> float:
     """Return by how much the costs of any point of the program may be wrong for rounding [g]."""
     job, slot, unit = all_units(instance)

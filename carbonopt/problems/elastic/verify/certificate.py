@@ -8,7 +8,8 @@ schedule of the fluid model, and so of the integer one, from below:
 with P, E, W the work, energy and servers of a job's first k units. With carbon left out and mu_j <= 1
 the same sum is a lower bound on the work that cannot be done: above 0 it proves that no schedule
 exists. For the integer model a bound may instead take each job's cheapest plan of whole servers
-(`certificate_plans`), which is tighter.
+(`certificate_plans`), which is tighter. With carbon left out, that sum is at most 0 where there is a
+schedule.
 
 This shares no code with the methods that find prices. Every operation is rounded towards the safe side
 (`numpy.nextafter` after each), so the result holds in real arithmetic.
@@ -28,6 +29,9 @@ from carbonopt.core.errors import Fault, InputError, one_of, shown
 from carbonopt.problems.elastic.data.instance import ROUNDING, ElasticInstance
 from carbonopt.problems.elastic.verify.certificate_plans import least_cost
 
+PLAN_KINDS = ("lagrangian-plans", "shortage-plans")
+"""Kinds of certificates by whole plans."""
+
 
 def proven_bound(
     instance: ElasticInstance,
@@ -43,8 +47,8 @@ def proven_bound(
     certificate
         ``{"kind": "lagrangian", "prices": [slot], "work_prices": [job], ...}`` in g per server and
         slot, and g per slot of work; or ``{"kind": "shortage", ...}`` with the same prices in slots of
-        work, ``work_prices`` at most 1; or ``{"kind": "lagrangian-plans", "prices": [slot], ...}``, for
-        the integer model.
+        work, ``work_prices`` at most 1; or ``{"kind": "lagrangian-plans", "prices": [slot], ...}`` and
+        ``{"kind": "shortage-plans", "prices": [slot], ...}``, for the integer model.
     info
         Not used.
 
@@ -62,18 +66,24 @@ def proven_bound(
         If it is no such certificate.
     """
     kind = certificate.get("kind")
-    kinds = ("lagrangian", "shortage", *(("lagrangian-plans",) if instance.model == "integer" else ()))
+    kinds = ("lagrangian", "shortage", *(PLAN_KINDS if instance.model == "integer" else ()))
     if kind not in kinds:
         raise InputError(Fault("certificate.kind", f"must be {one_of(kinds)}", shown(kind)))
     prices = prices_of(certificate, "prices", instance.time.slots)
-    if kind == "lagrangian-plans":
-        return _plan_value(instance, prices), ()
+    if kind in PLAN_KINDS:
+        value = _plan_value(instance, prices, kind == "lagrangian-plans")
+        return _bound_of(value, kind == "lagrangian-plans"), ()
     largest = LARGEST_PRICE if kind == "lagrangian" else 1.0
     mu = prices_of(certificate, "work_prices", len(instance.jobs), largest)
     value = _dual_value(instance, prices, mu, kind == "lagrangian")
-    if kind == "lagrangian":
-        return value, ()
-    return (np.inf if value > 0 else None), ()
+    return _bound_of(value, kind == "lagrangian"), ()
+
+
+def _bound_of(value: float, carbon: bool) -> float | None:
+    """Return the bound that a dual value is; without carbon, above 0 there is no schedule, else nothing is proven."""
+    if carbon:
+        return value
+    return np.inf if value > 0 else None
 
 
 def _dual_value(instance: ElasticInstance, prices: FloatArray, mu: FloatArray, carbon: bool) -> float:
@@ -92,11 +102,11 @@ def _dual_value(instance: ElasticInstance, prices: FloatArray, mu: FloatArray, c
     return float(down(down(total) - up(math.fsum(paid))))
 
 
-def _plan_value(instance: ElasticInstance, prices: FloatArray) -> float:
-    """Return the bound from each job's cheapest plan of whole servers."""
+def _plan_value(instance: ElasticInstance, prices: FloatArray, carbon: bool) -> float:
+    """Return the bound from each job's cheapest plan of whole servers; without carbon, what servers cost alone."""
     jobs = instance.jobs
     least = []
-    tables = [_unit_costs(instance, number, prices) for number in range(len(instance.profiles))]
+    tables = [_unit_costs(instance, number, prices, carbon) for number in range(len(instance.profiles))]
     for j, number in enumerate(instance.profile_of_job):
         cost, work, free_choice = tables[number]
         window = cost[jobs.arrival[j] : jobs.window_end[j]]
@@ -105,10 +115,12 @@ def _plan_value(instance: ElasticInstance, prices: FloatArray) -> float:
     return float(down(down(math.fsum(least)) - paid))
 
 
-def _unit_costs(instance: ElasticInstance, number: int, prices: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
+def _unit_costs(
+    instance: ElasticInstance, number: int, prices: FloatArray, carbon: bool
+) -> tuple[FloatArray, FloatArray, bool]:
     """Return a lower bound on the cost of each unit in each slot, (T, U), its work, and whether order is implied."""
     profile = instance.profiles[number]
-    kwh = _unit_energy(instance, number)
+    kwh = _unit_energy(instance, number) if carbon else np.zeros(len(profile))
     servers = np.array([profile.k_min] + [1] * (len(profile) - 1), dtype=np.float64)
     intensity = instance.carbon.g_per_kwh[instance.carbon.index(instance.cluster.zone)]
     cost = down(down(intensity[:, None] * kwh[None, :]) + down(prices[:, None] * servers[None, :]))

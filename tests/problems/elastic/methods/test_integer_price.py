@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from elastic_support import by_hand, random_instance, reference
@@ -40,6 +42,20 @@ def test_schedule_and_bound_against_brute_force(kind: str, seed: int) -> None:
     assert report.feasible, report.violations
     assert report.objective is not None
     assert optimum * (1 - 1e-9) - 1e-9 <= report.objective <= optimum * 1.15 + 1e-9
+
+
+def test_whole_servers_that_are_too_few_are_proven() -> None:
+    """Two jobs of 1.5 slots each on one server for 3 slots: as parts they fit, in whole slots they need 4."""
+    instance = by_hand(1, [1.0, 1.0, 1.0], (0, 1.5, 1, [1.0]), (0, 1.5, 1, [1.0]))
+    assert co.solve(replace(instance, model="fluid"), "price").status == "optimal"
+    assert co.solve(instance, "milp").info["infeasible_by"].startswith("HiGHS, without a certificate")
+    solution = co.solve(instance, "price")
+    assert solution.status == "infeasible"
+    assert solution.certificate["kind"] == "shortage-plans"
+    report = co.check(instance, solution)
+    assert (report.proven_infeasible, report.violations) == (True, ())
+    more = by_hand(1, [1.0, 1.0, 1.0, 1.0], (0, 1.5, 2, [1.0]), (0, 1.5, 2, [1.0]))
+    assert co.solve(more, "price").status == "optimal"
 
 
 def test_last_unit_is_paid_whole() -> None:

@@ -68,6 +68,16 @@ class TestExactRationals:
             exact = exact_bound(instance, certificate["prices"], certificate["work_prices"], carbon=False)
             assert proven_bound(instance, certificate, {})[0] == (np.inf if exact > 0 else None)
 
+    def test_a_shortage_of_whole_servers(self, seed: int, kind: str) -> None:
+        """Any prices prove nothing where there is a schedule, and what they do prove needs no carbon."""
+        raw = reference.random_instance(seed, kind)
+        optimum, _ = reference.brute_force(raw)
+        instance = from_dict(raw)
+        for largest in (0.0, 1.0, 1e6, 1e30):
+            certificate = {"kind": "shortage-plans", "prices": drawn(instance, seed, largest)["prices"]}
+            bound, _ = proven_bound(instance, certificate, {})
+            assert bound is None or (bound, optimum) == (np.inf, None)
+
     def test_any_prices_bound_the_optimum(self, seed: int, kind: str) -> None:
         raw = reference.random_instance(seed, kind)
         optimum, _ = reference.brute_force(raw)

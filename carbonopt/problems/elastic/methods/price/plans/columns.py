@@ -168,6 +168,14 @@ class PlanPricer:
         size = float(np.abs(least).sum() + paid.sum())
         return Bound(float(least.sum() - paid.sum()) - FLOAT_ERROR * size, prices, least), level
 
+    def short_of_servers(self, prices: FloatArray) -> float:
+        """Return by how much the plans that need the least servers, at `prices`, cost more than all servers do.
+
+        No schedule exists where that is above 0 (Farkas' lemma): it would pay for no more servers than there are.
+        """
+        free = self.table._replace(intensity=np.zeros_like(self.table.intensity))
+        return PlanPricer(free, self.scratch, self.limit).bound(prices)[0].value
+
 
 def generate(
     columns: Columns, pricer: PlanPricer, best: Bound, penalty: float, params: ColumnParameters, options: Options

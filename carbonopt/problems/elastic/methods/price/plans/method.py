@@ -20,6 +20,7 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.elastic.data.instance import ElasticInstance
 from carbonopt.problems.elastic.data.schedule import integer_schedule, levels_of
+from carbonopt.problems.elastic.methods.bounds import shortage_of_plans
 from carbonopt.problems.elastic.methods.price.parameters import BalanceParameters, PriceParameters
 from carbonopt.problems.elastic.methods.price.plans.balance import Balance, anneal, cheapest
 from carbonopt.problems.elastic.methods.price.plans.columns import Bound, Columns, PlanPricer, generate
@@ -246,8 +247,9 @@ def integer_price(instance: ElasticInstance, options: Options, prices: FloatArra
     -------
     Outcome
         With the Lagrangian bound over whole-job plans, and the prices that prove it as certificate
-        ``{"kind": "lagrangian-plans", "prices": [slot], "bound": g}``. ``infeasible`` only where a job does
-        not even fit alone.
+        ``{"kind": "lagrangian-plans", "prices": [slot], "bound": g}``. ``infeasible`` where a job does not
+        even fit alone, and where plans cost more at some prices than all servers do, with these prices as
+        certificate ``{"kind": "shortage-plans", "prices": [slot], ...}``.
     """
     if not len(instance.jobs):
         return Outcome(Status.OPTIMAL, {"job": [], "slot": [], "servers": []}, 0.0)
@@ -264,6 +266,10 @@ def integer_price(instance: ElasticInstance, options: Options, prices: FloatArra
     solver.insertion(bound)
     solver.prepare_loops(bound)
     bound, info = _bound(solver, bound)
+    if solver.incumbent.level is None:
+        short = solver.pricer.short_of_servers(bound.prices)
+        if short > 0:
+            return Outcome(Status.INFEASIBLE, certificate=shortage_of_plans(bound.prices, short), info=info)
     rounds = _rounds(solver, bound)
     best = solver.incumbent
     schedule = None if best.level is None else solver.schedule(best.level)
