@@ -70,7 +70,8 @@ def check(instance: Instance, solution: Any) -> Report:
     report = report_on(instance, solution.columns, solution.info)
     claims = _claim_faults(instance, solution, report)
     violations = (*identity, *report.violations, *claims, *certificate)
-    return replace(report, violations=violations, proven_bound=proven, assumes=assumes)
+    taken = tuple(dict.fromkeys((*report.assumes, *assumes)))
+    return replace(report, violations=violations, proven_bound=proven, assumes=taken)
 
 
 def recheck_certificate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import json
+from dataclasses import replace
 from math import expm1
 
 import jsonschema
@@ -13,7 +14,9 @@ from conftest import ROOT, TINY, load_module
 import carbonopt as co
 from carbonopt.bench.bks import FOLDERS
 from carbonopt.bench.bks_verify import instance_named, verify
+from carbonopt.core.options import Options
 from carbonopt.core.registry import problem_of
+from carbonopt.problems.mosp.methods.normalizers import normalizers
 
 SHIPPED = sorted(path for kind in ("tiny", "paper", "bench") for path in (ROOT / "instances" / kind).glob("*.json"))
 SPOT = 1.2 * -expm1(-1)
@@ -157,3 +160,13 @@ def test_best_known_values_are_those_of_shipped_solutions():
 
 def _raw(name):
     return instance_named(ROOT / "instances", name).to_dict()
+
+
+def test_fixed_normalizers_are_the_optima_of_their_lps_rounded_up():
+    """Of seed 2, whose LPs take least."""
+    name = "mosp-caspianz-j0200-t048-z3-s02"
+    instance = co.read(ROOT / f"instances/paper/{name}.json")
+    free = replace(instance, objective=replace(instance.objective, normalizers=None))
+    optima = normalizers(free, Options(time_limit=None, threads=1)).bars
+    for fixed, optimum in zip(instance.objective.normalizers, optima, strict=True):
+        assert optimum * (1 - 1e-9) <= fixed <= optimum * (1 + 1e-4)

@@ -45,12 +45,15 @@ def update(path: Path, instance: Instance, solution: Solution) -> list[str]:
     Raises
     ------
     CarbonoptError
-        If the solution is not feasible, says not which version of carbonopt made it, or a known value and a known
-        bound cross: then one of them is wrong.
+        If the solution is not feasible, says not which version of carbonopt made it, or its objective is of numbers
+        that it claims itself; and if a known value and a known bound cross: then one of them is wrong.
     """
     report = check(instance, solution)
     if report.violations:
         raise CarbonoptError(f"{instance.name}: {report.violations[0]}")
+    if report.assumes:
+        words = f"its objective is of the {' and '.join(report.assumes)} that the solution claims"
+        raise CarbonoptError(f"{instance.name}: {words}: must be fixed in the instance, so that values compare")
     if solution.versions.get("carbonopt", "unknown") == "unknown":
         raise CarbonoptError(f"{instance.name}: versions.carbonopt is unknown: must say what made the solution")
     with locked(path.parent):
@@ -104,7 +107,7 @@ def _enter(path: Path, instance: Instance, solution: Solution, report: Report) -
     improved = [field for field, value in values.items() if is_better(field, value, entry)]
     text = to_text(solution.to_dict())
     for field in improved:
-        entry = {**entry, field: _record(field, values[field], solution, report, text)}
+        entry = {**entry, field: _record(field, values[field], solution, text)}
     if crosses(entry):
         values = {field: entry[field]["value"] for field in FOLDERS}
         raise CarbonoptError(f"{instance.name}: bound and objective cross, so one is wrong: {values}")
@@ -128,17 +131,17 @@ def is_better(field: str, value: float | None, entry: dict[str, Any]) -> bool:
 
 
 def crosses(entry: dict[str, Any]) -> bool:
-    """Return whether an entry's bound is beaten by its objective; not where the two assume different things."""
+    """Return whether an entry's bound is beaten by its objective."""
     objective, bound = entry["objective"], entry["bound"]
-    if objective is None or bound is None or bound.get("assumes"):
+    if objective is None or bound is None:
         return False
     sign = 1.0 if entry["sense"] == "min" else -1.0
     return bool(sign * (bound["value"] - objective["value"]) > 1e-6 * max(1.0, abs(bound["value"])))
 
 
-def _record(field: str, value: float | None, solution: Solution, report: Report, text: str) -> dict[str, Any]:
+def _record(field: str, value: float | None, solution: Solution, text: str) -> dict[str, Any]:
     """Return who found a value, with what, and where the file is that shows it."""
-    found: dict[str, Any] = {
+    return {
         "value": value,
         "file": f"{FOLDERS[field]}/{file_name(solution.instance)}.json",
         "file_sha256": hashlib.sha256(text.encode()).hexdigest(),
@@ -149,6 +152,3 @@ def _record(field: str, value: float | None, solution: Solution, report: Report,
         "wall_seconds": round(solution.wall_seconds, 2),
         "machine": machine(),
     }
-    if field == "bound":
-        found["assumes"] = list(report.assumes)
-    return found

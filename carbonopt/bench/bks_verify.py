@@ -87,6 +87,7 @@ def _record_faults(folder: Path, instance: Instance, field: str, record: dict[st
         return
     report = check(instance, solution)
     yield from (f"{field}: {violation}" for violation in report.violations)
+    yield from (f"{field}: is of the {name} that its file claims" for name in report.assumes)
     shown = report.objective if field == "objective" else report.proven_bound
     if shown is None or abs(shown - record["value"]) > 1e-9 * max(1e-6, abs(shown)):
         yield f"{field}: {record['value']} is said, the file shows {shown}"

@@ -56,7 +56,7 @@ class Report:
     proven_infeasible
         Whether the certificate proves that there is no schedule.
     assumes
-        What the proof takes from the solution file without checking it, e.g. ``normalizers``.
+        What the objective and the proof take from the solution file without checking it, e.g. ``normalizers``.
     incomparable
         Why no bound of the instance's applies to this schedule, e.g. other rules than the instance's; empty
         where one does.

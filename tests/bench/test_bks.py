@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+from dataclasses import replace
 
 import pytest
 from cli_support import errors, run
@@ -41,6 +42,25 @@ def faults_of(folder):
         return [fault for _, faults in verify(folder / "bks.json") for fault in faults]
     except co.InputError as error:
         return error.lines()
+
+
+def test_values_under_normalizers_of_the_file_are_refused(tmp_path):
+    """Who may choose what each part is divided by has the largest sum: 3 of any schedule."""
+    (tmp_path / "tiny").mkdir()
+    name = "mosp-tiny_caspian-j0001-t002-DE-s00"
+    shutil.copy(ROOT / f"instances/tiny/{name}.json", tmp_path / "tiny")
+    instance = co.read(tmp_path / f"tiny/{name}.json")
+    solution = co.solve(instance, "price")
+    report = co.check(instance, solution)
+    assert (report.violations, report.assumes) == ((), ("normalizers",))
+    with pytest.raises(co.CarbonoptError, match="its objective is of the normalizers that the solution claims"):
+        update(tmp_path / "bks.json", instance, solution)
+    bars = dict(zip(("z1", "z2", "z3"), solution.info["normalizers"].values(), strict=True))
+    fixed = replace(instance, objective=replace(instance.objective, normalizers=tuple(bars.values())))
+    fixed.write(tmp_path / f"tiny/{name}.json")
+    again = co.solve(fixed, "price")
+    assert co.check(fixed, again).assumes == ()
+    assert update(tmp_path / "bks.json", fixed, again) == ["objective", "bound"]
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
 from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, paid_for
+from carbonopt.problems.mosp.verify.objective import assumed
 
 JOBS_AT_ONCE = 1_000
 """Jobs whose costs by start are held in memory together."""
@@ -95,8 +96,7 @@ def proven_bound(
         lower = _least_of_tree(instance, certificate, rejection_cost, info)
     if lower is None:
         return None, ()
-    claimed = isinstance(objective, CaspianObjective) and objective.normalizers is None
-    return lower if instance.sense == "min" else -lower, ("normalizers",) if claimed else ()
+    return lower if instance.sense == "min" else -lower, assumed(instance)
 
 
 def _with_limits(

@@ -16,6 +16,12 @@ NORMALIZER_TOLERANCE = 1e-6
 """By how much a schedule may exceed a normalizer that an LP solver found, relative."""
 
 
+def assumed(instance: MospInstance) -> tuple[str, ...]:
+    """Return what an objective is of that the instance does not hold, but the solution file claims."""
+    is_open = isinstance(instance.objective, CaspianObjective) and instance.objective.normalizers is None
+    return ("normalizers",) if is_open else ()
+
+
 def normalizers_of(instance: MospInstance, info: dict[str, Any]) -> tuple[tuple[float, ...] | None, list[Violation]]:
     """Return Zbar, which the instance or else the solution tells, and what is wrong with the latter."""
     if not isinstance(instance.objective, CaspianObjective):

@@ -22,7 +22,7 @@ from carbonopt.core.errors import shown
 from carbonopt.core.report import Report, Violation
 from carbonopt.problems.mosp.data.instance import MospInstance, MospJobs
 from carbonopt.problems.mosp.data.objectives import CarbonObjective
-from carbonopt.problems.mosp.verify.objective import normalizer_faults, normalizers_of, objective_of
+from carbonopt.problems.mosp.verify.objective import assumed, normalizer_faults, normalizers_of, objective_of
 from carbonopt.problems.mosp.verify.whole_runs import check_runs, is_slot
 
 COLUMNS = ("job", "cluster", "start", "end")
@@ -93,6 +93,7 @@ def check_pieces(instance: MospInstance, schedule: dict[str, Any], rule: Any, in
         tuple(violations),
         objective_of(instance, metrics, normalizers),
         metrics,
+        assumes=assumed(instance),
         incomparable=INCOMPARABLE if broken else "",
     )
 

@@ -18,7 +18,7 @@ from carbonopt.core.ranges import LARGEST_WHOLE
 from carbonopt.core.report import Report, Violation
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective
-from carbonopt.problems.mosp.verify.objective import normalizer_faults, normalizers_of, objective_of
+from carbonopt.problems.mosp.verify.objective import assumed, normalizer_faults, normalizers_of, objective_of
 
 COLUMNS = ("job", "cluster", "start")
 
@@ -66,7 +66,8 @@ def check_runs(instance: MospInstance, schedule: dict[str, Any], info: dict[str,
     violations += faults
     if normalizers is not None and instance.objective.to_dict()["normalizers"] is None:
         violations += normalizer_faults(metrics, normalizers)
-    return Report(tuple(violations), objective_of(instance, metrics, normalizers), metrics)
+    value = objective_of(instance, metrics, normalizers)
+    return Report(tuple(violations), value, metrics, assumes=assumed(instance))
 
 
 def _parse(instance: MospInstance, schedule: dict[str, Any]) -> tuple[list[Violation], _Runs]:
