@@ -25,7 +25,7 @@ from carbonopt.problems.mlcluster.methods.price.improve import improve
 from carbonopt.problems.mlcluster.methods.price.incumbent import Incumbent
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
 from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
-from carbonopt.problems.mlcluster.methods.price.path import best_path
+from carbonopt.problems.mlcluster.methods.price.path import Stretches, best_path
 from carbonopt.problems.mlcluster.methods.price.restarts import count_restarts
 
 PRICE_KERNELS = (cover, soft_cover, best_path)
@@ -83,7 +83,10 @@ def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
     dual.soft(dual.start(), 1.0)
     dual.hard(dual.start())
     policy = PricePolicy(Proof(coefficients, np.zeros(coefficients.count), 0.0, dual.mu, 0.0, {}), 1.0, 1.0, 0)
-    policy.raise_break_prices(np.zeros(0, dtype=np.int64), np.zeros(0), 0, 0.0)
+    none = np.zeros(0, dtype=np.int64)
+    policy.raise_break_prices(none, np.zeros(0), 0, 0.0)
+    over = Stretches(*(np.zeros(0),) * 3, none, np.zeros(0))
+    best_path(0.0, over, coefficients.speed[0], coefficients.watts[0], 0.0, none.copy())
 
 
 def search_schedule(
