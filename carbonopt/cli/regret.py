@@ -95,11 +95,14 @@ def _split(
     """Print the table of each policy as soon as it is made, and write all of them to `output` each time."""
     import carbonopt as co
     from carbonopt.regret.table import Study
+    from carbonopt.simulate import forecasts_of
 
     instance = co.read(path)
     say = progress.saying()
-    given = [console.forecast(forecast)]
-    study = Study(instance, given, settings, options, lambda what: say(f"{path}: {what}"))
+    given = console.forecast(forecast)
+    if given is not None and given.file is not None:  # read once: what is wrong with it is told once
+        given = forecasts_of(instance, given, seed=0)
+    study = Study(instance, [given], settings, options, lambda what: say(f"{path}: {what}"))
     rows: list[dict[str, Any]] = []
 
     def one(policy: str) -> int:

@@ -15,7 +15,7 @@ def number(value: Any, digits: int = 6) -> str:
     """Return a number with its significant digits, a dash where there is none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)  # no -0
 
 
 def digits_of(values: Iterable[float | None], most: int) -> int:

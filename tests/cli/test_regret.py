@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_support import errors, run
+from conftest import TINY
 
 import carbonopt as co
 from carbonopt.cli import tables
@@ -104,3 +105,11 @@ def test_two_signals() -> None:
     run(*arguments, "-o", "cross.tex")
     assert "planned for & emits under & carbon [kg] & above the least [kg]" in Path("cross.tex").read_text()
     assert "--evaluate-under" in errors(*arguments, "--forecast", "error=0.1")[0]
+
+
+def test_what_is_wrong_with_forecasts_is_told_once(tmp_path: Path) -> None:
+    """All policies read the same file."""
+    archive = tmp_path / "none.csv"
+    archive.write_text("issued_at,time,zone,g_per_kwh\n")
+    (told,) = errors("regret", TINY["shift"], "--forecast", archive)
+    assert told.endswith("has a header but no rows")
