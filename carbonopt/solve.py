@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from carbonopt.milp.program import Program
 
 CHECKPOINT_SECONDS = 1.0
-"""Least time between two checkpoints."""
+"""Between two checkpoints at least, and `CHECKPOINT_REST` times what the last one took."""
+CHECKPOINT_REST = 10.0
+CERTIFIED_AFTER = 10.0
+"""Until then a checkpoint holds the schedule alone: to recheck a bound may take seconds, which short runs lack."""
 
 
 def solve(
@@ -152,7 +156,9 @@ class _Keeper:
         self.tightest = max if instance.sense == "min" else min
         self.save: Callable[[Outcome], None] | None = None
         self.saved_at = -CHECKPOINT_SECONDS
+        self.save_seconds = 0.0
         self.unsaved = False
+        self.is_certified = False
         self.incumbent: float | None = None
         self.schedule: Callable[[], Schedule] | None = None
         self.info: dict[str, Any] = {}
@@ -175,13 +181,23 @@ class _Keeper:
         self.bound = self.tightest(known) if known else None
         if progress.certificate is not None and progress.bound == self.bound:
             self.certificate = progress.certificate
-        due = progress.seconds - self.saved_at >= CHECKPOINT_SECONDS
-        if self.save is not None and self.unsaved and due:
-            self.save(self.outcome(None))
-            self.saved_at, self.unsaved = progress.seconds, False
+        if self.save is not None and self.schedule is not None:
+            self._keep(progress.seconds, self.schedule, self.save)
         if self.callback is not None and self.callback(self._told(progress)) is True and not self.stopped:
             self.stopped = True  # once: a second interrupt would leave a solver behind that is about to stop
             raise KeyboardInterrupt
+
+    def _keep(self, seconds: float, schedule: Callable[[], Schedule], save: Callable[[Outcome], None]) -> None:
+        """Save a checkpoint where one is due, and has more than the last."""
+        certified = seconds >= CERTIFIED_AFTER and self.bound is not None
+        if not self.unsaved and (self.is_certified or not certified):
+            return
+        if seconds - self.saved_at < max(CHECKPOINT_SECONDS, CHECKPOINT_REST * self.save_seconds):
+            return
+        begun = time.perf_counter()
+        save(self.outcome(None) if certified else Outcome(Status.INTERRUPTED, schedule(), info=dict(self.info)))
+        self.save_seconds = time.perf_counter() - begun
+        self.saved_at, self.unsaved, self.is_certified = seconds + self.save_seconds, False, certified
 
     def _is_worse(self, progress: Progress) -> bool:
         if progress.incumbent is None or self.incumbent is None or self.schedule is None:

@@ -1,6 +1,8 @@
 """A callback that returns True stops the method, and the incumbent is kept."""
 
 from dataclasses import replace
+from importlib import import_module
+from math import inf
 
 import pytest
 
@@ -100,6 +102,22 @@ def test_a_checkpoint_has_them_too():
     co.solve(instance, "lp-rounding", checkpoint=saved.append)
     assert saved[0].has_solution
     assert co.check(instance, saved[0]).feasible
+
+
+@pytest.mark.parametrize("after", [0.0, inf])
+def test_a_checkpoint_of_a_long_run_has_the_bound_too(monkeypatch, after):
+    """To recheck it may take seconds, which a short run lacks."""
+    module = import_module("carbonopt.solve")  # the package has the function under this name
+    monkeypatch.setattr(module, "CERTIFIED_AFTER", after)
+    monkeypatch.setattr(module, "CHECKPOINT_REST", 0.0)
+    monkeypatch.setattr(module, "CHECKPOINT_SECONDS", 0.0)
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=1)
+    saved = []
+    co.solve(instance, "price", work_limit=0.2, checkpoint=saved.append)
+    assert all(solution.has_solution for solution in saved)
+    assert {solution.bound is None for solution in saved} <= {after > 0, True}
+    assert (saved[-1].bound is None) == (after > 0)
+    assert co.check(instance, saved[-1]).feasible
 
 
 def test_a_worse_schedule_takes_the_place_of_no_better_one(tiny, monkeypatch):
