@@ -157,12 +157,17 @@ def _write_proof(path: Path, instance: Linear, scenarios: Scenarios, found: Risk
 def _scenarios(instance: Instance, forecast: list[str]) -> Scenarios:
     """Return the scenarios that the files tell of: one file for all zones, or one for each."""
     from carbonopt.forecasts import read_archive
+    from carbonopt.simulation.forecast import SETTINGS
     from carbonopt.uncertainty.scenarios import Scenarios
 
     zones = instance.carbon.zones
     told = {zone: file for zone, is_named, file in (text.rpartition("=") for text in forecast) if is_named}
     common = [text for text in forecast if "=" not in text]
     unknown = [zone for zone in told if zone not in zones]
+    drawn = [text for text in forecast if text.partition("=")[0] in {"perfect", *SETTINGS} - {*zones}]
+    if drawn:
+        words = "must be a file, an archive of forecasts with members: a plan for scenarios needs several"
+        raise UnsupportedError(f"--forecast {drawn[0]}: {words}")
     if unknown:
         raise UnsupportedError(f"--forecast {unknown[0]}=...: must be of a zone of the instance: {', '.join(zones)}")
     if len(common) > 1:

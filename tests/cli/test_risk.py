@@ -72,6 +72,8 @@ def test_what_proves_the_bound_can_be_checked(folder: Path) -> None:
     ("arguments", "words"),
     [
         (["night.json", "--forecast", "none.csv"], "no such file"),
+        (["night.json", "--forecast", "error=0.2,window=12"], "must be a file, an archive of forecasts with members"),
+        (["night.json", "--forecast", "perfect"], "must be a file, an archive of forecasts with members"),
         (["night.json", "--forecast", "FR=de.csv"], "must be of a zone of the instance: DE"),
         (["night.json", "--forecast", "de.csv", "--forecast", "short.csv"], "name one file for all zones"),
         (["night.json", "--forecast", "short.csv"], "ends too early"),
