@@ -21,7 +21,9 @@ AS_PLANNED = ("time_limit", "work_limit", "mip_rel_gap", "threads", "memory_mib"
 FAILED = ("crashed", "killed", "memory_limit")
 """Statuses of runs whose process did not end by itself, beside those of `Status`."""
 REFUSED = "error"
-"""Status of a run that its method refused: the instance is too large for it, or of a kind that it does not take."""
+"""Status of a run that its method refused, as too large or of a kind that it does not take, or in which it failed."""
+UNANSWERED = (REFUSED, *FAILED)
+"""Statuses of runs that say nothing of what their method would find."""
 PERFORM = "carbonopt.bench.perform:perform"
 SIMULATED = "simulate:"
 """How names of methods begin that are online policies: ``simulate:carbon-time``."""

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from carbonopt.bench.runs import FAILED, REFUSED
+from carbonopt.bench.runs import REFUSED, UNANSWERED
 from carbonopt.core.display import SMALLEST_SHARE, number
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.plotting.style import PALETTE
@@ -55,7 +55,7 @@ def report_page(results: Sequence[Path], online: Sequence[Path], most_pictures: 
         "secondsShift": SECONDS_SHIFT,
         "tolerance": SMALLEST_SHARE,
         "refused": REFUSED,
-        "failed": (REFUSED, *FAILED),
+        "failed": UNANSWERED,
     }
     return _filled(
         _part("report.html"),
@@ -99,7 +99,7 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
 
 def _facts(rows: Sequence[Mapping[str, Any]], conditions: Mapping[str, str]) -> str:
     """Return what the campaign was, as items of a list."""
-    failed = sum(row["status"] in (REFUSED, *FAILED) for row in rows)
+    failed = sum(row["status"] in UNANSWERED for row in rows)
     facts = {
         "runs": str(len(rows)),
         "instances": str(len({(row["problem"], row["instance"]) for row in rows})),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import geometric_mean, median
 from typing import TYPE_CHECKING, Any
 
-from carbonopt.bench.runs import FAILED, REFUSED
+from carbonopt.bench.runs import REFUSED, UNANSWERED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,13 +55,14 @@ def gap_table(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _line(key: tuple[str, str], group: Sequence[dict[str, Any]]) -> list[Any]:
-    failed = sum(row["status"] in (REFUSED, *FAILED) for row in group)
-    found = sum(row["objective"] is not None for row in group)
+    failed = sum(row["status"] in UNANSWERED for row in group)
+    empty = [row for row in group if row["objective"] is None]
+    without = sum(row["status"] not in UNANSWERED for row in empty)
     gaps = [row["counted"] for row in group if row["counted"] is not None]
     measures: list[float | None] = [None, None, None]
-    if gaps and found:
+    if gaps and len(empty) < len(group):
         measures = [100 * value for value in (shifted_mean(gaps, GAP_SHIFT), median(gaps), max(gaps))]
     optimal = sum(row["status"] == "optimal" for row in group)
     taken = [row["wall_seconds"] for row in group if row["status"] != REFUSED]
     seconds = shifted_mean(taken, SECONDS_SHIFT) if taken else None
-    return [*key, *measures, seconds, len(group), failed, len(group) - failed - found, optimal]
+    return [*key, *measures, seconds, len(group), failed, without, optimal]

@@ -115,7 +115,7 @@ def test_a_checkpoint_of_a_long_run_has_the_bound_too(monkeypatch, after):
     saved = []
     co.solve(instance, "price", work_limit=0.2, checkpoint=saved.append)
     assert all(solution.has_solution for solution in saved)
-    assert {solution.bound is None for solution in saved} <= {after > 0, True}
+    assert any(solution.bound is not None for solution in saved) == (after == 0)
     assert (saved[-1].bound is None) == (after > 0)
     assert co.check(instance, saved[-1]).feasible
 

@@ -267,6 +267,7 @@ def integer_price(instance: ElasticInstance, options: Options, prices: FloatArra
     solver.prepare_loops(bound)
     bound, info = _bound(solver, bound)
     if solver.incumbent.level is None:
+        options.spend(solver.pricer.steps)
         short = solver.pricer.short_of_servers(bound.prices)
         if short > 0:
             return Outcome(Status.INFEASIBLE, certificate=shortage_of_plans(bound.prices, short), info=info)
