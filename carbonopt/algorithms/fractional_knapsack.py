@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 
 BELOW_ALL = -1.0
@@ -71,7 +71,7 @@ def move_bracket(
     return low, high
 
 
-@kernel
+@managed_kernel
 def fill(items: Items, count: int, below: float, need: float, ceiling: float) -> tuple[IntArray, float, float]:
     """Take the first `count` items in the order of their ratio until `need` is met, and set their `part`.
 

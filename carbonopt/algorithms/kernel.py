@@ -1,4 +1,4 @@
-"""Loops over arrays that numba compiles: one decorator, and one decision a solve whether they are compiled.
+"""Loops over arrays that numba compiles: two decorators, and one decision a solve whether they are compiled.
 
 To import numba and load a function from its cache takes 0.6 to 1.1 s, to compile one the first time 2 s more
 (measured). A small case is done by then in plain Python. Whoever begins a solve says how many loop steps it takes at
@@ -46,16 +46,19 @@ _told: set[str] = set()
 
 
 class Kernel(Generic[P, R]):
-    """A function of numpy arrays, numbers and named tuples that can be compiled; made by `kernel`.
+    """A function of numpy arrays, numbers and named tuples that can be compiled; made by `kernel` or `managed_kernel`.
 
     Attributes
     ----------
     function
         The function itself, as Python.
+    is_managed
+        Whether it makes or returns arrays, or draws from a generator of random numbers.
     """
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[P, R], *, is_managed: bool) -> None:
         self.function = function
+        self.is_managed = is_managed
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -84,13 +87,21 @@ class Kernel(Generic[P, R]):
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
-    """Return `function` as a kernel.
+    """Return `function` as a kernel that works in the arrays it is given.
+
+    References to these arrays are not counted: that takes up to three fifths of the time of a search (measured). Numba
+    refuses to compile it if it makes an array, or draws from a generator.
 
     Parameters
     ----------
     function
         Python that numba compiles: loops over numpy arrays and numbers, and named tuples of these. It may call other
         kernels by their names in its module.
+
+    Raises
+    ------
+    TypeError
+        If it returns arrays, by its annotations.
 
     Examples
     --------
@@ -104,7 +115,14 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     ...     quadruple(3)
     12
     """
-    return Kernel(function)
+    if "Array" in str(function.__annotations__.get("return")):
+        raise TypeError(f"{function.__qualname__} returns arrays: make it a managed_kernel")
+    return Kernel(function, is_managed=False)
+
+
+def managed_kernel(function: Callable[P, R]) -> Kernel[P, R]:
+    """Return `function` as a kernel that may make arrays, return them, and draw random numbers; see `kernel`."""
+    return Kernel(function, is_managed=True)
 
 
 @contextmanager

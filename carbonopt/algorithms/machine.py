@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from types import CodeType, FunctionType, NoneType
@@ -29,7 +29,7 @@ caching: Any = numba_caching
 types: Any = numba_types
 
 INLINED = {"forceinline": True, "no_cfunc_wrapper": True}
-"""A call copies its named tuples and counts references: 5.3 us inlined, else 8.6 (measured)."""
+"""A call copies its named tuples: 5.3 us inlined, else 8.6 (measured)."""
 
 
 class _Teller(event.Listener):
@@ -54,15 +54,15 @@ def _type_of_kernel(kernel: Kernel[..., Any], _context: Any) -> Any:
 
 def dispatcher(kernel: Kernel[..., Any]) -> Any:
     """Return numba's dispatcher of a kernel, with its machine code kept on disk where that can be written."""
-    found = njit(**INLINED)(kernel.function)
+    found = njit(_nrt=kernel.is_managed, **INLINED)(kernel.function)
     with suppress(RuntimeError):  # no folder for the cache: the source is no file, or nothing is writable
-        found._cache = _KernelCache(kernel.function)
+        found._cache = _KernelCache(kernel)
     return found
 
 
 def part(kernel: Kernel[..., Any]) -> Any:
     """Return numba's dispatcher of a kernel that others call: it is kept as a part of theirs."""
-    return njit(no_cpython_wrapper=True, **INLINED)(kernel.function)
+    return njit(_nrt=kernel.is_managed, no_cpython_wrapper=True, **INLINED)(kernel.function)
 
 
 def is_ready(machine: Any) -> bool:
@@ -74,8 +74,8 @@ def is_ready(machine: Any) -> bool:
 class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     """Names files after the content that a kernel is made of."""
 
-    def __init__(self, function: FunctionType) -> None:
-        self.stamp = content_stamp(function)
+    def __init__(self, function: FunctionType, stamp: str) -> None:
+        self.stamp = stamp
         super().__init__(function)
         self._locator.get_source_stamp = lambda: self.stamp
 
@@ -89,7 +89,9 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """Numba's cache, in which a broken or a full disk costs time and no result."""
 
-    _impl_class = _KernelCacheImpl
+    def __init__(self, kernel: Kernel[..., Any]) -> None:
+        self._impl_class = partial(_KernelCacheImpl, stamp=content_stamp(kernel))
+        super().__init__(kernel.function)
 
     @property
     def index(self) -> Path:
@@ -126,20 +128,21 @@ def _fields(kind: Any) -> tuple[Any, ...]:
 
 
 @cache
-def content_stamp(function: FunctionType) -> str:
-    """Return a hash of all that a function and the kernels that it calls are made of."""
-    return sha256(repr(sorted(set(_content(function, set())))).encode()).hexdigest()[:16]
+def content_stamp(kernel: Kernel[..., Any]) -> str:
+    """Return a hash of all that a kernel and those that it calls are made of."""
+    return sha256(repr(sorted(set(_content(kernel, set())))).encode()).hexdigest()[:16]
 
 
-def _content(function: Any, seen: set[Any]) -> Iterator[str]:
-    """Yield code and constants of a function, and of the kernels that it calls."""
-    seen.add(function)
-    yield f"{function.__qualname__} {function.__defaults__!r} {_code(function.__code__)!r}"
+def _content(kernel: Kernel[..., Any], seen: set[Any]) -> Iterator[str]:
+    """Yield code and constants of a kernel, and of those that it calls."""
+    seen.add(kernel)
+    function: Any = kernel.function
+    yield f"{function.__qualname__} {function.__defaults__!r} {kernel.is_managed} {_code(function.__code__)!r}"
     for name in sorted(_names(function.__code__)):
         value = function.__globals__.get(name)
         if isinstance(value, Kernel):
-            if value.function not in seen:
-                yield from _content(value.function, seen)
+            if value not in seen:
+                yield from _content(value, seen)
         elif isinstance(value, np.ndarray):
             yield f"{name} {value.dtype} {value.shape} {value.tobytes()!r}"
         elif isinstance(value, (bool, int, float, str, tuple)):

@@ -16,15 +16,16 @@ import pytest
 from conftest import ROOT
 
 from carbonopt.algorithms import kernel as kernel_module
-from carbonopt.algorithms.kernel import PLAIN_STEPS, Kernel, kernel, loops
+from carbonopt.algorithms.kernel import PLAIN_STEPS, Kernel, kernel, loops, managed_kernel
 from carbonopt.algorithms.machine import content_stamp
+from carbonopt.core.arrays import FloatArray
 
 FEW, MANY = 0.0, 2.0 * PLAIN_STEPS
 
 SOURCE = '''"""A module of kernels."""
 from typing import NamedTuple
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 
 FACTOR = 2.0
 
@@ -189,11 +190,35 @@ class TestCalls:
         assert doubled.is_ready
 
 
+class TestArrays:
+    """What a kernel may do whose references to arrays are not counted."""
+
+    def test_a_kernel_that_makes_an_array_is_refused_unless_it_is_managed(self) -> None:
+        import numba
+
+        space: dict[str, Any] = {"np": np}
+        exec("def last(count):\n    return np.arange(count)[-1]", space)
+        assert managed_kernel(space["last"]).machine(4) == 3
+        with pytest.raises(numba.core.errors.NumbaError, match="Only accept returning of array"):
+            kernel(space["last"]).machine(4)
+
+    def test_nor_may_it_return_one(self) -> None:
+        def head(values: FloatArray) -> tuple[FloatArray, int]:
+            return values[:2], 2
+
+        with pytest.raises(TypeError, match="head returns arrays: make it a managed_kernel"):
+            kernel(head)
+        values = np.arange(4.0)
+        found, count = managed_kernel(head).machine(values)
+        del values
+        assert (found.tolist(), count) == ([0.0, 1.0], 2)
+
+
 class TestStamp:
     """What a kernel's machine code is kept by."""
 
     def stamp(self, folder: Path, source: str, name: str = "at") -> str:
-        return content_stamp(getattr(written(folder, source), name).function)
+        return content_stamp(getattr(written(folder, source), name))
 
     @pytest.mark.parametrize(
         ("old", "new"),
@@ -212,8 +237,13 @@ class TestStamp:
 
     @pytest.mark.parametrize(
         ("old", "new"),
-        [("FACTOR = 2.0", "FACTOR = 3.0"), ("FACTOR * x", "FACTOR * x + 1"), (" + line.height", " - line.height")],
-        ids=["constant", "callee", "own"],
+        [
+            ("FACTOR = 2.0", "FACTOR = 3.0"),
+            ("FACTOR * x", "FACTOR * x + 1"),
+            (" + line.height", " - line.height"),
+            ("@kernel\ndef scaled", "@managed_kernel\ndef scaled"),
+        ],
+        ids=["constant", "callee", "own", "management"],
     )
     def test_content_does(self, tmp_path: Path, old: str, new: str) -> None:
         assert self.stamp(tmp_path, SOURCE.replace(old, new)) != self.stamp(tmp_path, SOURCE)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel, loops
+from carbonopt.algorithms.kernel import kernel, loops, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options, Schedule
@@ -199,7 +199,7 @@ def _members(instance: ElasticInstance, end: IntArray, rank: IntArray) -> tuple[
     return first, job[np.lexsort((rank[job], key))]
 
 
-@kernel
+@managed_kernel
 def _queue(
     order: IntArray, begin: int, end: int, rank: IntArray, first: IntArray, member: IntArray, slots: int
 ) -> IntArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.ecas.methods.price.kernels import change, overfull, place_anywhere, settle
 from carbonopt.problems.ecas.methods.price.tables import Ranking, State, Tables
@@ -131,7 +131,7 @@ def wander(tables: Tables, state: State, random: FloatArray) -> None:
     settle(tables, state, m)
 
 
-@kernel
+@managed_kernel
 def eject(
     tables: Tables,
     state: State,

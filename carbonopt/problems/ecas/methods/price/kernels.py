@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.ecas.methods.price.patterns import (
     best_part,
@@ -189,7 +189,7 @@ def best_place(
     return machine, where
 
 
-@kernel
+@managed_kernel
 def place_anywhere(tables: Tables, state: State, ranking: Ranking, j: int) -> bool:
     """Give a job its best place of all machines; return whether there is one."""
     machines = len(tables.up)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.ecas.methods.price.kernels import best_place, change, move
 from carbonopt.problems.ecas.methods.price.ruin_kernels import (
@@ -94,7 +94,7 @@ def offer(moves: Moves, old: int, count: int, random: FloatArray, machines: IntA
     machines[0] = old
 
 
-@kernel
+@managed_kernel
 def search(
     tables: Tables,
     state: State,

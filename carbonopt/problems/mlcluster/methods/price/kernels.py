@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from carbonopt.algorithms.fractional_knapsack import BELOW_ALL, NEGLIGIBLE, Items, fill, move_bracket
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.algorithms.smoothed_knapsack import find_break_price, work_taken
 from carbonopt.core.arrays import FloatArray, IntArray
 
@@ -69,7 +69,7 @@ class Ladder(NamedTuple):
         return cls(ratio, gain, added, np.zeros((kinds, cells), dtype=np.int64), np.zeros((kinds, cells)))
 
 
-@kernel
+@managed_kernel
 def ladders(
     carbon: FloatArray,
     prices: FloatArray,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 
 MOST_TURNS = 40
@@ -52,7 +52,7 @@ class Path(NamedTuple):
     cost: float
 
 
-@kernel
+@managed_kernel
 def best_path(
     mu: float, over: Stretches, speed: FloatArray, watts: FloatArray, restart: float, gpus: IntArray
 ) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.insertion import insert
 from carbonopt.problems.mosp.methods.price.places import Places, time_cost
@@ -140,7 +140,7 @@ def add_moved(count: int, tab: Table, parts: Parts, st: State, added: FloatArray
     return certain, mix
 
 
-@kernel
+@managed_kernel
 def hedged_move(
     limit: float, rng: np.random.Generator, tab: Table, places: Places, rules: Rules, st: State
 ) -> tuple[int, bool]:
@@ -174,7 +174,7 @@ def hedged_move(
     return count, change <= limit
 
 
-@kernel
+@managed_kernel
 def anneal_risk(
     begin: int,
     end: int,

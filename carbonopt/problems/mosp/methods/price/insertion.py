@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.packing import has_room, is_open, put
 from carbonopt.problems.mosp.methods.price.places import Places
@@ -38,7 +38,7 @@ def listed_cost(i: int, entry: np.record, places: Places, st: State) -> float:
     return float(cost)
 
 
-@kernel
+@managed_kernel
 def insert(
     i: int, most: float, most_excess: float, skipped: float, rng: np.random.Generator, places: Places, st: State
 ) -> bool:
@@ -79,7 +79,7 @@ def insert(
     return found >= 0
 
 
-@kernel
+@managed_kernel
 def insert_all(order: IntArray, rng: np.random.Generator, places: Places, st: State) -> int:
     """Insert jobs one after the other; return how many find no room."""
     failed = 0

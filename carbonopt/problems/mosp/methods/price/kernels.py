@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.table import Table
 
@@ -123,7 +123,7 @@ def soft_loads(
                         load[j, r, t + length] -= here * tab.mix[g, r]
 
 
-@kernel
+@managed_kernel
 def hard_classes(
     unit_cost: FloatArray,
     rejection_cost: FloatArray,
@@ -192,7 +192,7 @@ def hard_classes(
                     units[g, best_at] += tab.jobs[m] * scale
 
 
-@kernel
+@managed_kernel
 def soft_classes(
     unit_cost: FloatArray, rejection_cost: FloatArray, tau: float, tab: Table, units: FloatArray, rejected: FloatArray
 ) -> float:

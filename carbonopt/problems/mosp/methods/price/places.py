@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray, RecordArray, prefix_sums
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParameters
@@ -129,7 +129,7 @@ def sort_clusters(prefix: FloatArray, g: int, tab: Table, order: IntArray, unit:
             count += 1
 
 
-@kernel
+@managed_kernel
 def fill_places(
     priced: FloatArray, base: FloatArray, tab: Table, excess: FloatArray, place: IntArray, out: Places
 ) -> None:

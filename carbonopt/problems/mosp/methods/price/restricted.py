@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
@@ -208,7 +208,7 @@ def _starts(bins: Bins, at: tuple[IntArray, IntArray], whole: IntArray) -> IntAr
     return start
 
 
-@kernel
+@managed_kernel
 def place_targets(
     order: IntArray, start: IntArray, units: FloatArray, rng: np.random.Generator, tab: Table, places: Places, st: State
 ) -> None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.problems.mosp.methods.price.insertion import insert, listed_cost
 from carbonopt.problems.mosp.methods.price.packing import put, take
 from carbonopt.problems.mosp.methods.price.places import Places
@@ -72,13 +72,13 @@ def rules_of(params: MoveParameters, ejects: bool = False) -> Rules:
     return Rules(*values.values(), *np.cumsum(orders).tolist())
 
 
-@kernel
+@managed_kernel
 def below(n: int, rng: np.random.Generator) -> int:
     """Draw a whole number from 0 to n - 1, faster than numba's `integers`."""
     return int(rng.random() * n)
 
 
-@kernel
+@managed_kernel
 def draw_job(rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Draw a job, often one of large excess."""
     jobs = st.jobs
@@ -94,7 +94,7 @@ def draw_job(rng: np.random.Generator, rules: Rules, st: State) -> int:
     return int(i)
 
 
-@kernel
+@managed_kernel
 def draw_entry(i: int, rng: np.random.Generator, places: Places, rules: Rules, st: State) -> int:
     """Draw another place of job i's list, of low excess; -1 if it has none."""
     m = st.jobs[i].member
@@ -130,7 +130,7 @@ def take_out(i: int, count: int, st: State) -> int:
     return count
 
 
-@kernel
+@managed_kernel
 def call_rejected(i: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Note some rejected jobs other than i, so that they come where others were; return how many."""
     rejected = st.rejected
@@ -148,7 +148,7 @@ def call_rejected(i: int, rng: np.random.Generator, rules: Rules, st: State) -> 
     return count
 
 
-@kernel
+@managed_kernel
 def ruin(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Take out job i and some of those that start around a place; return how many."""
     jobs = st.jobs
@@ -191,7 +191,7 @@ def lacks_room(i: int, place: int, first: int, end: int, st: State) -> bool:
     return False
 
 
-@kernel
+@managed_kernel
 def eject(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules, st: State) -> int:
     """Take out job i and what is in its way at a place; return how many, the job first.
 
@@ -216,7 +216,7 @@ def eject(i: int, place: int, slots: int, rng: np.random.Generator, rules: Rules
     return count
 
 
-@kernel
+@managed_kernel
 def draw_order(count: int, is_ejection: bool, rng: np.random.Generator, rules: Rules, st: State) -> None:
     """Sort the jobs that were taken out by a key drawn at random; the job that ejects others stays the first."""
     jobs = st.jobs
@@ -262,7 +262,7 @@ def idle_around(place: int, length: int, places: Places, rules: Rules, st: State
     return worth
 
 
-@kernel
+@managed_kernel
 def move(
     limit: float, rng: np.random.Generator, tab: Table, places: Places, rules: Rules, st: State
 ) -> tuple[int, float]:
@@ -329,7 +329,7 @@ def undo(count: int, st: State) -> None:
             put(note.job, note.place, note.cost, note.excess, st)
 
 
-@kernel
+@managed_kernel
 def anneal(
     begin: int,
     end: int,

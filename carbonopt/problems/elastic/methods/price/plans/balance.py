@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.plans.table import Table
 
@@ -86,7 +86,7 @@ def imbalance(t: int, load: int, bal: Balance) -> float:
     return float(over * over) if over > 0 or bal.priced[t] else 0.0
 
 
-@kernel
+@managed_kernel
 def anneal(
     steps: int,
     rng: np.random.Generator,

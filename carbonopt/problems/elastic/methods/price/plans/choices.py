@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray
 from carbonopt.problems.elastic.methods.price.plans.table import Scratch, Table
 
@@ -12,7 +12,7 @@ LEAST_PRICE = 1e-20
 """Prices and costs below this count as none [g]."""
 
 
-@kernel
+@managed_kernel
 def fill_values(j: int, price: FloatArray, theta: float, tab: Table, scr: Scratch) -> float:
     """Fill the costs of the job's choices at CI_t kWh + theta price_t servers; return all work they allow.
 
@@ -53,7 +53,7 @@ def fill_values(j: int, price: FloatArray, theta: float, tab: Table, scr: Scratc
     return total
 
 
-@kernel
+@managed_kernel
 def set_base(mu: float, classes: int, p: int, tab: Table, scr: Scratch) -> float:
     """Set the best choice of each class at the price `mu` of work; return the work done."""
     done = 0.0

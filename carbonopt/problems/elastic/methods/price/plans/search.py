@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.elastic.methods.price.plans.pricing import price_job
 from carbonopt.problems.elastic.methods.price.plans.table import Scratch, Table
@@ -130,7 +130,7 @@ def insert_all(order: IntArray, theta: float, tab: Table, scr: Scratch, state: S
     return failed
 
 
-@kernel
+@managed_kernel
 def draw_job(rng: np.random.Generator, tab: Table, state: State) -> tuple[int, int]:
     """Draw a job and a slot of its window: by the job's excess, or by priced room that is left unused."""
     jobs = len(tab.first)
@@ -153,7 +153,7 @@ def draw_job(rng: np.random.Generator, tab: Table, state: State) -> tuple[int, i
     return int(j), int(tab.first[j] + rng.integers(0, tab.width[j]))
 
 
-@kernel
+@managed_kernel
 def draw_others(j: int, t: int, taken: IntArray, rng: np.random.Generator, tab: Table, state: State) -> int:
     """Fill `taken` with job j and some others that run in slot t; return how many."""
     taken[0], count = j, 1
@@ -175,7 +175,7 @@ def draw_others(j: int, t: int, taken: IntArray, rng: np.random.Generator, tab: 
     return count
 
 
-@kernel
+@managed_kernel
 def search(
     steps: int, rng: np.random.Generator, hot: float, cold: float, tab: Table, scr: Scratch, state: State
 ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.beam.records import Paths, Program, States
 from carbonopt.problems.mosp.methods.price.beam.states import copy_state, keep_below, keep_best
@@ -47,7 +47,7 @@ def pass_over(s: int, i: int, t: int, price: FloatArray, part: Program, marks: I
     st.heuristic_to_go[s] -= part.heuristic_to_go[i, t]
 
 
-@kernel
+@managed_kernel
 def start_type(
     j: int,
     t: int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.beam.records import Paths, Program, States
 
@@ -46,7 +46,7 @@ def keep(keeps: BoolArray, st: States) -> tuple[int, float]:
     return kept, dropped
 
 
-@kernel
+@managed_kernel
 def keep_below(count: int, most: float, st: States) -> tuple[int, float]:
     """Drop the states whose bound is above `most`; return as `keep`."""
     keeps = np.empty(count, np.bool_)
@@ -82,7 +82,7 @@ def nth_least(values: FloatArray, n: int) -> float:
     return float(values[n])
 
 
-@kernel
+@managed_kernel
 def keep_best(count: int, width: int, st: States) -> tuple[int, float]:
     """Keep `width` states of least bound plus heuristic_to_go; return as `keep`."""
     if count <= width:
@@ -116,7 +116,7 @@ def is_dominated(s: int, by: int, part: Program, st: States) -> bool:
     return alike
 
 
-@kernel
+@managed_kernel
 def keep_undominated(order: IntArray, most_compared: int, part: Program, st: States) -> int:
     """Drop states that another one dominates at no more cost; `order` is by tag and cost. Return how many stay."""
     count = len(order)
@@ -170,7 +170,7 @@ def value_states(t: int, passed: int, count: int, price: FloatArray, part: Progr
         st.heuristic_to_go[s] = heuristic_to_go
 
 
-@kernel
+@managed_kernel
 def to_next_slot(t: int, count: int, part: Program, st: States) -> int:
     """Let slot t pass; drop states in which a job that must run no longer can, and return how many stay."""
     keeps = np.ones(count, np.bool_)

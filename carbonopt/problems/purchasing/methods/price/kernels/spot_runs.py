@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray
 from carbonopt.problems.purchasing.methods.price.grid import Rates
 
@@ -123,7 +123,7 @@ def best_spot_starts(jobs: SpotJobs, wait: float, signal: Tail, start: FloatArra
         value[j] = best
 
 
-@kernel
+@managed_kernel
 def emissions(start: FloatArray, length: FloatArray, signal: Tail) -> FloatArray:
     """Return what a CPU emits in expectation in each run [kg]."""
     found = np.empty(len(start))
