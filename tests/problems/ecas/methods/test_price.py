@@ -15,10 +15,11 @@ from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.file import from_dict
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.kernels import best_place, move, overfull, settle
+from carbonopt.problems.ecas.methods.price.method import guiding
 from carbonopt.problems.ecas.methods.price.patterns import best_part, best_pattern, bridged_part, part_cost
-from carbonopt.problems.ecas.methods.price.ruin_kernels import Members, choose_to_close, join, shut
+from carbonopt.problems.ecas.methods.price.ruin_kernels import DRAWS, Members, choose_to_close, join, shut
 from carbonopt.problems.ecas.methods.price.search import filled
-from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of
+from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of, work_space
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, by_energy, empty_state, ranked, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.check import check
 
@@ -74,15 +75,20 @@ def test_gaps_are_bridged_as_by_the_dynamic_program(seed: int) -> None:
     assert (on == wanted).all()
 
 
-@for_each(seed=range(12))
+@for_each(seed=range(24))
 def test_the_best_place_is_the_best_of_all(seed: int) -> None:
-    """Against the score of every place on machines that are partly full and now and then not available."""
+    """Against the score of every place on machines that are partly full and now and then not available.
+
+    Six resources of twelve bits take two words.
+    """
     rng = np.random.default_rng(seed)
-    instance = co.generate("ecas", jobs=14, machines=3, slots=24, resources=2, load=0.5, seed=seed)
+    resources = 2 if seed < 12 else 6
+    instance = co.generate("ecas", jobs=14, machines=3, slots=24, resources=resources, load=0.5, seed=seed)
     assert isinstance(instance, EcasInstance)
     available = rng.random((3, 24)) < 0.9
     instance = replace(instance, machines=replace(instance.machines, available=available))
     tables = tables_of(instance, 3.0)
+    assert tables.need.shape[1] == (1 if resources == 2 else 2)
     state = empty_state(instance, tables)
     plain = by_energy(tables)
     idle, change = instance.idle_cost, instance.machines.up_cost + instance.machines.down_cost
@@ -95,7 +101,7 @@ def test_the_best_place_is_the_best_of_all(seed: int) -> None:
             for m, s in product(range(3), range(tables.arrival[j], tables.last_start[j] + 1)):
                 end = s + tables.duration[j]
                 run = [(t, i) for i, n, b, e in placed for t in range(max(b, s), min(e, end)) if n == m]
-                used = np.zeros((24, 2), dtype=np.int64)
+                used = np.zeros((24, resources), dtype=np.int64)
                 for t, i in run:
                     used[t] += instance.jobs.use[i]
                 if (used[s:end] + instance.jobs.use[j] > instance.machines.capacity[m]).any():
@@ -123,6 +129,21 @@ def test_the_best_place_is_the_best_of_all(seed: int) -> None:
             placed.append((j, m, s, end))
 
 
+def test_prices_guide_by_what_is_scarce() -> None:
+    """Of a price, what idle energy costs on average counts half, and what is above it in full."""
+    instance = generated()
+    idle = instance.idle_cost.mean(axis=0)
+    capacity = instance.machines.capacity.mean(axis=0)
+    prices = np.zeros((2, 24))
+    prices[0, :2] = np.array([1.0, 3.0]) * idle[:2] / capacity[0]  # room pays for the machine once, and three times
+    prices[1, 2] = 0.5 * idle[2] / capacity[1]
+    found = guiding(instance, prices, 0.5)
+    assert found[0, :2] == pytest.approx(np.array([0.5, 2.5]) * idle[:2] / capacity[0])
+    assert found[1, 2] == pytest.approx(0.25 * idle[2] / capacity[1])
+    assert guiding(instance, prices, 1.0) == pytest.approx(prices)
+    assert not found[:, 3:].any()
+
+
 def test_the_bound_is_near_the_relaxation(instance: EcasInstance) -> None:
     lp, price = co.solve(instance, "lp"), co.solve(instance, "price", params={"search": {"moves_per_job": 0}})
     assert lp.info["lp_optimum"] == pytest.approx(lp.bound, rel=1e-6)
@@ -141,16 +162,15 @@ def test_the_search_improves_and_keeps_its_books(closing: float) -> None:
         first = value = best = value_of(tables, state)
         machine, start = state.machine.copy(), state.start.copy()
         random = np.random.default_rng(1).random(4000)
-        taken = np.zeros(6, dtype=np.int64)
         value, best, moves = search(
             tables,
             state,
             ranking,
             by_energy(tables),
-            Moves(0.02, 2, 6, closing, 2),
+            Moves(0.02, 2, 6, closing, 5, 2),
             0.05 * first / 20,
             random,
-            taken,
+            work_space(state, 6, 2),
             value,
             best,
             machine,
@@ -188,7 +208,10 @@ def test_a_machine_is_closed_with_all_its_jobs(seed: int) -> None:
         free = state.free.copy()
         for j, m in enumerate(state.machine):
             join(members, j, m)
-        count, machine, first, end = choose_to_close(tables, state, members, rng.random(40), 4, 2, around, taken)
+        random = rng.random(40)
+        random[2 * DRAWS + 1] = 0.99  # as many jobs of the machine as there may be
+        count, machine, first, end = choose_to_close(tables, state, members, random, 4, 20, 2, around, taken)
+        too_many, *_ = choose_to_close(tables, state, members, random, 4, 1, 2, around.copy(), taken.copy())
         shut(tables, state, machine, first, end, 1)
         closed = [overfull(tables, state, machine, t, t + 1) == t for t in range(24)]
         shut(tables, state, machine, first, end, -1)
@@ -197,6 +220,7 @@ def test_a_machine_is_closed_with_all_its_jobs(seed: int) -> None:
     chosen = taken[:count]
     on_it = np.flatnonzero(inside & (state.machine == machine))
     assert on_it.size
+    assert (too_many == 0) == (on_it.size > 1)
     assert len(set(chosen.tolist())) == count
     assert set(on_it.tolist()) == set(chosen[state.machine[chosen] == machine].tolist())
     assert not inside[chosen[state.machine[chosen] != machine]].any()

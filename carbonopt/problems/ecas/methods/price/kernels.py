@@ -61,10 +61,15 @@ def settle(tables: Tables, state: State, m: int) -> None:
 @kernel
 def change(tables: Tables, state: State, j: int, m: int, s: int, sign: int) -> None:
     """Put a job onto a machine (sign 1) or take it away (sign -1), without a new pattern."""
-    for t in range(s, s + tables.duration[j]):
-        state.running[m, t] += sign
-        for w in range(tables.need.shape[1]):
-            state.free[m, w, t] -= sign * tables.need[j, w]
+    end = s + tables.duration[j]
+    running = state.running[m, s:end]
+    for t in range(len(running)):
+        running[t] += sign
+    for w in range(tables.need.shape[1]):
+        need = sign * tables.need[j, w]
+        free = state.free[m, w, s:end]
+        for t in range(len(free)):
+            free[t] -= need
 
 
 @kernel
@@ -72,24 +77,25 @@ def move(tables: Tables, state: State, j: int, m: int, s: int, sign: int) -> Non
     """Put a job onto a machine (sign 1) or take it away (sign -1), and make the machine's pattern anew.
 
     The pattern must be the best one for the jobs that run before. A machine is on wherever a job runs, so its pattern
-    changes no further than to the next slots on both sides of the job in which another one runs. The loop is that of
-    `change`: a call with the tables takes about as long as the loop.
+    changes no further than to the next slots on both sides of the job in which another one runs.
     """
+    change(tables, state, j, m, s, sign)
     end = s + tables.duration[j]
     slots = len(tables.value) - 1
     on = state.on[m]
     running = state.running[m]
-    is_as_before = True
-    for t in range(s, end):
-        for w in range(tables.need.shape[1]):
-            state.free[m, w, t] -= sign * tables.need[j, w]
-        running[t] += sign
-        # on already, or still with a job: the same pattern is the best one
-        if (sign > 0 and on[t] == 0) or (sign < 0 and running[t] == 0):
-            is_as_before = False
+    changed = 0  # slots that are on already, or still have a job, leave the pattern the best one
+    if sign > 0:
+        here = on[s:end]
+        for t in range(len(here)):
+            changed += 1 - here[t]
+    else:
+        here = running[s:end]
+        for t in range(len(here)):
+            changed += here[t] == 0
     state.machine[j] = m if sign > 0 else -1
     state.start[j] = s
-    if is_as_before:
+    if changed == 0:
         return
     first = s
     while first > 0 and running[first - 1] == 0:
@@ -123,6 +129,19 @@ def overfull(tables: Tables, state: State, m: int, first: int, end: int) -> int:
 
 
 @kernel
+def lacks_before(tables: Tables, state: State, j: int, m: int, arrival: int, lacks: IntArray) -> None:
+    """Write by slot of a job's window whether it lacks something of the words before the last: 0 where it does not."""
+    for t in range(len(lacks)):
+        lacks[t] = 0
+    for w in range(tables.need.shape[1] - 1):
+        guards = tables.fields.guards[w]
+        need = tables.need[j, w]
+        free = state.free[m, w, arrival : arrival + len(lacks)]
+        for t in range(len(lacks)):
+            lacks[t] |= ~(free[t] - need) & guards
+
+
+@kernel
 def best_place(
     tables: Tables, state: State, ranking: Ranking, j: int, machines: IntArray, factor: FloatArray
 ) -> tuple[int, int]:
@@ -130,8 +149,8 @@ def best_place(
 
     The score is that of the ranking, and what the place adds to the idle energy, starts and stops, with weight
     ``1 - guide``. Starts come in the order of the ranking: those that cannot score below the best are never looked at.
-    Whether a start has room is known from the next slot without room. All is in one loop: to pass the tables on to a
-    function of its own for each machine takes longer than its work (measured).
+    Whether a start has room is known from the last slot without room before its end. Rows are taken as slices: of an
+    index that it reads, numba asks whether it is below 0.
 
     Parameters
     ----------
@@ -141,48 +160,56 @@ def best_place(
         Of the score on each of them, at least 1.
     """
     best, machine, where = np.inf, -1, -1
-    length = tables.duration[j]
+    rows = slice(ranking.first[j], ranking.first[j + 1])
+    starts = ranking.start[rows]
+    scores = ranking.score[rows]
+    if len(starts) == 0:
+        return machine, where
     slots = len(tables.value) - 1
     weight = 1 - ranking.guide
+    length = tables.duration[j]
+    arrival = tables.arrival[j]
+    window = tables.last_start[j] + length - arrival
+    last_word = tables.need.shape[1] - 1
+    full = state.full[:window]
     for k in range(len(machines)):
         m = machines[k]
         if m < 0 or (tables.own[j] >= 0 and tables.own[j] != m):
             continue
         least_added = weight * tables.least_idle[m]
-        if ranking.first[j] == ranking.first[j + 1] or ranking.score[ranking.first[j]] + least_added >= best:
+        if scores[0] + least_added >= best:
             continue
-        arrival = tables.arrival[j]
-        window = tables.last_start[j] + length - arrival
-        room = state.room[:window]
-        room[:] = 0
-        for w in range(tables.need.shape[1]):
-            guards = tables.fields.guards[w]
-            need = tables.need[j, w]
-            free = state.free[m, w, arrival : arrival + window]
-            for t in range(window):
-                room[t] |= ~(free[t] - need) & guards
-        full = arrival + window
+        if last_word > 0:
+            lacks_before(tables, state, j, m, arrival, full)
+        guards = tables.fields.guards[last_word]
+        need = tables.need[j, last_word]
+        free = state.free[m, last_word, arrival : arrival + window]
+        last = -1
         for t in range(window):
-            back = window - 1 - t
-            full = arrival + back if room[back] != 0 else full
-            room[back] = full
-        for i in range(ranking.first[j], ranking.first[j + 1]):
-            if ranking.score[i] + least_added >= best:
+            lack = ~(free[t] - need) & guards
+            if last_word > 0:
+                lack |= full[t]
+            last = t if lack != 0 else last
+            full[t] = last
+        off_cost = state.off_cost[m]
+        for i in range(len(starts)):
+            if scores[i] + least_added >= best:
                 break
-            s = ranking.start[i]
-            end = s + length
-            if room[s - arrival] < end:
+            s = starts[i]
+            if full[s - arrival + length - 1] >= s - arrival:
                 continue
-            added = state.off_cost[m, end] - state.off_cost[m, s]
-            score = ranking.score[i] + weight * added
+            end = s + length
+            added = off_cost[end] - off_cost[s]
+            score = scores[i] + weight * added
             score += abs(score) * (factor[k] - 1)
             if score >= best:
                 continue
             is_on = 0
-            for t in range(max(s - 1, 0), min(end + 1, slots)):
-                is_on += state.on[m, t]
+            around = state.on[m, max(s - 1, 0) : min(end + 1, slots)]
+            for t in range(len(around)):
+                is_on += around[t]
             if is_on == 0:
-                score = ranking.score[i] + weight * (added + tables.up[m] + tables.down[m])
+                score = scores[i] + weight * (added + tables.up[m] + tables.down[m])
                 score += abs(score) * (factor[k] - 1)
             if score < best:
                 best, machine, where = score, m, s

@@ -34,7 +34,7 @@ from carbonopt.problems.ecas.verify.certificate import proven_bound
 
 PRICE_KERNELS = (search, fill, least_starts, eject)
 """Kernels that take long to compile."""
-COMPILE_SECONDS = 20.0
+COMPILE_SECONDS = 15.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
 
 SECOND_GREEDY = 4.0
@@ -115,6 +115,23 @@ def _price(instance: EcasInstance, options: Options, params: PriceParameters) ->
     return Outcome(status, schedule, bound, proof, info)
 
 
+def guiding(instance: EcasInstance, prices: FloatArray, guide: float) -> FloatArray:
+    """Return prices that guide the search: of what they hold of idle energy, the share `guide`.
+
+    A price pays for the idle energy of machines, and above it for room that is scarce. Idle energy the search counts
+    itself, where a place adds to it.
+
+    Parameters
+    ----------
+    prices
+        Shape (R, T).
+    """
+    idle = np.maximum(instance.idle_cost.mean(axis=0), 0.0)
+    paid = instance.machines.capacity.mean(axis=0) @ prices
+    idle_share = np.divide(idle, paid, out=np.ones_like(paid), where=paid > idle)
+    return np.asarray(prices * (1 - (1 - guide) * idle_share))
+
+
 def search_from(
     instance: EcasInstance,
     tables: Tables,
@@ -125,7 +142,7 @@ def search_from(
 ) -> tuple[State, int]:
     """Return the best state of greedy insertion, of the user's start, and of the search from the better one."""
     plain = by_energy(tables)
-    ranking = ranked(tables, prefix(prices), params.search.guide)
+    ranking = ranked(tables, prefix(guiding(instance, prices, params.search.guide)), params.search.guide)
     candidates = []
     for order in (ranking, plain):
         begun = options.elapsed

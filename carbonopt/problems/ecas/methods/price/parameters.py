@@ -45,12 +45,15 @@ class SearchParameters(Parameters):
     noise
         Of the comparison of machines, relative.
     guide
-        Weight of the prices in the choice of a place, over the idle energy that the machine adds.
+        How much prices say of idle energy in the choice of a place: 0 counts what the machine adds, 1 what the room
+        costs on average, at its price. The rest of a price, which is for room that is scarce, always counts.
     plain_every
         Each so many rounds of moves, places are chosen without prices, by what they add to the objective alone: prices
         say little of the last machine that can be switched off.
     closing
         Share of moves that close a machine for a while.
+    closed_jobs
+        Jobs that run there meanwhile, at most.
     closing_others
         Machines from which such a move takes jobs that may be in the way, at most.
     start_temperature, end_temperature
@@ -67,9 +70,10 @@ class SearchParameters(Parameters):
     reach_hours: float = number(3.0, above=0)
     offered: int = number(8, least=0)
     noise: float = number(0.02, least=0)
-    guide: float = number(0.9, least=0, most=1)
+    guide: float = number(0.5, least=0, most=1)
     plain_every: int = number(5, least=1)
     closing: float = number(0.3, least=0, most=1)
+    closed_jobs: int = number(6, least=1)
     closing_others: int = number(3, least=1)
     start_temperature: float = number(0.6, above=0)
     end_temperature: float = number(0.002, above=0)

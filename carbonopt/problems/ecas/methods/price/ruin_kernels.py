@@ -11,7 +11,9 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.ecas.methods.price.tables import State, Tables
 
 DRAWS = 3
-"""Machines and slots drawn to close a machine: the one with the fewest jobs is taken."""
+"""Machines and slots drawn to close a machine: the one is taken that idles at the highest cost for each job."""
+CLOSING_DRAWS = 2 * DRAWS + 5
+"""Random numbers that choose what a move takes out that closes a machine, beside one for each job."""
 
 
 class Members(NamedTuple):
@@ -129,8 +131,10 @@ def choose_jobs(
 
 
 @kernel
-def lonely_slot(state: State, random: FloatArray) -> tuple[int, int]:
-    """Return a machine and a slot with few jobs: of some drawn, those with the fewest; (-1, 0) if none has any.
+def lonely_slot(tables: Tables, state: State, random: FloatArray) -> tuple[int, int]:
+    """Return a machine and a slot of high idle cost for each job that runs: of some drawn, the one of the highest.
+
+    It is (-1, 0) where none of them has a job.
 
     Parameters
     ----------
@@ -140,11 +144,13 @@ def lonely_slot(state: State, random: FloatArray) -> tuple[int, int]:
     machines, slots = state.running.shape
     machine = -1
     slot = 0
+    highest = -np.inf
     for k in range(DRAWS):
         m = min(int(random[2 * k] * machines), machines - 1)
         t = min(int(random[2 * k + 1] * slots), slots - 1)
         jobs = state.running[m, t]
-        if jobs > 0 and (machine < 0 or jobs < state.running[machine, slot]):
+        if jobs > 0 and tables.idle[m, t] / jobs > highest:
+            highest = tables.idle[m, t] / jobs
             machine = m
             slot = t
     return machine, slot
@@ -157,21 +163,25 @@ def choose_to_close(
     members: Members,
     random: FloatArray,
     reach: int,
+    closed_jobs: int,
     others: int,
     around: IntArray,
     taken: IntArray,
 ) -> tuple[int, int, int, int]:
     """Write all jobs of a machine in a window to `taken`, and jobs of others that may be in their way.
 
-    The window is around a slot with few jobs. Others are machines that run in this slot: from them come jobs that run
-    beside those of the window, but not in it, for they could use the room that is left before and after.
+    The window is around a slot in which the machine idles for few jobs at a high cost. Others are machines that run in
+    this slot: from them come jobs that run beside those of the window, but not in it, for they could use the room that
+    is left before and after.
 
     Parameters
     ----------
     random
-        Shape (2 DRAWS + 3 + len(taken),).
+        Shape (CLOSING_DRAWS + len(taken),).
     reach
         Slots of the window before and after the slot, at most.
+    closed_jobs
+        Jobs of the machine, at most.
     others
         Machines, at most.
     around
@@ -186,8 +196,10 @@ def choose_to_close(
     """
     machines, slots = state.running.shape
     most = len(taken)
-    machine, middle = lonely_slot(state, random)
-    half = 1 + int(random[2 * DRAWS] * reach)
+    machine, middle = lonely_slot(tables, state, random)
+    draws = random[2 * DRAWS :]
+    half = 1 + int(draws[0] * reach)
+    of_machine = min(most, 1 + int(draws[1] * closed_jobs))
     first = max(0, middle - half)
     end = min(slots, middle + half)
     count = 0
@@ -198,7 +210,7 @@ def choose_to_close(
         start = state.start[i]
         stop = start + tables.duration[i]
         if start < end and stop > first:
-            if count == most:
+            if count == of_machine:
                 return 0, machine, first, end
             taken[count] = i
             count += 1
@@ -206,8 +218,8 @@ def choose_to_close(
             last = max(last, stop)
         i = members.next[i]
     found = 0
-    m = min(int(random[2 * DRAWS + 1] * machines), machines - 1)
-    wanted = 1 + int(random[2 * DRAWS + 2] * others) if count > 0 else 0
+    m = min(int(draws[2] * machines), machines - 1)
+    wanted = 1 + int(draws[3] * others) if count > 0 else 0
     for _ in range(machines):
         if wanted == 0:
             break
@@ -222,7 +234,8 @@ def choose_to_close(
                     found += 1
                 i = members.next[i]
         m = (m + 1) % machines
-    return draw_more(random[2 * DRAWS + 3 :], around, found, taken, count), machine, first, end
+    more = min(most, count + int(draws[4] * (most + 1)))
+    return draw_more(draws[5:], around, found, taken[:more], count), machine, first, end
 
 
 @kernel

@@ -20,7 +20,7 @@ from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.kernels import change, fill, settle
 from carbonopt.problems.ecas.methods.price.parameters import SearchParameters
-from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of
+from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of, work_space
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, Ranking, State, Tables, empty_state
 
 CHUNK = 60_000
@@ -106,9 +106,9 @@ def improved(
     limit = params.moves(jobs)
     moves = 0
     rounds = 0
-    taken = np.zeros(min(params.removed, jobs), dtype=np.int64)
+    work = work_space(state, params.removed, params.offered)
     reach = max(1, round(params.reach_hours / instance.time.slot_hours))
-    recreate = Moves(params.noise, params.offered, reach, params.closing, params.closing_others)
+    recreate = Moves(params.noise, params.offered, reach, params.closing, params.closed_jobs, params.closing_others)
     scale = abs(value) / max(1, jobs)
     begun = options.elapsed
     chunk = CHUNK if limit * 50 > CHUNK else SMALL_CHUNK
@@ -129,7 +129,7 @@ def improved(
             recreate,
             temperature,
             rng.random(chunk),
-            taken,
+            work,
             value,
             best,
             machine,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel, managed_kernel
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.ecas.methods.price.kernels import best_place, change, move
 from carbonopt.problems.ecas.methods.price.ruin_kernels import (
-    DRAWS,
+    CLOSING_DRAWS,
     Members,
     choose_jobs,
     choose_to_close,
@@ -37,15 +37,82 @@ class Moves(NamedTuple):
         Slots around a job within which others are taken out with it.
     closing
         Share of moves that close a machine for a while.
+    closed_jobs
+        Jobs that run there, at most.
     others
-        Machines that make room for its jobs, at most.
+        Machines that make room for them, at most.
     """
 
     noise: float
     offered: int
     reach: int
     closing: float
+    closed_jobs: int
     others: int
+
+
+class Work(NamedTuple):
+    """Work space of the search.
+
+    Attributes
+    ----------
+    taken, machine, start, key
+        Jobs that a move takes out, their places before, and what they are sorted by, shape (K,).
+    touched
+        1 for machines whose patterns a move has changed, shape (M,).
+    on, cost, off_cost
+        Of these machines before: see `State`.
+    offered, factor
+        Machines that a job is offered, and the noise of their scores, shape (moves.offered + 1,).
+    around
+        Jobs that run around those taken out, shape (N,).
+    members
+        The jobs of each machine.
+    everyone, ones
+        All machines, and no noise of their scores, shape (M,).
+    """
+
+    taken: IntArray
+    machine: IntArray
+    start: IntArray
+    key: FloatArray
+    touched: IntArray
+    on: IntArray
+    cost: FloatArray
+    off_cost: FloatArray
+    offered: IntArray
+    factor: FloatArray
+    around: IntArray
+    members: Members
+    everyone: IntArray
+    ones: FloatArray
+
+
+def work_space(state: State, removed: int, offered: int) -> Work:
+    """Return work space for moves that take out so many jobs at most, and offer each so many machines more."""
+    machines = len(state.cost)
+    jobs = len(state.machine)
+    most = min(removed, jobs)
+
+    def whole(size: int) -> IntArray:
+        return np.zeros(size, dtype=np.int64)
+
+    return Work(
+        taken=whole(most),
+        machine=whole(most),
+        start=whole(most),
+        key=np.zeros(most),
+        touched=whole(machines),
+        on=np.zeros_like(state.on),
+        cost=np.zeros_like(state.cost),
+        off_cost=np.zeros_like(state.off_cost),
+        offered=whole(offered + 1),
+        factor=np.ones(offered + 1),
+        around=whole(jobs),
+        members=Members(whole(machines + 1), whole(jobs), whole(jobs)),
+        everyone=np.arange(machines),
+        ones=np.ones(machines),
+    )
 
 
 @kernel
@@ -94,7 +161,44 @@ def offer(moves: Moves, old: int, count: int, random: FloatArray, machines: IntA
     machines[0] = old
 
 
-@managed_kernel
+@kernel
+def touch(state: State, work: Work, m: int) -> None:
+    """Note the pattern of a machine before a move changes it."""
+    if work.touched[m] == 0:
+        work.touched[m] = 1
+        work.cost[m] = state.cost[m]
+        copy_row(state.on[m], work.on[m])
+        copy_row(state.off_cost[m], work.off_cost[m])
+
+
+@kernel
+def copy_row(source: Any, target: Any) -> None:
+    """Copy numbers: numba makes an array of those that are assigned as a slice."""
+    for t in range(len(source)):
+        target[t] = source[t]
+
+
+@kernel
+def undo(tables: Tables, state: State, work: Work, count: int) -> None:
+    """Give the first `count` jobs of a move the places that they had before."""
+    for k in range(count):
+        j = work.taken[k]
+        if state.machine[j] >= 0:
+            change(tables, state, j, state.machine[j], state.start[j], -1)
+    for k in range(count):
+        j = work.taken[k]
+        state.machine[j] = work.machine[k]
+        state.start[j] = work.start[k]
+        if work.machine[k] >= 0:
+            change(tables, state, j, work.machine[k], work.start[k], 1)
+    for m in range(len(work.touched)):
+        if work.touched[m] > 0:
+            state.cost[m] = work.cost[m]
+            copy_row(work.on[m], state.on[m])
+            copy_row(work.off_cost[m], state.off_cost[m])
+
+
+@kernel
 def search(
     tables: Tables,
     state: State,
@@ -103,7 +207,7 @@ def search(
     moves: Moves,
     temperature: float,
     random: FloatArray,
-    taken: IntArray,
+    work: Work,
     value: float,
     best: float,
     best_machine: IntArray,
@@ -116,88 +220,76 @@ def search(
 
     Returns value, best value, and the number of moves; the best schedule is written.
     """
+    taken = work.taken
+    members = work.members
     most = len(taken)
-    old_machine = np.zeros(most, dtype=np.int64)
-    old_start = np.zeros(most, dtype=np.int64)
-    key = np.zeros(most)
     machines = len(tables.up)
-    touched = np.zeros(machines, dtype=np.int64)
-    old_on = np.zeros((machines, state.on.shape[1]), dtype=np.int64)
-    old_cost = np.zeros(machines)
-    old_off_cost = np.zeros_like(state.off_cost)
-    offered = np.zeros(moves.offered + 1, dtype=np.int64)
-    factor = np.ones(moves.offered + 1)
-    jobs = len(state.machine)
-    around = np.zeros(jobs, dtype=np.int64)
-    members = Members(
-        np.full(machines + 1, -1, dtype=np.int64), np.zeros(jobs, dtype=np.int64), np.zeros(jobs, dtype=np.int64)
-    )
-    for j in range(jobs):
+    for m in range(machines + 1):
+        members.first[m] = -1
+    for j in range(len(state.machine)):
         join(members, j, state.machine[j] if state.machine[j] >= 0 else machines)
-    everyone = np.arange(machines)
-    ones = np.ones(machines)
     at = 0
     made = 0
-    needed = 2 * DRAWS + 5 + 2 * most + most * (2 * moves.offered + 2)
+    needed = CLOSING_DRAWS + 2 + 2 * most + most * (2 * moves.offered + 2)
     while at + needed <= len(random):
+        made += 1
         closed = -1
         first = 0
         end = 0
         if random[at] < moves.closing:
             count, closed, first, end = choose_to_close(
-                tables, state, members, random[at + 1 :], moves.reach, moves.others, around, taken
+                tables,
+                state,
+                members,
+                random[at + 1 :],
+                moves.reach,
+                moves.closed_jobs,
+                moves.others,
+                work.around,
+                taken,
             )
-            at += 2 * DRAWS + 4 + most
+            at += 1 + CLOSING_DRAWS + most
         else:
-            count = choose_jobs(tables, state, members, random[at + 1 :], moves.reach, around, taken)
+            count = choose_jobs(tables, state, members, random[at + 1 :], moves.reach, work.around, taken)
             at += 7 + most
         if count == 0:
-            made += 1
             continue
-        sort_by_size(tables, taken, count, random[at:], key)
+        sort_by_size(tables, taken, count, random[at:], work.key)
         at += count
         most_change = -temperature * np.log(max(random[at], NOISE_LEAST))
         at += 1
-        touched[:] = 0
+        for m in range(machines):
+            work.touched[m] = 0
         change_of_value = 0.0
         to_come = 0.0
         for k in range(count):
             j = taken[k]
             to_come += tables.least_energy[j]
             m = state.machine[j]
-            old_machine[k] = m
-            old_start[k] = state.start[j]
+            work.machine[k] = m
+            work.start[k] = state.start[j]
             change_of_value -= energy_of(tables, state, j)
             leave(members, j, m if m >= 0 else machines)
             if m >= 0:
-                if touched[m] == 0:
-                    touched[m] = 1
-                    old_on[m] = state.on[m]
-                    old_cost[m] = state.cost[m]
-                    old_off_cost[m] = state.off_cost[m]
+                touch(state, work, m)
                 move(tables, state, j, m, state.start[j], -1)
         for m in range(machines):
-            if touched[m] > 0:
-                change_of_value += state.cost[m] - old_cost[m]
+            if work.touched[m] > 0:
+                change_of_value += state.cost[m] - work.cost[m]
         starts = ranking
         if closed >= 0:
             starts = plain
             shut(tables, state, closed, first, end, 1)
         placed = 0
         while placed < count and change_of_value + to_come <= most_change:
-            k = placed
-            j = taken[k]
-            offer(moves, old_machine[k], machines, random[at:], offered, factor)
+            j = taken[placed]
+            offer(moves, work.machine[placed], machines, random[at:], work.offered, work.factor)
             at += 2 * moves.offered + 2
-            m, s = best_place(tables, state, starts, j, offered, factor)
+            m, s = best_place(tables, state, starts, j, work.offered, work.factor)
             if m < 0:
-                m, s = best_place(tables, state, starts, j, everyone, ones)
+                m, s = best_place(tables, state, starts, j, work.everyone, work.ones)
             if m >= 0:
-                if touched[m] == 0:
-                    touched[m] = 1
-                    old_on[m] = state.on[m]
-                    old_cost[m] = state.cost[m]
-                    old_off_cost[m] = state.off_cost[m]
+                touch(state, work, m)
                 change_of_value -= state.cost[m]
                 move(tables, state, j, m, s, 1)
                 change_of_value += state.cost[m]
@@ -206,31 +298,16 @@ def search(
             placed += 1
         if closed >= 0:
             shut(tables, state, closed, first, end, -1)
-        made += 1
         is_kept = placed == count and change_of_value <= most_change
         for k in range(count):
-            m = state.machine[taken[k]] if is_kept else old_machine[k]
+            m = state.machine[taken[k]] if is_kept else work.machine[k]
             join(members, taken[k], m if m >= 0 else machines)
-        if is_kept:
-            value += change_of_value
-            if value < best - 1e-12 * abs(best):
-                best = value
-                best_machine[:] = state.machine
-                best_start_of[:] = state.start
+        if not is_kept:
+            undo(tables, state, work, count)
             continue
-        for k in range(count):
-            j = taken[k]
-            if state.machine[j] >= 0:
-                change(tables, state, j, state.machine[j], state.start[j], -1)
-        for k in range(count):
-            j = taken[k]
-            state.machine[j] = old_machine[k]
-            state.start[j] = old_start[k]
-            if old_machine[k] >= 0:
-                change(tables, state, j, old_machine[k], old_start[k], 1)
-        for m in range(machines):
-            if touched[m] > 0:
-                state.on[m] = old_on[m]
-                state.cost[m] = old_cost[m]
-                state.off_cost[m] = old_off_cost[m]
+        value += change_of_value
+        if value < best - 1e-12 * abs(best):
+            best = value
+            copy_row(state.machine, best_machine)
+            copy_row(state.start, best_start_of)
     return value, best, made

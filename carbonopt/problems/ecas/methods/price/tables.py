@@ -88,8 +88,9 @@ class State(NamedTuple):
         Work space of the pattern: whether the machine was on before, by slot and by whether it is on, shape (T, 2).
     off_cost
         Sums over the first t slots of what it costs to be on where the machine is off, shape (M, T + 1).
-    room
-        Work space of a search for room: whether a job lacks something, then the next slot in which it does, shape (T,).
+    full
+        Work space of a search for room: the last slot of a job's window, up to each, in which it lacks something;
+        shape (T,).
     """
 
     machine: IntArray
@@ -100,7 +101,7 @@ class State(NamedTuple):
     cost: FloatArray
     came: IntArray
     off_cost: FloatArray
-    room: IntArray
+    full: IntArray
 
 
 class Ranking(NamedTuple):
@@ -109,7 +110,7 @@ class Ranking(NamedTuple):
     Parameters
     ----------
     guide
-        Weight of the prices of room, from 0 to 1.
+        Share of the idle energy that the scores hold, from 0 to 1: the rest of it is of a machine.
     first
         Rows of a job's starts: from ``first[j]`` to ``first[j + 1]``, shape (N + 1,).
     start, score
@@ -131,18 +132,20 @@ def all_starts(arrival: IntArray, last_start: IntArray) -> tuple[IntArray, IntAr
 
 
 def ranked(tables: Tables, prices: FloatArray, guide: float) -> Ranking:
-    """Return the ranking of all starts at prices of room that count with weight `guide`.
+    """Return the ranking of all starts by their energy and the prices of their room.
 
     Parameters
     ----------
     prices
         Sums over the first t slots, shape (R, T + 1).
+    guide
+        Share of the idle energy that the prices hold.
     """
     first, job, start = all_starts(tables.arrival, tables.last_start)
     end = start + tables.duration[job]
     score = tables.kwh[job] * (tables.value[end] - tables.value[start])
     for r in range(len(prices)):
-        score += guide * tables.use[job, r] * (prices[r, end] - prices[r, start])
+        score += tables.use[job, r] * (prices[r, end] - prices[r, start])
     order = np.lexsort((score, job))
     return Ranking(guide, first, start[order], score[order])
 
