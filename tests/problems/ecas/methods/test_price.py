@@ -19,7 +19,7 @@ from carbonopt.problems.ecas.methods.price.method import guiding
 from carbonopt.problems.ecas.methods.price.patterns import best_part, best_pattern, bridged_part, part_cost
 from carbonopt.problems.ecas.methods.price.ruin_kernels import DRAWS, Members, choose_to_close, join, shut
 from carbonopt.problems.ecas.methods.price.search import filled
-from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of, work_space
+from carbonopt.problems.ecas.methods.price.search_kernels import Moves, offer, search, value_of, work_space
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, by_energy, empty_state, ranked, schedule_of, tables_of
 from carbonopt.problems.ecas.verify.check import check
 
@@ -167,7 +167,7 @@ def test_the_search_improves_and_keeps_its_books(closing: float) -> None:
             state,
             ranking,
             by_energy(tables),
-            Moves(0.02, 2, 6, closing, 5, 2),
+            Moves(0.02, 2, 0.5, 6, closing, 5, 2),
             0.05 * first / 20,
             random,
             work_space(state, 6, 2),
@@ -187,6 +187,24 @@ def test_the_search_improves_and_keeps_its_books(closing: float) -> None:
     report = check(instance, schedule_of(instance, state))
     assert report.violations == ()
     assert report.objective == pytest.approx(value, rel=1e-12)
+
+
+@for_each(among=(0.0, 0.5, 1.0))
+def test_jobs_are_offered_machines_of_those_taken_out_with_them(among: float) -> None:
+    """Its own comes first; of the others, about the share `among` are machines of the jobs taken out."""
+    instance = co.generate("ecas", jobs=30, machines=20, slots=24, load=0.2, seed=1)
+    assert isinstance(instance, EcasInstance)
+    work = work_space(empty_state(instance, tables_of(instance, 3.0)), 3, 400)
+    work.machine[:] = 7, NOWHERE, 4
+    moves = Moves(0.02, 400, among, 6, 0.0, 5, 2)
+    with loops(steps=1):
+        offer(moves, 20, 3, 2, np.random.default_rng(1).random(802), work)
+    assert work.offered[0] == 4
+    of_others = np.isin(work.offered[1:], [7, NOWHERE, 4]).mean()
+    assert of_others == pytest.approx(among + (1 - among) * 2 / 20, abs=0.05)
+    assert set(work.offered.tolist()) <= {NOWHERE, *range(20)}
+    assert len(set(work.offered.tolist())) == (3 if among == 1 else 21 if among else 20)
+    assert ((work.factor >= 1) & (work.factor <= 1.02)).all()
 
 
 @for_each(seed=range(8))

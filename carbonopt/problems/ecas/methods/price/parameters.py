@@ -41,7 +41,9 @@ class SearchParameters(Parameters):
     reach_hours
         Hours around a job within which others are taken out with it, at most.
     offered
-        Random machines that a job is offered.
+        Machines that a job is offered, beside its own.
+    among
+        Share of these that come from the jobs that are taken out with it; the others are any.
     noise
         Of the comparison of machines, relative.
     guide
@@ -69,6 +71,7 @@ class SearchParameters(Parameters):
     removed: int = number(30, least=1)
     reach_hours: float = number(3.0, above=0)
     offered: int = number(8, least=0)
+    among: float = number(0.5, least=0, most=1)
     noise: float = number(0.02, least=0)
     guide: float = number(0.5, least=0, most=1)
     plain_every: int = number(5, least=1)

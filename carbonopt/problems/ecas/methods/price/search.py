@@ -108,7 +108,15 @@ def improved(
     rounds = 0
     work = work_space(state, params.removed, params.offered)
     reach = max(1, round(params.reach_hours / instance.time.slot_hours))
-    recreate = Moves(params.noise, params.offered, reach, params.closing, params.closed_jobs, params.closing_others)
+    recreate = Moves(
+        noise=params.noise,
+        offered=params.offered,
+        among=params.among,
+        reach=reach,
+        closing=params.closing,
+        closed_jobs=params.closed_jobs,
+        others=params.closing_others,
+    )
     scale = abs(value) / max(1, jobs)
     begun = options.elapsed
     chunk = CHUNK if limit * 50 > CHUNK else SMALL_CHUNK

@@ -32,7 +32,9 @@ class Moves(NamedTuple):
     noise
         Largest random addition to a score, relative to it.
     offered
-        Random machines that each job is offered, beside its own.
+        Machines that each job is offered, beside its own.
+    among
+        Share of them that are machines of other jobs that are taken out.
     reach
         Slots around a job within which others are taken out with it.
     closing
@@ -45,6 +47,7 @@ class Moves(NamedTuple):
 
     noise: float
     offered: int
+    among: float
     reach: int
     closing: float
     closed_jobs: int
@@ -153,12 +156,20 @@ def sort_by_size(tables: Tables, taken: IntArray, count: int, random: FloatArray
 
 
 @kernel
-def offer(moves: Moves, old: int, count: int, random: FloatArray, machines: IntArray, factor: FloatArray) -> None:
-    """Write the machines that a job is offered of so many, its own first, and the noise of their scores."""
-    for k in range(len(machines)):
-        machines[k] = int(random[2 * k] * count)
-        factor[k] = 1 + moves.noise * random[2 * k + 1]
-    machines[0] = old
+def offer(moves: Moves, machines: int, count: int, k: int, random: FloatArray, work: Work) -> None:
+    """Write the machines that the k-th of the jobs taken out is offered, its own first, and the noise of their scores.
+
+    Others are those of jobs that are taken out with it, for these have room now, or any.
+    """
+    work.offered[0] = work.machine[k]
+    work.factor[0] = 1 + moves.noise * random[1]
+    for i in range(1, len(work.offered)):
+        draw = random[2 * i]
+        if draw < moves.among:
+            work.offered[i] = work.machine[min(int(draw / moves.among * count), count - 1)]
+        else:
+            work.offered[i] = min(int((draw - moves.among) / (1 - moves.among) * machines), machines - 1)
+        work.factor[i] = 1 + moves.noise * random[2 * i + 1]
 
 
 @kernel
@@ -283,7 +294,7 @@ def search(
         placed = 0
         while placed < count and change_of_value + to_come <= most_change:
             j = taken[placed]
-            offer(moves, work.machine[placed], machines, random[at:], work.offered, work.factor)
+            offer(moves, machines, count, placed, random[at:], work)
             at += 2 * moves.offered + 2
             m, s = best_place(tables, state, starts, j, work.offered, work.factor)
             if m < 0:
