@@ -36,6 +36,8 @@ SoftDual = Callable[[FloatArray, float], tuple[float, FloatArray]]
 
 LOOK = 20
 """Quasi-Newton iterations after which the hard value is looked at, for the incumbent bound and for the goal."""
+STALL = 10
+"""Quasi-Newton iterations in which a stage must rise, where it is to end early."""
 MEMORY = 20
 """Gradients that the quasi-Newton method remembers."""
 FIRST_GAP = 1e-3
@@ -146,37 +148,54 @@ class Ascent:
         self.evaluations += 1
         self.spend()
 
-    def smooth(self, temperatures: Sequence[float], iterations: int = 100) -> None:
-        """Climb the soft function in stages of falling temperature, `iterations` steps at most in each."""
+    def smooth(self, temperatures: Sequence[float], iterations: int = 100, least_rise: float = 0.0) -> None:
+        """Climb the soft function in stages of falling temperature.
+
+        Parameters
+        ----------
+        temperatures
+            Of the stages.
+        iterations
+            In each, at most.
+        least_rise
+            A stage ends when the soft value rises by less in `STALL` iterations, relative.
+        """
         prices = self.prices
         for temperature in temperatures:
             if self.done:
                 return
-            prices = self._climb(prices, temperature, iterations)
+            prices = self._climb(prices, temperature, iterations, least_rise)
             self.look(prices)
 
-    def _climb(self, prices: FloatArray, temperature: float, iterations: int) -> FloatArray:
+    def _climb(self, prices: FloatArray, temperature: float, iterations: int, least_rise: float) -> FloatArray:
         """Return the prices at which the quasi-Newton method ends."""
         size = abs(self.value) or 1.0
         soft = self.soft
         count, latest = 0, prices
+        now, before = -np.inf, -np.inf  # soft values, relative to `size`
         assert soft is not None, "the smoothed form is missing"
 
         def fallen(x: FloatArray) -> tuple[float, FloatArray]:
+            nonlocal now
             self._count()
             if not np.isfinite(x).all():  # of slopes that differ by many orders of magnitude
                 raise _AstrayError
             value, gradient = soft(x * self.scale, temperature)
+            now = max(now, value / size)
             return -value / size, gradient * (-self.scale / size)
 
         def after_iteration(x: FloatArray) -> None:
-            nonlocal count, latest
+            nonlocal count, latest, before
             count += 1
             latest = self._inside(x)
             if count % LOOK == 0:
                 self.look(latest)
             if self.done:
                 raise StopIteration
+            if count % STALL == 0:
+                if now - before < least_rise:
+                    raise StopIteration
+                before = now
 
         bounds = Bounds(self._low / self.scale, self._high / self.scale)
         options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": MEMORY, "ftol": 1e-13, "gtol": 0.0}

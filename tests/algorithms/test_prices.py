@@ -58,6 +58,17 @@ def test_each_phase_climbs_alone(phase):
     assert problem.optimum() - ascent.value < 2e-3 * (problem.optimum() - first)
 
 
+def test_a_stage_ends_where_it_hardly_rises():
+    evaluations = {}
+    for least_rise in (0.0, 1e-5):
+        problem = Sharing(7, jobs=400, slots=60)
+        ascent = Ascent(problem.hard, problem.soft, np.zeros(60))
+        ascent.smooth([1.0, 0.1, 0.01], 100, least_rise)
+        evaluations[least_rise] = ascent.evaluations
+        assert problem.optimum() - ascent.value < 1e-3 * problem.optimum()
+    assert evaluations[1e-5] < evaluations[0.0]
+
+
 def test_keeps_within_bounds():
     problem = Sharing(1)
     free = Ascent(problem.hard, problem.soft, np.zeros(6))

@@ -113,6 +113,24 @@ def test_the_dual_is_the_lp(cells: int, weights: Weights, limits: Limits) -> Non
     assert dual.hard(dual.joined(prices, budget))[0] == pytest.approx(optimum, rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_cells_in_the_order_of_their_cost_give_the_dual_of_those_in_the_order_of_time(seed: int) -> None:
+    """Where completion times count next to nothing, cells come in time; where they do not, by what they cost."""
+    instance = generate(jobs=30, gpus=6, arrival_hours=10, max_gpus=4, drain_hours=30, load=1.2, seed=seed)
+    prices = np.random.default_rng(seed).uniform(0, 2, CellCoefficients(instance, 2).count)
+    found = []
+    for weight in (0.0, 1e-12):
+        dual = Dual(CellCoefficients(instance.with_objective(Weights(1, weight)), 2))
+        at = prices * dual.typical
+        hard, slope = dual.hard(at)
+        soft, gradient = dual.soft(at, 0.1)
+        found.append(([hard, soft], [slope, gradient], dual.steps))
+    (values, slopes, steps), (values_in_time, slopes_in_time, steps_in_time) = found
+    assert values == pytest.approx(values_in_time, rel=1e-8)
+    assert slopes[1] == pytest.approx(slopes_in_time[1], abs=1e-3)
+    assert steps < steps_in_time
+
+
 @pytest.mark.parametrize("limit", [None, 4.0])
 def test_ascent_comes_close_to_the_lp(limit: float | None) -> None:
     instance = generate(jobs=20, gpus=6, arrival_hours=4, max_gpus=4, drain_hours=30, load=1.2, seed=2)

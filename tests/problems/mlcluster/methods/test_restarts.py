@@ -16,8 +16,9 @@ from carbonopt.problems.mlcluster.data.generate import generate
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Weights
 from carbonopt.problems.mlcluster.methods.price.bound import ascend
-from carbonopt.problems.mlcluster.methods.price.path import Stretches, best_path, break_paths
+from carbonopt.problems.mlcluster.methods.price.path import CLOSE, Stretches, best_path, break_paths
 from carbonopt.problems.mlcluster.methods.price.restarts import count_restarts
+from carbonopt.problems.mlcluster.methods.price.walks import Cells, JobColumns, least_costs, price_walks, walk_space
 from carbonopt.problems.mlcluster.verify.certificate import proven_bound
 
 RESTART = 3.0
@@ -77,6 +78,39 @@ def test_at_the_break_price_both_walks_are_best(seed: int) -> None:
     best = max(mu * w - c for w, c in walks)
     assert mu * low.work - low.cost == pytest.approx(best)
     assert mu * high.work - high.cost == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_walks_of_all_jobs_are_those_of_one(seed: int) -> None:
+    """The states that are dropped never lead to the best walk: break prices, values and loads are the same."""
+    rng = np.random.default_rng(seed)
+    count, minutes = 30, 10.0
+    speed, watts = np.cumsum(rng.uniform(0.2, 1, (2, 3)), axis=1), np.cumsum(rng.uniform(0.5, 1.5, (2, 3)), axis=1)
+    cells = Cells(rng.uniform(0.1, 1, count), rng.uniform(0, 0.6, count), speed, watts, np.zeros((2, count)), minutes)
+    arrival = rng.uniform(0, 150, 6)
+    first, kind = (arrival / minutes).astype(np.int64), rng.integers(0, 2, 6)
+    need, restart = rng.uniform(1, 200, 6), rng.choice([0.0, 2.0, 7.0], 6)
+    mu, load, wanted_load = np.full(6, 0.1), np.zeros(count), np.zeros(count)
+    wanted = 0.0
+    with loops(steps=0):
+        least_costs(cells)
+        total, _, looked_at = price_walks(
+            JobColumns(first, arrival, kind, need, restart), cells, 1e6, CLOSE, mu, load, walk_space(count, 3)
+        )
+        for j in range(6):
+            begin = np.maximum(minutes * np.arange(first[j], count), arrival[j])
+            length = minutes * np.arange(first[j] + 1, count + 1) - begin
+            never = np.zeros(len(length))
+            over = Stretches(cells.carbon[first[j] :], cells.price[first[j] :], length, np.full(len(length), 3), never)
+            price, low, high = break_paths(need[j], 0.1, over, speed[kind[j]], watts[kind[j]], restart[j], 1e6)
+            assert high is not None
+            assert mu[j] == pytest.approx(price, rel=1e-9)
+            part = (need[j] - low.work) / (high.work - low.work)
+            wanted += low.cost + price * (need[j] - low.work)
+            wanted_load[first[j] :] += length * ((1 - part) * low.gpus + part * high.gpus)
+    assert total == pytest.approx(wanted, rel=1e-9)
+    assert load == pytest.approx(wanted_load, abs=1e-6)
+    assert looked_at > 0
 
 
 def heavy(jobs: int = 12) -> MlClusterInstance:

@@ -94,7 +94,7 @@ def cells_of(instance: MlClusterInstance, params: BoundParameters) -> int:
 
 
 def pricing_steps(instance: MlClusterInstance, cells: int) -> float:
-    """Return about how many loop steps it takes to price all jobs once."""
+    """Return about how many loop steps it takes at most to price all jobs once."""
     kinds, scales = instance.scales.throughput.shape
     return instance.time.slots * cells * (2.0 * len(instance.jobs) + float(kinds * scales**2))
 
@@ -116,7 +116,6 @@ def ascend(instance: MlClusterInstance, options: Options, start: Proof | None = 
     coefficients = CellCoefficients(instance, cells)
     dual = Dual(coefficients)
     part = options.part(params.time_share)
-    steps = pricing_steps(instance, cells)
     first = dual.start() if start is None else dual.joined(start.prices, start.budget_price)
 
     def proof(dual: Dual) -> Proof:
@@ -131,7 +130,7 @@ def ascend(instance: MlClusterInstance, options: Options, start: Proof | None = 
         first,
         scale=dual.typical,
         remaining=lambda: part.remaining,
-        spend=lambda: part.spend(steps),
+        spend=lambda: part.spend(dual.steps),
         report=lambda value: options.report(bound=value, certificate=lambda: proof(Dual(coefficients)).certificate()),
         goal=ceiling(instance),
     )
@@ -139,7 +138,7 @@ def ascend(instance: MlClusterInstance, options: Options, start: Proof | None = 
     iterations = params.large_iterations if large else params.iterations
     for temperature in params.large_temperatures if large else params.temperatures:
         before = ascent.value
-        ascent.smooth([temperature], iterations)
+        ascent.smooth([temperature], iterations, params.least_rise)
         if temperature < LOW_TEMPERATURE and ascent.value - before <= params.least_rise * abs(ascent.value):
             break
     ascent.step(params.subgradient_steps, params.subgradient_gap)

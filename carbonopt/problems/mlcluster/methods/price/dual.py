@@ -26,6 +26,11 @@ FLOAT_ERROR = 1e-12
 """By how much the sums of a bound may be wrong, relative: subtracted from it."""
 
 
+def ladder_steps(coefficients: CellCoefficients) -> float:
+    """Return about how many loop steps it takes to make the ladders."""
+    return coefficients.count * float(coefficients.speed.shape[0] * coefficients.speed.shape[1] ** 2)
+
+
 class Dual:
     """The dual function; remembers the jobs' break prices as a start.
 
@@ -43,6 +48,8 @@ class Dual:
         Break prices of the jobs' work at the last prices [objective a 1-GPU min], shape (N,).
     evaluations
         How often jobs were priced.
+    steps
+        Loop steps that the last evaluation took, about.
     """
 
     def __init__(self, coefficients: CellCoefficients) -> None:
@@ -53,6 +60,7 @@ class Dual:
         self.budget = instance.limits.mean_jct_hours
         self.mu = np.zeros(jobs)
         self.evaluations = 0
+        self.steps = 0.0
         arrival = instance.jobs.arrival_minutes
         self._jobs = kernels.CellJobs(
             coefficients.first_cell, arrival, coefficients.kind, coefficients.required, coefficients.minutes
@@ -94,17 +102,18 @@ class Dual:
         return self._evaluate(kernels.soft_cover, prices, (temperature * self.typical, ACCURACY, self._items))
 
     def _evaluate(
-        self, kernel: Kernel[..., tuple[float, float]], prices: FloatArray, own: tuple[object, ...]
+        self, kernel: Kernel[..., tuple[float, float, int]], prices: FloatArray, own: tuple[object, ...]
     ) -> tuple[float, FloatArray]:
         self.evaluations += 1
         coefficients, instance = self.coefficients, self.instance
         cell_prices, mu = self.split(np.asarray(prices))
         weight = (instance.weights.jct_hours + mu) / 60
-        kernels.ladders(
-            coefficients.carbon, np.ascontiguousarray(cell_prices), coefficients.speed, coefficients.watts, self._ladder
-        )
+        speed, watts = coefficients.speed, coefficients.watts
+        by_ratio = weight <= 0  # then cells that cost too much need not be looked at, whenever they are
+        kernels.ladders(coefficients.carbon, np.ascontiguousarray(cell_prices), speed, watts, by_ratio, self._ladder)
         load = np.zeros(coefficients.count)
-        cost, moments = kernel(self._jobs, weight, self.shortage_price, self._ladder, self.mu, load, *own)
+        cost, moments, looked_at = kernel(self._jobs, weight, self.shortage_price, self._ladder, self.mu, load, *own)
+        self.steps = 2.0 * looked_at + ladder_steps(coefficients)
         delay = float(coefficients.least_delay.sum())
         paid = coefficients.capacity * float(cell_prices.sum())
         late = 0.0 if self.budget is None else mu * len(instance.jobs) * self.budget

@@ -70,7 +70,7 @@ class PricePolicy(ClusterPolicy):
         self.epoch = coefficients.minutes
         kinds, most = coefficients.speed.shape
         self.ladder = kernels.Ladder.of_shape(kinds, coefficients.count, most)
-        kernels.ladders(coefficients.carbon, proof.prices, coefficients.speed, coefficients.watts, self.ladder)
+        kernels.ladders(coefficients.carbon, proof.prices, coefficients.speed, coefficients.watts, False, self.ladder)
         self.prices = proof.prices
         self.mu = proof.work_prices.copy()
         self.highest = CATCH_UP * float(max(self.mu.max(initial=0.0), 1e-9))

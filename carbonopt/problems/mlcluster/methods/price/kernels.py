@@ -52,21 +52,26 @@ class Ladder(NamedTuple):
         Work a minute [1-GPU min] and GPUs that each step adds, shape (K, T, M).
     steps
         Number of steps, shape (K, T).
+    order
+        Cells in the order in which they are looked at, shape (K, T): that of time, or where a later moment costs
+        nothing that of their first ratios.
     least
-        Least first ratio from each cell on, shape (K, T).
+        Least first ratio from each of them on in this order, shape (K, T).
     """
 
     ratio: FloatArray
     gain: FloatArray
     gpus: FloatArray
     steps: IntArray
+    order: IntArray
     least: FloatArray
 
     @classmethod
     def of_shape(cls, kinds: int, cells: int, gpus: int) -> Ladder:
         """Return a ladder without steps."""
         ratio, gain, added = np.zeros((3, kinds, cells, gpus))
-        return cls(ratio, gain, added, np.zeros((kinds, cells), dtype=np.int64), np.zeros((kinds, cells)))
+        steps, order = np.zeros((2, kinds, cells), dtype=np.int64)
+        return cls(ratio, gain, added, steps, order, np.zeros((kinds, cells)))
 
 
 @managed_kernel
@@ -75,10 +80,11 @@ def ladders(
     prices: FloatArray,
     speed: FloatArray,
     watts: FloatArray,
+    by_ratio: bool,
     ladder: Ladder,
 ) -> None:
-    """Fill the steps of each kind and cell, and the least first ratio from each cell on."""
-    ratio, gain, gpus, steps, least = ladder
+    """Fill the steps of each kind and cell, the order of cells, and the least first ratio from each of them on."""
+    ratio, gain, gpus, steps, order, least = ladder
     cost = np.zeros(speed.shape[1])
     held = np.zeros(speed.shape[1], dtype=np.int64)
     for k in range(speed.shape[0]):
@@ -108,10 +114,11 @@ def ladders(
                     held[n] = m
                     n += 1
             steps[k, t] = n
+        order[k] = np.argsort(ratio[k, :, 0]) if by_ratio else np.arange(len(prices))
         smallest = np.inf
-        for t in range(len(prices) - 1, -1, -1):
-            smallest = min(smallest, ratio[k, t, 0])
-            least[k, t] = smallest
+        for q in range(len(prices) - 1, -1, -1):
+            smallest = min(smallest, ratio[k, order[k, q], 0])
+            least[k, q] = smallest
 
 
 @kernel
@@ -124,20 +131,31 @@ def cover(
     load: FloatArray,
     least_bracket: float,
     items: Items,
-) -> tuple[float, float]:
-    """Cover each job's work at least cost; return cost and sum of mean moments, set `mu`, add to `load`.
+) -> tuple[float, float, int]:
+    """Cover each job's work at least cost; set `mu`, add to `load`.
 
     A pass over the cells adds up the steps below a bracket around the last break price and collects those
     inside; the bracket moves until the break is inside, which mostly it is at once.
+
+    Returns
+    -------
+    cost : float
+    moments : float
+        Sum of mean moments [min].
+    looked_at : int
+        Cells that were looked at, over all jobs.
     """
-    ratio, gain, gpus, steps, least = ladder
+    ratio, gain, gpus, steps, order, least = ladder
     first, arrival, kind, required, minutes = jobs
     total, moments = 0.0, 0.0
+    looked_at = 0
     cells = ratio.shape[1]
+    by_time = delay_price > 0.0
     for j in range(len(first)):
         k = kind[j]
         need = required[j]
         slope = delay_price / need
+        start = first[j] if by_time else 0
         width = 0.02 * abs(mu[j]) + least_bracket  # smoothed, a price may be below 0
         low = mu[j] - width
         high = min(mu[j] + width, shortage_price)
@@ -150,11 +168,15 @@ def cover(
             below = 0.0
             inside = 0.0
             n = 0
-            for t in range(first[j], cells):
+            for q in range(start, cells):
+                t = order[k, q]
+                looked_at += 1
                 begin = max(arrival[j], t * minutes)
                 extra = slope * begin
-                if least[k, t] + extra > high:
+                if least[k, q] + extra > high:
                     break
+                if t < first[j]:
+                    continue
                 time = (t + 1) * minutes - begin
                 for i in range(steps[k, t]):
                     r = ratio[k, t, i] + extra
@@ -182,11 +204,15 @@ def cover(
             load[t] += items.part[i] * gpus[k, t, items.step[i]] * ((t + 1) * minutes - begin)
             moments += done * begin / need
         total += left * shortage_price
-        for t in range(first[j], cells):
+        for q in range(start, cells):
+            t = order[k, q]
+            looked_at += 1
             begin = max(arrival[j], t * minutes)
             extra = slope * begin
-            if least[k, t] + extra > low:
+            if least[k, q] + extra > low:
                 break
+            if t < first[j]:
+                continue
             time = (t + 1) * minutes - begin
             for i in range(steps[k, t]):
                 r = ratio[k, t, i] + extra
@@ -195,7 +221,7 @@ def cover(
                 total += r * gain[k, t, i] * time
                 load[t] += gpus[k, t, i] * time
                 moments += gain[k, t, i] * time * begin / need
-    return total, moments
+    return total, moments, looked_at
 
 
 @kernel
@@ -209,31 +235,38 @@ def soft_cover(
     temperature: float,
     accuracy: float,
     items: Items,
-) -> tuple[float, float]:
+) -> tuple[float, float, int]:
     """Do the same with steps taken by degrees: in proportion to their distance from the break price.
 
     A step whose ratio is d below the break price is taken to the share d / temperature + 1/2, cut to 0..1
     (the soft minimum with a quadratic penalty). Its root is found among the steps in a bracket, which moves as above.
     """
-    ratio, gain, gpus, steps, least = ladder
+    ratio, gain, gpus, steps, order, least = ladder
     first, arrival, kind, required, minutes = jobs
     total, moments = 0.0, 0.0
+    looked_at = 0
     cells = ratio.shape[1]
+    by_time = delay_price > 0.0
     for j in range(len(first)):
         k = kind[j]
         need = required[j]
         slope = delay_price / need
+        start = first[j] if by_time else 0
         width = temperature + 0.02 * mu[j]
         low = mu[j] - width
         high = min(mu[j] + width, shortage_price)
         while True:
             below = 0.0
             n = 0
-            for t in range(first[j], cells):
+            for q in range(start, cells):
+                t = order[k, q]
+                looked_at += 1
                 begin = max(arrival[j], t * minutes)
                 extra = slope * begin
-                if least[k, t] + extra >= high + temperature / 2:
+                if least[k, q] + extra >= high + temperature / 2:
                     break
+                if t < first[j]:
+                    continue
                 time = (t + 1) * minutes - begin
                 for i in range(steps[k, t]):
                     r = ratio[k, t, i] + extra
@@ -261,11 +294,15 @@ def soft_cover(
             )
         mu[j] = max(price, 0.0)  # half the temperature below 0 at most, where work costs nothing
         total += price * need
-        for t in range(first[j], cells):
+        for q in range(start, cells):
+            t = order[k, q]
+            looked_at += 1
             begin = max(arrival[j], t * minutes)
             top = price - slope * begin + 0.5 * temperature
-            if least[k, t] >= top:
+            if least[k, q] >= top:
                 break
+            if t < first[j]:
+                continue
             time = (t + 1) * minutes - begin
             for i in range(steps[k, t]):
                 away = top - ratio[k, t, i]
@@ -275,4 +312,4 @@ def soft_cover(
                 total -= gain[k, t, i] * time * (away * share / 2 if share < 1.0 else away - 0.5 * temperature)
                 load[t] += share * gpus[k, t, i] * time
                 moments += share * gain[k, t, i] * time * begin / need
-    return total, moments
+    return total, moments, looked_at

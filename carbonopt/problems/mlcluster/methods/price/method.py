@@ -26,9 +26,10 @@ from carbonopt.problems.mlcluster.methods.price.incumbent import Incumbent
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
 from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
 from carbonopt.problems.mlcluster.methods.price.path import Stretches, best_path
-from carbonopt.problems.mlcluster.methods.price.restarts import count_restarts
+from carbonopt.problems.mlcluster.methods.price.restarts import RestartDual, count_restarts
+from carbonopt.problems.mlcluster.methods.price.walks import price_walks
 
-PRICE_KERNELS = (cover, soft_cover, best_path)
+PRICE_KERNELS = (cover, soft_cover, price_walks, best_path)
 """Kernels that take long to compile."""
 COMPILE_SECONDS = 7.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
@@ -66,13 +67,13 @@ def _price(instance: MlClusterInstance, options: Options) -> Outcome:
         return Outcome(Status.OPTIMAL, empty, 0.0)
     incumbent = Incumbent.early(instance, options)
     _prepare_loops(instance, options)
-    proof = ascend(instance, options)
+    followed = proof = ascend(instance, options)
     if proof.bound <= ceiling(instance):
         proof = count_restarts(proof, options)
     if proof.bound > ceiling(instance):
         return Outcome(Status.INFEASIBLE, certificate=proof.certificate(), info=proof.info)
     options.report(bound=proof.bound, certificate=proof.certificate)
-    return search_schedule(instance, options, proof, incumbent)
+    return search_schedule(instance, options, proof, incumbent, followed)
 
 
 def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
@@ -82,7 +83,9 @@ def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
     dual = Dual(coefficients)
     dual.soft(dual.start(), 1.0)
     dual.hard(dual.start())
-    policy = PricePolicy(Proof(coefficients, np.zeros(coefficients.count), 0.0, dual.mu, 0.0, {}), 1.0, 1.0, 0)
+    proof = Proof(coefficients, np.zeros(coefficients.count), 0.0, dual.mu, 0.0, {})
+    RestartDual(proof).prepare()
+    policy = PricePolicy(proof, 1.0, 1.0, 0)
     none = np.zeros(0, dtype=np.int64)
     policy.raise_break_prices(none, np.zeros(0), 0, 0.0)
     over = Stretches(*(np.zeros(0),) * 3, none, np.zeros(0))
@@ -94,10 +97,17 @@ def search_schedule(
     options: Options,
     proof: Proof,
     best: Incumbent,
+    followed: Proof | None = None,
 ) -> Outcome:
-    """Make schedules that follow prices, and return the best, or what there is already."""
+    """Make schedules that follow prices, and return the best, or what there is already.
+
+    Parameters
+    ----------
+    followed
+        Prices to follow, where those of the bound count restarts: break prices of walks say less of single cells.
+    """
     params = options.parameters(PriceParameters).follow
-    for follower in _tightened(instance, options, proof, best):
+    for follower in _tightened(instance, options, followed or proof, best):
         _follow_in_time(follower, options, best)
     if best.schedule is None:
         for haste in params.hastes:  # completion times may exceed the budget by less

@@ -24,7 +24,8 @@ class BoundParameters(Parameters):
     large_size
         Jobs times cells above which an instance is large.
     least_rise
-        Rise of the bound in a stage at a low temperature, relative, below which no further stage is tried.
+        Rise of the bound in a stage at a low temperature, relative, below which no further stage is tried. A stage ends
+        where the smoothed dual rises by less in 10 iterations.
     subgradient_steps
         At the end. More raise the bound a little.
     subgradient_gap
@@ -39,6 +40,8 @@ class BoundParameters(Parameters):
         Distance to the optimum that the first of these steps assume, relative.
     restart_size
         Jobs times cells times numbers of GPUs up to which restarts are counted.
+    restart_time_share
+        Of the time that is then left, what these steps may take.
     """
 
     time_share: float = number(0.7, above=0, most=1)
@@ -54,7 +57,8 @@ class BoundParameters(Parameters):
     fine_size: float = number(2e6, least=0)
     restart_steps: int = number(100, least=0)
     restart_gap: float = number(0.01, above=0)
-    restart_size: float = number(5e6, least=0)
+    restart_size: float = number(1e8, least=0)
+    restart_time_share: float = number(0.3, above=0, most=1)
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,20 @@ from dataclasses import replace
 import numpy as np
 
 from carbonopt.algorithms.prices import Ascent
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.bound import Proof
 from carbonopt.problems.mlcluster.methods.price.parameters import PriceParameters
-from carbonopt.problems.mlcluster.methods.price.path import Stretches, break_paths, path_steps
+from carbonopt.problems.mlcluster.methods.price.path import path_steps
+from carbonopt.problems.mlcluster.methods.price.walks import Cells, JobColumns, least_costs, price_walks, walk_space
 
 TURNS = 6.0
-"""Break prices that are tried for a job, about: by it the work is counted."""
+"""Break prices that are tried for a job, about: by it the work of passing over cells is counted."""
 FLOAT_ERROR = 1e-11
 """By how much the sums of a bound may be wrong, relative: subtracted from it."""
+CLOSE = 1e-7
+"""Relative rise of a job's value below which a break price is the right one: any price is a bound."""
 HIGHEST = 1e9
 """Worth of work up to which a plan is looked for, over the largest price of work."""
 
@@ -40,7 +43,7 @@ def count_restarts(proof: Proof, options: Options) -> Proof:
     counts = proof.delay_price == 0 and instance.limits.mean_jct_hours is None and bool(restarts.any())
     if not counts or walk.size > params.restart_size or params.restart_steps == 0:
         return proof
-    part = options.part(params.time_share)
+    part = options.part(params.restart_time_share)
     if part.remaining <= 0:
         return proof
     ascent = Ascent(
@@ -75,7 +78,7 @@ class RestartDual:
     size
         Jobs times cells times numbers of GPUs.
     steps
-        Loop steps of an evaluation, about.
+        Loop steps of the last evaluation, about.
     """
 
     def __init__(self, proof: Proof) -> None:
@@ -83,32 +86,31 @@ class RestartDual:
         self.coefficients = c
         self.mu = np.array(proof.work_prices)
         self._highest = HIGHEST * max(float(self.mu.max(initial=0.0)), 1e-12)
-        self._restart = c.instance.scales.restart_minutes[c.instance.profile_of_job].tolist()
-        self._edges = c.minutes * np.arange(c.count + 1)
-        self._free: IntArray = np.full(c.count, c.instance.cluster.gpus)
-        self._never_late = np.zeros(c.count)
-        cells = float((c.count - c.first_cell).sum())
-        self.size = cells * c.speed.shape[1]
-        self.steps = TURNS * path_steps(cells, c.speed.shape[1])
+        restart = c.instance.scales.restart_minutes[c.instance.profile_of_job]
+        self._jobs = JobColumns(c.first_cell, c.instance.jobs.arrival_minutes, c.kind, c.required, restart)
+        kinds, most = c.speed.shape
+        self._least = np.zeros((kinds, c.count))
+        self._space = walk_space(c.count, most)
+        self.size = float((c.count - c.first_cell).sum()) * most
+        self.steps = 0.0
 
     def hard(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return the bound at `prices` and a supergradient."""
         c: CellCoefficients = self.coefficients
+        self.mu = np.maximum(self.mu, 1e-9 * self._highest / HIGHEST)
         load = np.zeros(c.count)
-        total, sizes = 0.0, 0.0
-        for j, (first, kind, need) in enumerate(zip(c.first_cell, c.kind, c.required, strict=True)):
-            begin = np.maximum(self._edges[first:-1], c.instance.jobs.arrival_minutes[j])
-            length = np.maximum(0.0, self._edges[first + 1 :] - begin)
-            over = Stretches(c.carbon[first:], prices[first:], length, self._free[first:], self._never_late[first:])
-            start = max(float(self.mu[j]), 1e-9 * self._highest / HIGHEST)
-            mu, low, high = break_paths(
-                need, start, over, c.speed[kind], c.watts[kind], self._restart[j], self._highest
-            )
-            self.mu[j] = mu
-            best = low if high is None else min(low, high, key=lambda path: path.cost - mu * path.work)
-            part = 1.0 if high is None else (need - low.work) / (high.work - low.work)
-            total += best.cost + mu * (need - best.work)
-            sizes += best.cost + mu * (need + best.work)
-            load[first:] += length * ((1 - part) * low.gpus + (0.0 if high is None else part * high.gpus))
+        total, sizes, looked_at = self._walk(self._jobs, prices, load)
+        self.steps = path_steps(float(looked_at), c.speed.shape[1]) + TURNS * float((c.count - c.first_cell).sum())
         paid = c.capacity * float(prices.sum())
         return float(total - paid - FLOAT_ERROR * (sizes + paid)), load - c.capacity
+
+    def prepare(self) -> None:
+        """Compile the loops, without jobs."""
+        nobody = JobColumns._make(column[:0] for column in self._jobs)
+        self._walk(nobody, np.zeros(self.coefficients.count), np.zeros(0))
+
+    def _walk(self, jobs: JobColumns, prices: FloatArray, load: FloatArray) -> tuple[float, float, int]:
+        c = self.coefficients
+        cells = Cells(c.carbon, np.array(prices), c.speed, c.watts, self._least, c.minutes)
+        least_costs(cells)
+        return price_walks(jobs, cells, self._highest, CLOSE, self.mu, load, self._space)
