@@ -29,6 +29,8 @@ JOBS_PER_CALL = 2_000
 """Jobs that are inserted at once: after them the time is asked for."""
 SMALL_CHUNK = 4_000
 """The same where kernels run as plain Python."""
+MOVE_STEPS = 3.5
+"""Loop steps of a move for each slot of a job's window and each machine that a job is offered (measured)."""
 
 
 def greedy_steps(instance: EcasInstance) -> float:
@@ -117,6 +119,8 @@ def improved(
         closed_jobs=params.closed_jobs,
         others=params.closing_others,
     )
+    window = float((instance.jobs.deadline - instance.jobs.arrival).mean()) if jobs else 0.0
+    steps = MOVE_STEPS * (params.offered + 1) * window
     scale = abs(value) / max(1, jobs)
     begun = options.elapsed
     chunk = CHUNK if limit * 50 > CHUNK else SMALL_CHUNK
@@ -144,7 +148,7 @@ def improved(
             start,
         )
         moves += made
-        options.spend(made * greedy_steps(instance) / max(1, jobs))
+        options.spend(made * steps)
         if best < known and enough(best, state._replace(machine=machine, start=start)):
             break
     return restored(instance, tables, machine, start), moves

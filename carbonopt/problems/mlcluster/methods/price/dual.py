@@ -113,7 +113,7 @@ class Dual:
         kernels.ladders(coefficients.carbon, np.ascontiguousarray(cell_prices), speed, watts, by_ratio, self._ladder)
         load = np.zeros(coefficients.count)
         cost, moments, looked_at = kernel(self._jobs, weight, self.shortage_price, self._ladder, self.mu, load, *own)
-        self.steps = 2.0 * looked_at + ladder_steps(coefficients)
+        self.steps = float(looked_at * speed.shape[1]) + ladder_steps(coefficients)
         delay = float(coefficients.least_delay.sum())
         paid = coefficients.capacity * float(cell_prices.sum())
         late = 0.0 if self.budget is None else mu * len(instance.jobs) * self.budget
