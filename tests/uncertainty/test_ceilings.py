@@ -81,17 +81,17 @@ def test_plans_come_with_their_risk_and_each_goes_on_from_the_best() -> None:
 
 
 def test_plans_under_ceilings_have_less_risk_than_that_of_one_signal() -> None:
-    instance = co.generate("mosp", preset="bench", jobs=70, clusters=3, slots=24, seed=4)
+    instance = co.generate("mosp", preset="bench", jobs=70, clusters=3, slots=24, seed=5)
     signal = instance.carbon.g_per_kwh
-    errors = np.random.default_rng(4).normal(0, 0.06, (10, *signal.shape)).cumsum(axis=2)
+    errors = np.random.default_rng(5).normal(0, 0.06, (10, *signal.shape)).cumsum(axis=2)
     scenarios = Scenarios(instance.carbon.zones, signal * np.exp(errors))
     risk = Budget(4)
     weights, ceiling = relaxed_risk(instance, scenarios, risk, Options(None))
     assert weights is not None
     assert ceiling is not None
-    mix = co.solve(scenarios.under(instance, SignalSet.of(scenarios, risk).signal(weights)), work_limit=0.5)
+    mix = co.solve(scenarios.under(instance, SignalSet.of(scenarios, risk).signal(weights)), work_limit=1.0)
     known = measured(instance, scenarios, mix.schedule, risk)
-    options = Options(None, work_limit=0.5)
+    options = Options(None, work_limit=1.0)
     found = plans_under_ceilings(instance, scenarios, risk, ceiling, known, options)
     assert mix.bound <= min(value for _, value in found) < known
 

@@ -63,7 +63,7 @@ def test_the_expectation_goes_on_from_the_best_plan_with_other_seeds(monkeypatch
     monkeypatch.setattr(solve, "WHOLE_COLUMNS", 100)
     answers: list[co.Solution] = []
     monkeypatch.setattr(solve, "solved", lambda *given: answers.append(solved(*given)) or answers[-1])
-    found = solve_under_risk(instance, scenarios, Expectation(), work_limit=0.4, mip_rel_gap=0.0)
+    found = solve_under_risk(instance, scenarios, Expectation(), work_limit=1.0, mip_rel_gap=0.0)
     assert len(answers) == 1 + solve.AGAIN
     values = [plan.objective for plan in answers]
     assert found.value == pytest.approx(min(values), rel=1e-12)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import carbonopt as co
+from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.io import schema
@@ -235,3 +236,13 @@ def test_trees_are_no_deeper_than_files_may_be():
         return 0 if "charges" in node else 1 + max(depth(node["at_most"]), depth(node["more"]))
 
     assert 1 <= depth(proof.certificate(1.0)["tree"]) <= PriceParameters().rejections.deepest < schema.DEEPEST - 10
+
+
+def test_prices_stay_within_what_a_certificate_may_hold_where_there_is_no_schedule():
+    """Two jobs of three units must run in five units: the bound rises without end."""
+    instance = one_slot(5, [3, 3], None)
+    proof = Proof(instance, Dual(instance, placement_value(instance, None)), PriceParameters())
+    proof.prices = np.array([0.99 * LARGEST_PRICE])
+    *_, bound = proof.raise_prices(Options(time_limit=None))
+    assert bound > 0
+    assert 0.99 * LARGEST_PRICE < proof.prices.max() <= LARGEST_PRICE

@@ -9,6 +9,7 @@ import numpy as np
 
 from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
@@ -71,6 +72,7 @@ class Proof:
             self.dual.hard,
             self.dual.soft,
             self.prices,
+            upper=LARGEST_PRICE,  # they rise without end where there is no schedule
             scale=self.mean_free_cost / self.work,
             remaining=lambda: options.remaining,
             spend=lambda: options.spend(self.dual.steps),
