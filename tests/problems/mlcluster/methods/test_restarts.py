@@ -16,7 +16,7 @@ from carbonopt.problems.mlcluster.data.generate import generate
 from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Weights
 from carbonopt.problems.mlcluster.methods.price.bound import ascend
-from carbonopt.problems.mlcluster.methods.price.path import CLOSE, Stretches, best_path, break_paths
+from carbonopt.problems.mlcluster.methods.price.path import CLOSE, Stretches, best_path, break_paths, path_space
 from carbonopt.problems.mlcluster.methods.price.restarts import count_restarts
 from carbonopt.problems.mlcluster.methods.price.walks import Cells, JobColumns, least_costs, price_walks, walk_space
 from carbonopt.problems.mlcluster.verify.certificate import proven_bound
@@ -27,14 +27,12 @@ RESTART = 3.0
 def drawn(seed: int, stretches: int = 5) -> tuple[Stretches, FloatArray, FloatArray]:
     """Return stretches, speeds and watts on up to two GPUs."""
     rng = np.random.default_rng(seed)
-    over = Stretches(
-        rng.uniform(0.1, 1, stretches),
-        rng.uniform(0, 0.3, stretches),
-        rng.uniform(1, 20, stretches),
-        rng.integers(0, 4, stretches),
-        np.sort(rng.uniform(0, 2, stretches)),
-    )
-    return over, np.array([1.0, rng.uniform(1, 2)]), np.array([1.0, rng.uniform(1, 3)])
+    carbon, price = rng.uniform(0.1, 1, stretches), rng.uniform(0, 0.3, stretches)
+    length, free = rng.uniform(1, 20, stretches), rng.integers(0, 4, stretches)
+    late = np.sort(rng.uniform(0, 2, stretches))
+    speed, watts = np.array([1.0, rng.uniform(1, 2)]), np.array([1.0, rng.uniform(1, 3)])
+    least = ((carbon[:, None] * watts + price[:, None] * [1, 2]) / speed).min(axis=1)
+    return Stretches(carbon, price, length, free, late, np.where(free > 0, least, np.inf)), speed, watts
 
 
 def all_walks(over: Stretches, speed: FloatArray, watts: FloatArray) -> list[tuple[float, float]]:
@@ -62,7 +60,7 @@ def test_the_best_walk_is_the_best_of_all(seed: int) -> None:
     gpus = np.zeros(len(over.length), dtype=np.int64)
     with loops(steps=0):
         for mu in (0.3, 0.8, 2.0):
-            work, cost = best_path(mu, over, speed, watts, RESTART, gpus)
+            work, cost = best_path(mu, over, speed, watts, RESTART, path_space(len(gpus), 2), gpus)
             assert mu * work - cost == pytest.approx(max(mu * w - c for w, c in all_walks(over, speed, watts)))
 
 
@@ -72,12 +70,14 @@ def test_at_the_break_price_both_walks_are_best(seed: int) -> None:
     walks = all_walks(over, speed, watts)
     need = 0.6 * max(w for w, _ in walks)
     with loops(steps=0):
-        mu, low, high = break_paths(need, 0.1, over, speed, watts, RESTART, 1e6)
-    assert high is not None
-    assert low.work < need <= high.work
+        space = path_space(len(over.length), 2)
+        mu, has_high = break_paths(need, 0.1, over, speed, watts, RESTART, 1e6, CLOSE, space)
+    assert has_high
+    low_work, low_cost, high_work, high_cost = space.totals
+    assert low_work < need <= high_work
     best = max(mu * w - c for w, c in walks)
-    assert mu * low.work - low.cost == pytest.approx(best)
-    assert mu * high.work - high.cost == pytest.approx(best)
+    assert mu * low_work - low_cost == pytest.approx(best)
+    assert mu * high_work - high_cost == pytest.approx(best)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -101,13 +101,18 @@ def test_walks_of_all_jobs_are_those_of_one(seed: int) -> None:
             begin = np.maximum(minutes * np.arange(first[j], count), arrival[j])
             length = minutes * np.arange(first[j] + 1, count + 1) - begin
             never = np.zeros(len(length))
-            over = Stretches(cells.carbon[first[j] :], cells.price[first[j] :], length, np.full(len(length), 3), never)
-            price, low, high = break_paths(need[j], 0.1, over, speed[kind[j]], watts[kind[j]], restart[j], 1e6)
-            assert high is not None
+            carbon, price_of = cells.carbon[first[j] :], cells.price[first[j] :]
+            over = Stretches(carbon, price_of, length, np.full(len(length), 3), never, np.full(len(length), -np.inf))
+            space = path_space(len(length), 3)
+            price, has_high = break_paths(
+                need[j], 0.1, over, speed[kind[j]], watts[kind[j]], restart[j], 1e6, CLOSE, space
+            )
+            assert has_high
             assert mu[j] == pytest.approx(price, rel=1e-9)
-            part = (need[j] - low.work) / (high.work - low.work)
-            wanted += low.cost + price * (need[j] - low.work)
-            wanted_load[first[j] :] += length * ((1 - part) * low.gpus + part * high.gpus)
+            low_work, low_cost, high_work, _ = space.totals
+            part = (need[j] - low_work) / (high_work - low_work)
+            wanted += low_cost + price * (need[j] - low_work)
+            wanted_load[first[j] :] += length * ((1 - part) * space.low + part * space.high)
     assert total == pytest.approx(wanted, rel=1e-9)
     assert load == pytest.approx(wanted_load, abs=1e-6)
     assert looked_at > 0

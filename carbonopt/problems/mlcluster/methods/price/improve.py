@@ -63,7 +63,7 @@ class _Search:
     def __init__(self, proof: Proof, options: Options, params: RepairParameters, rows: Rows) -> None:
         instance = proof.coefficients.instance
         self.proof, self.options, self.params, self.rows = proof, options, params, rows
-        self.room = Room(proof)
+        self.room = Room(proof, rows)
         self.count = len(instance.jobs)
         self.weight = instance.weights.jct_hours
         limit = instance.limits.mean_jct_hours
@@ -83,45 +83,69 @@ class _Search:
     def round(self, temperature: float) -> bool:
         """Take jobs out and put them back; return whether the schedule is better than all before."""
         drawn = self._draw()
-        others = self.rows.kept(~np.isin(self.rows.job, drawn.jobs))
-        back: list[Rows] = []
+        room = self.room
+        is_drawn = np.zeros(self.count, dtype=np.bool_)
+        is_drawn[drawn.jobs] = True
+        taken = is_drawn[self.rows.job]
+        old = self.rows.kept(taken)
+        new: list[Rows] = []
+        room.remove(old)
+        room.set_prices(drawn.prices)
         for job in drawn.jobs.tolist():
-            rows = self.room.runs(job, others, drawn.prices)
-            self._spend(others)
+            rows = room.runs(job)
+            self._spend()
             if rows is None:
-                return False
-            back.append(rows)
-            others = others.joined(rows)
-        return self._accept(drawn.jobs, others, temperature * self.proof.bound * float(self.rng.exponential()))
+                break
+            new.append(rows)
+            room.add(rows)
+        most_rise = temperature * self.proof.bound * float(self.rng.exponential())
+        if len(new) == len(drawn.jobs) and self._accepts(drawn.jobs, new, most_rise):
+            self.rows = self.rows.kept(~taken).joined(*new)
+            return self._keep_best()
+        for rows in new:
+            room.remove(rows)
+        room.add(old)
+        return False
 
-    def _accept(self, jobs: IntArray, rows: Rows, most_rise: float) -> bool:
-        cost, hours = self._values(rows.kept(np.isin(rows.job, jobs)))
+    def _accepts(self, jobs: IntArray, new: list[Rows], most_rise: float) -> bool:
+        """Count new runs of jobs unless they cost too much more than the old ones; return whether it is done."""
+        hours = np.array([(rows.end[-1] - self.room.arrival[job]) / 60 for job, rows in zip(jobs, new, strict=True)])
+        cost = np.array([self.room.costs(rows).sum() for rows in new]) + self.weight * hours
         change = float(cost.sum() - self.cost[jobs].sum())
         late = self.hours.sum() + hours.sum() - self.hours[jobs].sum()
         if late > self.most_hours or change > most_rise:
             return False
-        self.rows = rows
-        self.cost[jobs], self.hours[jobs] = cost[jobs], hours[jobs]
+        self.cost[jobs], self.hours[jobs] = cost, hours
         self.now += change
+        return True
+
+    def _keep_best(self) -> bool:
         if self.now >= self.best - LEAST_GAIN * abs(self.best):
             return False
-        self.best, self.best_rows = self.now, rows
+        self.best, self.best_rows = self.now, self.rows
         return True
 
     def _draw(self) -> _Round:
         params, rng = self.params, self.rng
         share = self.cost / max(float(self.cost.sum()), 1e-12)
         weight = np.ones(self.count) if rng.random() < params.uniform_share else share + 1e-9
-        first = int(rng.choice(self.count, p=weight / weight.sum()))
-        own = np.flatnonzero(self.rows.job == first)
+        jobs = [self._drawn(weight)]
+        own = np.flatnonzero(self.rows.job == jobs[0])
         run = own[rng.integers(len(own))]
         low, high = self.rows.start[run] - params.reach_minutes, self.rows.end[run] + params.reach_minutes
-        near = np.unique(self.rows.job[(self.rows.start < high) & (self.rows.end > low)])
-        near = near[near != first]
-        more = min(len(near), int(rng.integers(params.most_jobs)))
+        near = self.rows.job[(self.rows.start < high) & (self.rows.end > low)]
         weight = share[near] + 0.5 / self.count
-        jobs = np.append(rng.choice(near, more, replace=False, p=weight / weight.sum()), first) if more else [first]
+        for _ in range(int(rng.integers(params.most_jobs))):
+            weight[near == jobs[-1]] = 0.0
+            if not weight.any():
+                break
+            jobs.append(int(near[self._drawn(weight)]))
         return _Round(rng.permutation(np.array(jobs, dtype=np.int64)), self._prices())
+
+    def _drawn(self, weight: FloatArray) -> int:
+        """Return a number from 0, in proportion to its weight."""
+        until = np.cumsum(weight)
+        return min(int(np.searchsorted(until, until[-1] * self.rng.random(), side="right")), len(weight) - 1)
 
     def _prices(self) -> FloatArray:
         """Return prices of GPU time for a round."""
@@ -130,6 +154,6 @@ class _Search:
             return np.zeros_like(self.proof.prices)
         return share * self.proof.prices * np.exp(self.params.noise * self.rng.normal(size=self.proof.prices.shape))
 
-    def _spend(self, others: Rows) -> None:
-        stretches = len(self.room.edges) + 2.0 * len(others.job)
-        self.options.spend(INSERT_STEPS + TURNS * path_steps(stretches, self.room.coefficients.speed.shape[1]))
+    def _spend(self) -> None:
+        gpus = self.room.coefficients.speed.shape[1]
+        self.options.spend(INSERT_STEPS + TURNS * path_steps(self.room.steps, gpus))

@@ -19,17 +19,18 @@ from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.bound import Proof, ascend, ceiling, cells_of, pricing_steps
+from carbonopt.problems.mlcluster.methods.price.cheapest import cheapest_runs
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.follow import PricePolicy, follow_prices
 from carbonopt.problems.mlcluster.methods.price.improve import improve
 from carbonopt.problems.mlcluster.methods.price.incumbent import Incumbent
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
 from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
-from carbonopt.problems.mlcluster.methods.price.path import Stretches, best_path
+from carbonopt.problems.mlcluster.methods.price.repair import Room, Rows
 from carbonopt.problems.mlcluster.methods.price.restarts import RestartDual, count_restarts
 from carbonopt.problems.mlcluster.methods.price.walks import price_walks
 
-PRICE_KERNELS = (cover, soft_cover, price_walks, best_path)
+PRICE_KERNELS = (cover, soft_cover, price_walks, cheapest_runs)
 """Kernels that take long to compile."""
 COMPILE_SECONDS = 7.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
@@ -88,8 +89,7 @@ def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
     policy = PricePolicy(proof, 1.0, 1.0, 0)
     none = np.zeros(0, dtype=np.int64)
     policy.raise_break_prices(none, np.zeros(0), 0, 0.0)
-    over = Stretches(*(np.zeros(0),) * 3, none, np.zeros(0))
-    best_path(0.0, over, coefficients.speed[0], coefficients.watts[0], 0.0, none.copy())
+    Room(proof, Rows(none, np.zeros(0), np.zeros(0), none)).runs(0)
 
 
 def search_schedule(

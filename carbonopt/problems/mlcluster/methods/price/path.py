@@ -3,6 +3,9 @@
 A stretch is a time in which neither carbon nor prices nor the free GPUs change. At a worth `mu` of work, a job's plan
 is a walk through stretches and numbers of GPUs. To begin anew, or on other GPUs, costs the work of a restart. Gains do
 not change within a stretch, so some best walk changes its GPUs at edges alone.
+
+A state is the number of GPUs on which a job runs. One that is worth no more than to begin later is dropped, and a
+stretch in which all work costs more than it is worth is looked at only as long as a job runs on through it.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import managed_kernel
+from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 
 MOST_TURNS = 40
@@ -34,7 +37,10 @@ class Stretches(NamedTuple):
     free
         GPUs that nobody else holds, shape (E,).
     late
-        What it costs to end there [objective], shape (E,).
+        What it costs to end there [objective], shape (E,). It never falls.
+    least
+        Least cost of work on any number of GPUs, or less; infinite where none is free [objective a 1-GPU min], shape
+        (E,).
     """
 
     carbon: FloatArray
@@ -42,52 +48,96 @@ class Stretches(NamedTuple):
     length: FloatArray
     free: IntArray
     late: FloatArray
+    least: FloatArray
 
 
-class Path(NamedTuple):
-    """GPUs of a job in each stretch, the work that it does, and what it costs at the prices."""
+class PathSpace(NamedTuple):
+    """Work space of walks over E stretches and up to M GPUs.
 
-    gpus: IntArray
-    work: float
-    cost: float
+    Attributes
+    ----------
+    came
+        State before, by stretch and state; M is a pause, -1 none, shape (E, M + 1).
+    value
+        Of each state, shape (M + 1,).
+    tried, low, high
+        GPUs by stretch of three walks, shape (E,).
+    totals
+        Work and cost of `low`, and of `high`, shape (4,).
+    """
+
+    came: IntArray
+    value: FloatArray
+    tried: IntArray
+    low: IntArray
+    high: IntArray
+    totals: FloatArray
 
 
-@managed_kernel
+def path_space(stretches: int, gpus: int) -> PathSpace:
+    """Return work space for so many stretches, and jobs on so many GPUs at most."""
+    tried, low, high = np.zeros((3, stretches), dtype=np.int64)
+    came = np.zeros((stretches, gpus + 1), dtype=np.int64)
+    return PathSpace(came, np.zeros(gpus + 1), tried, low, high, np.zeros(4))
+
+
+@kernel
 def best_path(
-    mu: float, over: Stretches, speed: FloatArray, watts: FloatArray, restart: float, gpus: IntArray
+    mu: float,
+    over: Stretches,
+    speed: FloatArray,
+    watts: FloatArray,
+    restart: float,
+    space: PathSpace,
+    gpus: IntArray,
 ) -> tuple[float, float]:
     """Fill `gpus` of the best walk at the worth `mu`; return the work that it does, and what it costs."""
     most = len(speed)
-    count = len(over.length)
-    came = np.zeros((count, most + 1), dtype=np.int64)
-    value = np.full(most + 1, -np.inf)  # running on m + 1 GPUs, and last: paused
+    came, value = space.came, space.value
+    for m in range(most + 1):
+        value[m] = -np.inf
     best, end, last = 0.0, -1, -1
-    for e in range(count):
+    runs = False
+    for e in range(len(over.length)):
+        gpus[e] = 0
+        gains = over.least[e] < mu
+        if not gains and not runs:
+            came[e, most] = most
+            continue
         top = most
         for m in range(most):
             if value[m] > value[top]:
                 top = m
         before = value[top]
+        runs = False
         for m in range(most):
-            if speed[m] <= 0.0 or m + 1 > over.free[e]:
+            if speed[m] <= 0.0:
+                continue
+            if m + 1 > over.free[e]:
                 value[m] = -np.inf
                 continue
             reached = value[m]
             came[e, m] = m
-            if reached < 0.0:
-                reached = 0.0
-                came[e, m] = -1
             anew = before - mu * speed[m] * restart
-            if anew > reached:
-                reached = anew
-                came[e, m] = top
+            if gains:
+                if reached < 0.0:
+                    reached = 0.0
+                    came[e, m] = -1
+                if anew > reached:
+                    reached = anew
+                    came[e, m] = top
+            if reached == -np.inf:
+                continue
             rate = mu * speed[m] - over.carbon[e] * watts[m] - over.price[e] * (m + 1)
             value[m] = reached + rate * over.length[e]
             if value[m] - over.late[e] > best:
                 best, end, last = value[m] - over.late[e], e, m
+            if value[m] <= max(anew, 0.0):
+                value[m] = -np.inf
+            else:
+                runs = True
         value[most] = before
         came[e, most] = top
-    gpus[:] = 0
     work, cost = 0.0, 0.0
     for e in range(end, -1, -1):
         previous = came[e, last]
@@ -105,6 +155,14 @@ def best_path(
     return work, cost
 
 
+@kernel
+def copy_walk(source: IntArray, target: IntArray, first: int, end: int) -> None:
+    """Copy the GPUs of a walk from one stretch to another."""
+    for e in range(first, end):
+        target[e] = source[e]
+
+
+@kernel
 def break_paths(
     need: float,
     mu: float,
@@ -113,30 +171,42 @@ def break_paths(
     watts: FloatArray,
     restart: float,
     highest: float,
-    close: float = CLOSE,
-) -> tuple[float, Path, Path | None]:
-    """Return the break price of a job's work, and its best paths there that do less than `need`, and at least that.
+    close: float,
+    space: PathSpace,
+) -> tuple[float, bool]:
+    """Find a job's best walks that do less than `need`, and at least that: `space.low` and `space.high`.
 
-    Both are best at the break price: no path does the work for less than their mixture costs. The second is None where
-    no path does the work at the price `highest`. The search ends where a better price raises the value by less than the
-    share `close` of the cost.
+    Both are best at the break price of its work: no walk does the work for less than their mixture costs. The search
+    ends where a better price raises the value by less than the share `close` of the cost.
+
+    Returns
+    -------
+    mu : float
+        The break price.
+    has_high : bool
+        Whether some walk does the work at the price `highest`.
     """
-    low = Path(np.zeros(len(over.length), dtype=np.int64), 0.0, 0.0)
-    high: Path | None = None
-    tried = mu
+    totals = space.totals
+    totals[:] = 0.0
+    count = len(over.length)
+    space.low[:count] = 0
+    has_high = False
+    price = mu
     for _ in range(MOST_TURNS):
-        tried = mu
-        gpus = np.zeros(len(over.length), dtype=np.int64)
-        path = Path(gpus, *best_path(mu, over, speed, watts, restart, gpus))
-        found = high is not None and mu * (path.work - high.work) - (path.cost - high.cost) <= close * abs(high.cost)
-        if path.work >= need:
-            high = path
+        mu = price
+        work, cost = best_path(mu, over, speed, watts, restart, space, space.tried)
+        found = has_high and mu * (work - totals[2]) - (cost - totals[3]) <= close * abs(totals[3])
+        if work >= need:
+            has_high = True
+            copy_walk(space.tried, space.high, 0, count)
+            totals[2], totals[3] = work, cost
         else:
-            low = path
-        if found or (high is None and mu >= highest):
+            copy_walk(space.tried, space.low, 0, count)
+            totals[0], totals[1] = work, cost
+        if found or (not has_high and mu >= highest):
             break
-        mu = min(highest, 2 * mu) if high is None else (high.cost - low.cost) / (high.work - low.work)
-    return tried, low, high
+        price = (totals[3] - totals[1]) / (totals[2] - totals[0]) if has_high else min(highest, 2 * mu)
+    return mu, has_high
 
 
 def path_steps(stretches: float, gpus: int) -> float:

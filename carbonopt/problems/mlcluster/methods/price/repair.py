@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +9,12 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Schedule
 from carbonopt.problems.mlcluster.methods.price.bound import Proof
-from carbonopt.problems.mlcluster.methods.price.path import Stretches, break_paths
+from carbonopt.problems.mlcluster.methods.price.cheapest import Asked, Limits, cheapest_runs, space_of
+from carbonopt.problems.mlcluster.methods.price.timeline import Window, hold, nothing_held, with_room
+from carbonopt.problems.mlcluster.methods.price.walks import Cells, least_costs
 
 HIGHEST = 1e9
 """Worth of work up to which runs are looked for, over the largest price of work."""
-NOTHING = 1e-9
-"""Stretches and surpluses of work below this are none [min]."""
 CLOSE = 1e-5
 """See `break_paths`: runs need no better break price."""
 
@@ -32,11 +31,9 @@ class Rows(NamedTuple):
         """Return some of the rows."""
         return Rows(self.job[good], self.start[good], self.end[good], self.gpus[good])
 
-    def joined(self, others: Rows) -> Rows:
+    def joined(self, *others: Rows) -> Rows:
         """Return these rows and others."""
-        job, gpus = (np.concatenate(pair) for pair in ((self.job, others.job), (self.gpus, others.gpus)))
-        start, end = (np.concatenate(pair) for pair in ((self.start, others.start), (self.end, others.end)))
-        return Rows(job, start, end, gpus)
+        return Rows._make(np.concatenate(columns) for columns in zip(self, *others, strict=True))
 
 
 class Room:
@@ -46,105 +43,75 @@ class Room:
     ----------
     proof
         The prices that lead.
+    rows
+        The runs that are there.
     """
 
-    def __init__(self, proof: Proof) -> None:
+    def __init__(self, proof: Proof, rows: Rows) -> None:
         c = proof.coefficients
-        self.coefficients, self.proof = c, proof
+        self.coefficients = c
         self.edges = c.minutes * np.arange(c.count + 1)
         self.arrival = c.instance.jobs.arrival_minutes
         self.restart = c.instance.scales.restart_minutes[c.instance.profile_of_job]
+        self._delay_price = proof.delay_price
         self._carbon_until = np.concatenate([[0.0], np.cumsum(c.carbon) * c.minutes])
         self._work_prices = np.maximum(proof.work_prices, 1e-12)
-        self._highest = HIGHEST * float(self._work_prices.max())
+        highest = HIGHEST * float(self._work_prices.max())
+        self._limits = Limits(c.instance.cluster.gpus, highest, CLOSE)
+        self._held = nothing_held(1)
+        self._space = space_of(0, 0)
+        self._least = np.zeros(c.speed.shape[:1] + c.carbon.shape)
+        self.set_prices(np.zeros(c.count))
+        self.add(rows)
+
+    @property
+    def steps(self) -> float:
+        """Stretches of time at most, before any are joined."""
+        return len(self.edges) + float(self._held.steps[0])
 
     def costs(self, rows: Rows) -> FloatArray:
         """Return the carbon that each run adds, at its price [objective]."""
         start, end = (np.interp(moment, self.edges, self._carbon_until) for moment in (rows.start, rows.end))
         return np.asarray(self.coefficients.watts[self.coefficients.kind[rows.job], rows.gpus - 1] * (end - start))
 
-    def runs(self, job: int, others: Rows, prices: FloatArray) -> Rows | None:
-        """Return the cheapest runs of a job at `prices` of GPU time, shape (T,), beside `others`; None for none."""
+    def set_prices(self, prices: FloatArray) -> None:
+        """Let GPU time cost so much, shape (T,)."""
         c = self.coefficients
-        moments, over = self._stretches(job, others, prices)
-        kind = c.kind[job]
-        need = float(c.instance.jobs.work_gpu_minutes[job])
-        restart = float(self.restart[job])
-        _, _, path = break_paths(
-            need, float(self._work_prices[job]), over, c.speed[kind], c.watts[kind], restart, self._highest, CLOSE
+        self._prices = prices
+        least_costs(Cells(c.carbon, prices, c.speed, c.watts, self._least, c.minutes))
+
+    def add(self, rows: Rows) -> None:
+        """Let runs hold their GPUs."""
+        self._held = with_room(self._held, 2 * len(rows.job) + 2)
+        hold(self._held, rows.start, rows.end, rows.gpus, 1)
+
+    def remove(self, rows: Rows) -> None:
+        """Let runs hold their GPUs no more."""
+        self._held = with_room(self._held, 2 * len(rows.job) + 2)
+        hold(self._held, rows.start, rows.end, rows.gpus, -1)
+
+    def runs(self, job: int) -> Rows | None:
+        """Return the cheapest runs of a job beside those that are there; None for none."""
+        c = self.coefficients
+        self._grow()
+        least = self._least[c.kind[job]]
+        window = Window(c.carbon, self._prices, least, c.minutes, float(self.arrival[job]), self._delay_price)
+        asked = Asked(
+            float(c.instance.jobs.work_gpu_minutes[job]), float(self._work_prices[job]), float(self.restart[job])
         )
-        if path is None:
+        kind = c.kind[job]
+        count = cheapest_runs(self._held, window, asked, c.speed[kind], c.watts[kind], self._limits, self._space)
+        if count == 0:
             return None
-        pieces = _pieces(moments, over, path.gpus, c.speed[kind], c.watts[kind])
-        return _trimmed(job, pieces, c.speed[kind], restart, path.work - need)
+        runs = self._space.runs
+        start, end = runs.start[:count].copy(), runs.end[:count].copy()
+        return Rows(np.full(count, job), start, end, runs.gpus[:count].copy())
 
-    def _stretches(self, job: int, others: Rows, prices: FloatArray) -> tuple[FloatArray, Stretches]:
-        """Return the edges of the stretches after a job's arrival, shape (E + 1,), and what is free there."""
-        c = self.coefficients
-        arrival = float(self.arrival[job])
-        moments = np.unique(np.concatenate([self.edges, others.start, others.end, [arrival]]))
-        moments = moments[np.searchsorted(moments, arrival) :]
-        begin, end = moments[:-1], moments[1:]
-        changes = np.concatenate([others.start, others.end])
-        by_time = np.argsort(changes)
-        held = np.concatenate([[0], np.cumsum(np.concatenate([others.gpus, -others.gpus])[by_time])])
-        free = c.instance.cluster.gpus - held[np.searchsorted(changes[by_time], begin, side="right")]
-        cell = np.minimum(np.searchsorted(self.edges, begin, side="right") - 1, c.count - 1)
-        late = self.proof.delay_price * (end - arrival) / 60
-        return moments, Stretches(c.carbon[cell], prices[cell], end - begin, free, late)
-
-
-class _Piece:
-    """A run as stretches: begin, end, and what a minute's work costs; and the GPUs."""
-
-    def __init__(self, stretches: list[list[float]], gpus: int) -> None:
-        self.stretches, self.gpus = stretches, gpus
-
-    @property
-    def minutes(self) -> float:
-        """Length [min]."""
-        return self.stretches[-1][1] - self.stretches[0][0] if self.stretches else 0.0
-
-
-def _pieces(moments: FloatArray, over: Stretches, gpus: IntArray, speed: FloatArray, watts: FloatArray) -> list[_Piece]:
-    """Return the runs of a path."""
-    used = np.flatnonzero(gpus)
-    held = gpus[used]
-    rate = (over.carbon[used] * watts[held - 1] + over.price[used] * held) / speed[held - 1]
-    breaks = np.flatnonzero((np.diff(used) > 1) | (np.diff(held) != 0)) + 1
-    rows = np.stack([moments[used], moments[used + 1], rate], axis=1).tolist()
-    edges = [0, *breaks.tolist(), len(rows)]
-    return [_Piece(rows[a:b], int(held[a])) for a, b in pairwise(edges)]
-
-
-def _trimmed(job: int, pieces: list[_Piece], speed: FloatArray, restart: float, surplus: float) -> Rows | None:
-    """Return the runs without surplus work: the dearest minutes at their edges are left out.
-
-    None if no minute is left, as of a job whose work is below what the cuts tell from nothing.
-    """
-    while pieces and surplus > NOTHING:
-        worst, side = max(((p, s) for p in pieces for s in (0, -1)), key=lambda at: at[0].stretches[at[1]][2])
-        x = float(speed[worst.gpus - 1])
-        stretch = worst.stretches[side]
-        cut = min(surplus / x, stretch[1] - stretch[0])
-        surplus -= cut * x
-        if side == 0:
-            stretch[0] += cut
-        else:
-            stretch[1] -= cut
-        if stretch[1] - stretch[0] <= NOTHING:
-            worst.stretches.pop(side)
-        idle = 0.0 if worst is pieces[0] else restart
-        if worst.minutes <= idle + NOTHING:  # a restart alone does no work
-            surplus += (worst.minutes - idle) * x
-            pieces.remove(worst)
-            if not idle and pieces:  # the next is the first one now
-                surplus += restart * float(speed[pieces[0].gpus - 1])
-    if not pieces:
-        return None
-    ends = [(p.stretches[0][0], p.stretches[-1][1], p.gpus) for p in pieces]
-    start, end, gpus = zip(*ends, strict=True)
-    return Rows(np.full(len(ends), job), np.array(start), np.array(end), np.array(gpus, dtype=np.int64))
+    def _grow(self) -> None:
+        """Have work space for all stretches."""
+        size = int(self.steps)
+        if len(self._space.moments) <= size:
+            self._space = space_of(2 * size, self.coefficients.speed.shape[1])
 
 
 def rows_of(names: tuple[str, ...] | list[str], schedule: Schedule) -> Rows:

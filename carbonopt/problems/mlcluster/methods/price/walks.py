@@ -13,7 +13,7 @@ import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
-from carbonopt.problems.mlcluster.methods.price.path import MOST_TURNS
+from carbonopt.problems.mlcluster.methods.price.path import MOST_TURNS, copy_walk
 
 
 class Cells(NamedTuple):
@@ -244,10 +244,10 @@ def price_walks(
             if work >= need:
                 has_high = True
                 high_work, high_cost = work, cost
-                copy_walk(space.tried, space.high, first[j])
+                copy_walk(space.tried, space.high, first[j], count)
             else:
                 low_work, low_cost = work, cost
-                copy_walk(space.tried, space.low, first[j])
+                copy_walk(space.tried, space.low, first[j], count)
             if found or (not has_high and price >= highest):
                 break
             price = (high_cost - low_cost) / (high_work - low_work) if has_high else min(highest, 2 * price)
@@ -264,10 +264,3 @@ def price_walks(
             if held > 0.0:
                 load[t] += held * minutes_of(cells, job, t)
     return total, sizes, looked_at
-
-
-@kernel
-def copy_walk(source: IntArray, target: IntArray, first: int) -> None:
-    """Copy the GPUs of a walk from its first cell on."""
-    for t in range(first, len(source)):
-        target[t] = source[t]
