@@ -61,7 +61,8 @@ def build(data: dict) -> pyo.ConcreteModel:
 
     @m.Constraint(m.J)
     def placed(m, j):
-        return sum(m.x[k] for k in starts if k[0] == j) == 1
+        places = [m.x[k] for k in starts if k[0] == j]
+        return sum(places) == 1 if places else pyo.Constraint.Infeasible
 
     @m.Constraint(m.M, m.T, m.R)
     def capacity(m, i, t, r):

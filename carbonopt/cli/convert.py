@@ -152,7 +152,7 @@ def ecas(
     from carbonopt.idle_power import with_idle_power
 
     if (icon is None) == (source is None):
-        raise UnsupportedError("convert ecas: needs one of --icon FOLDER and --from FILE")
+        raise UnsupportedError("convert ecas: needs either --icon FOLDER or --from FILE, and not both")
     if icon is not None:
         bridge = {"--zone": zone, "--slot-minutes": slot_minutes, "--units-per-machine": units_per_machine}
         used = {option: value is not None for option, value in bridge.items()}

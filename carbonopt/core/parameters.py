@@ -61,8 +61,12 @@ class Parameters:
     """
 
     def __post_init__(self) -> None:
-        for name, fault in _faults(self):
+        hints = get_type_hints(type(self))
+        for name, fault in _faults(self, hints):
             raise UnsupportedError(f"{name} {fault}")
+        for name, hint in hints.items():  # compiled loops tell 1 from 1.0
+            if hint is float:
+                object.__setattr__(self, name, float(getattr(self, name)))
 
     @classmethod
     def of(cls, content: Mapping[str, Any], path: str = "", default: Self | None = None) -> Self:
@@ -211,9 +215,8 @@ def _read(hint: Any, value: Any, where: str, usual: Any) -> Any:
     return value
 
 
-def _faults(parameters: Parameters) -> Iterator[tuple[str, str]]:
+def _faults(parameters: Parameters, hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield name and fault of each field of a wrong type or out of its range."""
-    hints = get_type_hints(type(parameters))
     for part in fields(parameters):
         fault = _fault(part.name, getattr(parameters, part.name), hints[part.name], part.metadata)
         if fault:

@@ -111,3 +111,9 @@ def test_the_printed_file_holds_the_defaults(tmp_path: Path) -> None:
                 file = tmp_path / f"{name}-{method}.toml"
                 file.write_text(run("params", name, method).stdout)
                 assert problem_of(name).parameters(method, file) == problem_of(name).load(entry.parameters)()
+
+
+def test_a_whole_number_is_a_float_where_one_is_meant() -> None:
+    """Compiled loops tell 1 from 1.0."""
+    assert isinstance(Annealing(start=1).start, float)
+    assert isinstance(Search.of({"annealing": {"start": 2}}).annealing.start, float)

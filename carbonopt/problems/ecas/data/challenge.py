@@ -132,4 +132,7 @@ def _read_stretches(numbers: Numbers, name: str) -> list[tuple[int, int]]:
     if actions != [ON, OFF] * (len(events) // 2):
         raise numbers.error(f"machine {name} must be switched on and off in turn, first on and at last off", None)
     slots = [slot for slot, _ in events]
+    for off, on in zip(slots[1::2], slots[2::2], strict=False):
+        if on <= off + 1:
+            raise numbers.error(f"machine {name} is switched on in slot {on}, but was on in slot {on - 1}", None)
     return [(on, off + 1) for on, off in zip(slots[::2], slots[1::2], strict=True)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import UnsupportedError
+from carbonopt.core.errors import InputError, UnsupportedError
 from carbonopt.core.ranges import require_one_of
 from carbonopt.core.time import TimeGrid
 from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines
@@ -41,20 +41,23 @@ def convert(icon: Path, prices: str = "forecast", reading: str = "literal", name
     price = _prices(Numbers(icon / f"{prices}.txt"))
     slots = len(price)
     made = f"ecas-icon{icon.name}{prices}{reading}-j{len(jobs):04d}-t{slots:03d}-none-s00"
-    return EcasInstance(
-        name=made if name is None else name,
-        carbon=CarbonSignal((), np.zeros((0, slots)), TimeGrid(slots, minutes / 60)),
-        price_per_kwh=price,
-        resources=tuple(f"r{r}" for r in range(jobs.use.shape[1])),
-        machines=machines,
-        jobs=jobs,
-        provenance={
-            "source": "ICON challenge 2014, CSPLib problem 059",
-            "folder": icon.name,
-            "prices": prices,
-            "power_reading": reading,
-        },
-    )
+    try:
+        return EcasInstance(
+            name=made if name is None else name,
+            carbon=CarbonSignal((), np.zeros((0, slots)), TimeGrid(slots, minutes / 60)),
+            price_per_kwh=price,
+            resources=tuple(f"r{r}" for r in range(jobs.use.shape[1])),
+            machines=machines,
+            jobs=jobs,
+            provenance={
+                "source": "ICON challenge 2014, CSPLib problem 059",
+                "folder": icon.name,
+                "prices": prices,
+                "power_reading": reading,
+            },
+        )
+    except InputError as error:
+        raise error.in_file(icon / "instance.txt") from None
 
 
 def _instance(numbers: Numbers, divisor: float) -> tuple[int, Machines, EcasJobs]:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.carbon import CarbonSignal
-from carbonopt.core.errors import Fault, one_of
+from carbonopt.core.errors import Fault
 from carbonopt.core.memory import require_bytes
 from carbonopt.core.ranges import LARGEST_NUMBER
 from carbonopt.core.time import TimeGrid
@@ -177,5 +177,5 @@ def _shape_faults(raw: dict[str, Any], slots: int | None) -> Iterator[Fault]:
     capacity = part(raw, "machines", "capacity")
     use = part(raw, "jobs", "use")
     if isinstance(capacity, dict) and isinstance(use, dict) and set(capacity) != set(use):
-        known = one_of(tuple(capacity)) if capacity else "nothing"
-        yield Fault("jobs.use", f"must have the resources of machines.capacity: {known}", one_of(tuple(use) or ("",)))
+        known, found = (", ".join(map(repr, names)) or "none" for names in (capacity, use))
+        yield Fault("jobs.use", f"must have the resources of machines.capacity: {known}", found)

@@ -216,7 +216,7 @@ class EcasInstance(Instance):
 
     def features(self) -> dict[str, Any]:
         """Return the size, and the load of the scarcest resource over the whole horizon."""
-        room = self.machines.capacity.sum(axis=0) * float(self.time.slots)
+        room = self.machines.capacity.sum(axis=0, dtype=np.float64) * self.time.slots
         work = self.jobs.use.T.astype(np.float64) @ self.jobs.duration
         if room.all():
             load = float(np.max(work / np.maximum(room, 1e-300), initial=0.0))

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from carbonopt.core.arrays import BoolArray, IntArray
 from carbonopt.core.errors import Fault, shown
 from carbonopt.core.jobs import duplicate_faults
-from carbonopt.core.ranges import LARGEST_NUMBER
+from carbonopt.core.ranges import LARGEST_NUMBER, LARGEST_WHOLE
 from carbonopt.core.validate import outside
 
 if TYPE_CHECKING:
     from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines, Weights
+
+
+WHOLE = f"must be from 0 to {LARGEST_WHOLE}"
 
 
 def faults(instance: EcasInstance) -> Iterator[Fault]:
@@ -52,7 +56,7 @@ def _machine_faults(machines: Machines, resources: int) -> Iterator[Fault]:
     shape = (len(machines), resources)
     if machines.capacity.shape != shape:
         yield Fault("machines.capacity", f"must be {shape[0]} machines x {shape[1]} resources")
-    yield from outside("machines.capacity", machines.capacity, machines.capacity < 0, "must be at least 0")
+    yield from outside("machines.capacity", machines.capacity, _beyond(machines.capacity), WHOLE)
     for name in ("idle_kw", "up_cost", "down_cost"):
         column = getattr(machines, name)
         if column.shape != shape[:1]:
@@ -68,7 +72,7 @@ def _job_faults(jobs: EcasJobs, resources: int, slots: int) -> Iterator[Fault]:
         return
     if jobs.use.shape != (len(jobs), resources):
         yield Fault("jobs.use", f"must be {len(jobs)} jobs x {resources} resources")
-    yield from outside("jobs.use", jobs.use, jobs.use < 0, "must be at least 0")
+    yield from outside("jobs.use", jobs.use, _beyond(jobs.use), WHOLE)
     yield from outside("jobs.arrival", jobs.arrival, jobs.arrival < 0, "must be at least 0")
     yield from outside("jobs.duration", jobs.duration, jobs.duration < 1, "must be at least 1 slot")
     words = f"must be at most {slots}, the number of slots"
@@ -82,3 +86,8 @@ def _sizes(field: str, values: np.ndarray, least: float = 0.0) -> Iterator[Fault
     """Yield the numbers that are not finite, or too large to compute with, or below `least`."""
     bad = ~((values >= least) & (values <= LARGEST_NUMBER))
     yield from outside(field, values, bad, f"must be a number from {least:g} to {LARGEST_NUMBER:g}")
+
+
+def _beyond(values: IntArray) -> BoolArray:
+    """Return where a number of units is below 0, or too large to be exact as a number in double precision."""
+    return np.asarray((values < 0) | (values > LARGEST_WHOLE))

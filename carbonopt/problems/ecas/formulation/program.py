@@ -61,14 +61,17 @@ def formulate(instance: EcasInstance, form: str = "milp") -> Program:
 
 
 def estimate_size(instance: EcasInstance) -> tuple[int, int]:
-    """Return an upper bound on the columns and nonzeros of the program."""
+    """Return the columns and nonzeros of the program, or more where a job does not fit every machine."""
     jobs = instance.jobs
     machines = len(instance.machines)
     slots = instance.time.slots
     starts = (jobs.last_start - jobs.arrival + 1).astype(np.float64)
     columns = float(starts.sum()) * machines
     running = float(starts @ jobs.duration) * machines
-    return int(columns) + 3 * machines * slots, int(columns + running * (len(instance.resources) + 1))
+    resources = len(instance.resources)
+    windows = float((jobs.deadline - jobs.arrival).sum()) * machines  # rows of (3)
+    own = machines * (slots * (resources + 4) + 1)  # of v, y and z
+    return int(columns) + machines * (3 * slots + 1), int(columns + running * (resources + 1) + windows) + own
 
 
 def build(instance: EcasInstance, integer: bool = True) -> EcasProgram:

@@ -44,7 +44,7 @@ def inspect(instance: EcasInstance) -> dict[str, Any]:
 
 def stuck_jobs(instance: EcasInstance) -> Iterator[Finding]:
     """Yield the jobs that no machine has room for."""
-    largest = instance.machines.capacity.max(axis=0)
+    largest = instance.machines.capacity.max(axis=0, initial=0)
     for j in np.flatnonzero(~np.any(instance.fits, axis=1)):
         name = instance.jobs.name[j]
         short = [
@@ -60,16 +60,16 @@ def _crowded(instance: EcasInstance) -> Iterator[Finding]:
     jobs = instance.jobs
     slots = np.arange(instance.time.slots)
     forced: BoolArray = (jobs.last_start[:, None] <= slots) & (slots < (jobs.arrival + jobs.duration)[:, None])
-    need = jobs.use.T @ forced.astype(np.int64)
+    need = jobs.use.T.astype(np.float64) @ forced  # sums of whole numbers may exceed 64 bits
     machines = instance.machines
     available = (
         np.ones((len(machines), len(slots)), dtype=np.int64) if machines.available is None else machines.available
     )
-    room = machines.capacity.T @ available.astype(np.int64)
+    room = machines.capacity.T.astype(np.float64) @ available
     for r, resource in enumerate(instance.resources):
         t = int(np.argmax(need[r] - room[r]))
         if need[r, t] > room[r, t]:
             names = tuple(instance.jobs.name[j] for j in np.flatnonzero(forced[:, t] & (jobs.use[:, r] > 0)))
-            needed = f"{len(names)} jobs that must run in slot {t} need {need[r, t]} {resource}"
-            text = f"{needed}, the machines have {room[r, t]}"
+            needed = f"{len(names)} jobs that must run in slot {t} need {need[r, t]:g} {resource}"
+            text = f"{needed}, the machines have {room[r, t]:g}"
             yield Finding(text, names, (), ((t, t),), resource, float(need[r, t]), float(room[r, t]))

@@ -68,6 +68,7 @@ def test_by_hand(folder: Path) -> None:
         (BY_HAND.replace("1 0\n", "2 0\n"), "must be 1 (on) or 0 (off): event of machine 4"),
         (BY_HAND.replace("1 0\n0 3\n", "0 0\n1 3\n"), "machine 4 must be switched on and off in turn"),
         (BY_HAND.replace("4\n2\n1 0\n0 3\n", "4\n1\n1 0\n"), "machine 4 must be switched on and off in turn"),
+        (BY_HAND.replace("4\n2\n1 0\n0 3\n", "4\n4\n1 0\n0 1\n1 2\n0 3\n"), "on in slot 2, but was on in slot 1"),
         (BY_HAND.replace("7 4 0", "7 4 x"), "must be a number: start of task 7"),
         (BY_HAND.replace("7 4 0", "7 4 nan"), "must be a whole number, at least 0: start of task 7"),
         (BY_HAND.replace("7 4 0", "8 4 0"), "must be 7: tasks stand in the order of the instance"),

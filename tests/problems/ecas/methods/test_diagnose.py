@@ -34,3 +34,13 @@ def test_whole_jobs_that_do_not_fill_machines(tiny) -> None:
 
 def test_one_that_has_a_schedule(tiny) -> None:
     assert co.diagnose(tiny["stayson"]).feasible is True
+
+
+def test_units_beyond_64_bits_in_sum(tiny) -> None:
+    raw = tiny["stayson"].to_dict()
+    count = 1100
+    machines = {key: [0.0] * count for key in ("idle_kw", "up_cost", "down_cost")}
+    raw["machines"] = machines | {"name": [f"m{k}" for k in range(count)], "capacity": {"cpu": [2**53 - 1] * count}}
+    instance = from_dict(raw)
+    assert co.diagnose(instance).findings == ()
+    assert 0 < instance.features()["load"] < 1e-9

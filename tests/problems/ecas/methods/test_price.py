@@ -278,3 +278,15 @@ def test_without_jobs_or_machines() -> None:
         for method in ("price", "milp", "greedy"):
             assert co.solve(idle, method).objective == 0
     assert co.solve(from_dict(raw | {"machines": nothing}), "price").status == "infeasible"
+    assert co.diagnose(from_dict(raw | {"machines": nothing})).feasible is False
+
+
+def test_moves_that_need_more_random_numbers_than_usual(instance: EcasInstance) -> None:
+    """A thousand machines offered to each job: the numbers of one move are more than those drawn for many."""
+    found = co.solve(instance, "price", time_limit=None, params={"search": {"moves_per_job": 1, "offered": 1000}})
+    assert found.info["moves"] >= len(instance.jobs)
+
+
+def test_a_reach_beyond_the_horizon_is_the_horizon(instance: EcasInstance) -> None:
+    params = {"search": {"moves_per_job": 1, "reach_hours": 1e30}}
+    assert co.solve(instance, "price", time_limit=None, params=params).has_solution

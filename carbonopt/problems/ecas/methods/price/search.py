@@ -20,7 +20,7 @@ from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.methods.price.kernels import change, fill, settle
 from carbonopt.problems.ecas.methods.price.parameters import SearchParameters
-from carbonopt.problems.ecas.methods.price.search_kernels import Moves, search, value_of, work_space
+from carbonopt.problems.ecas.methods.price.search_kernels import Moves, draws_of_move, search, value_of, work_space
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, Ranking, State, Tables, empty_state
 
 CHUNK = 60_000
@@ -109,7 +109,7 @@ def improved(
     moves = 0
     rounds = 0
     work = work_space(state, params.removed, params.offered)
-    reach = max(1, round(params.reach_hours / instance.time.slot_hours))
+    reach = max(1, round(min(instance.time.slots, params.reach_hours / instance.time.slot_hours)))
     recreate = Moves(
         noise=params.noise,
         offered=params.offered,
@@ -123,7 +123,7 @@ def improved(
     steps = MOVE_STEPS * (params.offered + 1) * window
     scale = abs(value) / max(1, jobs)
     begun = options.elapsed
-    chunk = CHUNK if limit * 50 > CHUNK else SMALL_CHUNK
+    chunk = max(CHUNK if limit * 50 > CHUNK else SMALL_CHUNK, draws_of_move(len(work.taken), params.offered))
     while moves < limit and options.remaining > 0:
         span = options.elapsed + options.remaining - begun
         passed = (options.elapsed - begun) / span if np.isfinite(span) else 0.0

@@ -210,6 +210,12 @@ def undo(tables: Tables, state: State, work: Work, count: int) -> None:
 
 
 @kernel
+def draws_of_move(most: int, offered: int) -> int:
+    """Return how many random numbers a move takes at most, that takes out at most so many jobs."""
+    return CLOSING_DRAWS + 2 + 2 * most + most * (2 * offered + 2)
+
+
+@kernel
 def search(
     tables: Tables,
     state: State,
@@ -241,7 +247,7 @@ def search(
         join(members, j, state.machine[j] if state.machine[j] >= 0 else machines)
     at = 0
     made = 0
-    needed = CLOSING_DRAWS + 2 + 2 * most + most * (2 * moves.offered + 2)
+    needed = draws_of_move(most, moves.offered)
     while at + needed <= len(random):
         made += 1
         closed = -1
