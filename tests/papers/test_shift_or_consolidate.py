@@ -143,7 +143,7 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     two_jobs().write("m.json")
     assert run("convert", "ecas", "--from", "m.json", "--idle-watts", "50", "-o", "e.json").exit_code == 0
     assert co.read("e.json").machines.idle_kw.tolist() == [0.05]
-    assert "one of --icon FOLDER and --from FILE" in errors("convert", "ecas", "-o", "x.json")[0]
+    assert "either --icon FOLDER or --from FILE" in errors("convert", "ecas", "-o", "x.json")[0]
     assert "needs --from FILE" in errors("convert", "ecas", "--icon", ".", "--idle-watts", "5", "-o", "x.json")[0]
     assert "needs --icon" in errors("convert", "ecas", "--from", "m.json", "--prices", "actual", "-o", "x.json")[0]
     assert "m.json" in errors("convert", "ecas", "--from", "m.json", "-o", "m.json")[0]

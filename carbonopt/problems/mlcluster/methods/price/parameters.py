@@ -113,8 +113,8 @@ class RepairParameters(Parameters):
     """
 
     most_jobs: int = number(2, least=1)
-    patience: float = number(20.0, least=0)
-    temperature: float = number(3e-5, least=0)
+    patience: float = number(60.0, least=0)
+    temperature: float = number(3e-6, least=0)
     price_share: float = number(1.1, least=0)
     free_share: float = number(0.3, least=0, most=1)
     noise: float = number(0.1, least=0)
