@@ -18,7 +18,7 @@ from carbonopt.problems.mlcluster.data.settings import Weights
 from carbonopt.problems.mlcluster.methods.price.bound import ascend
 from carbonopt.problems.mlcluster.methods.price.path import CLOSE, Stretches, best_path, break_paths, path_space
 from carbonopt.problems.mlcluster.methods.price.restarts import count_restarts
-from carbonopt.problems.mlcluster.methods.price.walks import Cells, JobColumns, least_costs, price_walks, walk_space
+from carbonopt.problems.mlcluster.methods.price.walks import JobColumns, Kinds, least_costs, price_walks
 from carbonopt.problems.mlcluster.verify.certificate import proven_bound
 
 RESTART = 3.0
@@ -54,13 +54,13 @@ def all_walks(over: Stretches, speed: FloatArray, watts: FloatArray) -> list[tup
     return walks
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(40))
 def test_the_best_walk_is_the_best_of_all(seed: int) -> None:
     over, speed, watts = drawn(seed)
     gpus = np.zeros(len(over.length), dtype=np.int64)
     with loops(steps=0):
         for mu in (0.3, 0.8, 2.0):
-            work, cost = best_path(mu, over, speed, watts, RESTART, path_space(len(gpus), 2), gpus)
+            work, cost, _ = best_path(mu, over, speed, watts, RESTART, path_space(len(gpus), 2), gpus)
             assert mu * work - cost == pytest.approx(max(mu * w - c for w, c in all_walks(over, speed, watts)))
 
 
@@ -71,7 +71,7 @@ def test_at_the_break_price_both_walks_are_best(seed: int) -> None:
     need = 0.6 * max(w for w, _ in walks)
     with loops(steps=0):
         space = path_space(len(over.length), 2)
-        mu, has_high = break_paths(need, 0.1, over, speed, watts, RESTART, 1e6, CLOSE, space)
+        mu, has_high, _ = break_paths(need, 0.1, over, speed, watts, RESTART, 1e6, CLOSE, space)
     assert has_high
     low_work, low_cost, high_work, high_cost = space.totals
     assert low_work < need <= high_work
@@ -82,29 +82,32 @@ def test_at_the_break_price_both_walks_are_best(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_walks_of_all_jobs_are_those_of_one(seed: int) -> None:
-    """The states that are dropped never lead to the best walk: break prices, values and loads are the same."""
+    """A job begins within its first cell. Break prices, values and loads are those of its own stretches."""
     rng = np.random.default_rng(seed)
     count, minutes = 30, 10.0
     speed, watts = np.cumsum(rng.uniform(0.2, 1, (2, 3)), axis=1), np.cumsum(rng.uniform(0.5, 1.5, (2, 3)), axis=1)
-    cells = Cells(rng.uniform(0.1, 1, count), rng.uniform(0, 0.6, count), speed, watts, np.zeros((2, count)), minutes)
+    carbon, prices, least = rng.uniform(0.1, 1, count), rng.uniform(0, 0.6, count), np.zeros((2, count))
+    never, free = np.zeros(count), np.full(count, 3)
+    cells = Stretches(carbon, prices, np.full(count, minutes), free, never, never)
     arrival = rng.uniform(0, 150, 6)
     first, kind = (arrival / minutes).astype(np.int64), rng.integers(0, 2, 6)
     need, restart = rng.uniform(1, 200, 6), rng.choice([0.0, 2.0, 7.0], 6)
     mu, load, wanted_load = np.full(6, 0.1), np.zeros(count), np.zeros(count)
     wanted = 0.0
     with loops(steps=0):
-        least_costs(cells)
-        total, _, looked_at = price_walks(
-            JobColumns(first, arrival, kind, need, restart), cells, 1e6, CLOSE, mu, load, walk_space(count, 3)
-        )
+        least_costs(carbon, prices, Kinds(speed, watts), least)
+        jobs = JobColumns(first, arrival, kind, need, restart)
+        space = path_space(count, 3)
+        total, _, looked_at = price_walks(jobs, cells, least, Kinds(speed, watts), 1e6, CLOSE, mu, load, space)
         for j in range(6):
             begin = np.maximum(minutes * np.arange(first[j], count), arrival[j])
             length = minutes * np.arange(first[j] + 1, count + 1) - begin
-            never = np.zeros(len(length))
-            carbon, price_of = cells.carbon[first[j] :], cells.price[first[j] :]
-            over = Stretches(carbon, price_of, length, np.full(len(length), 3), never, np.full(len(length), -np.inf))
+            over = Stretches(
+                *(carbon[first[j] :], prices[first[j] :], length, free[first[j] :], never[first[j] :]),
+                np.full(len(length), -np.inf),
+            )
             space = path_space(len(length), 3)
-            price, has_high = break_paths(
+            price, has_high, _ = break_paths(
                 need[j], 0.1, over, speed[kind[j]], watts[kind[j]], restart[j], 1e6, CLOSE, space
             )
             assert has_high
@@ -116,6 +119,7 @@ def test_walks_of_all_jobs_are_those_of_one(seed: int) -> None:
     assert total == pytest.approx(wanted, rel=1e-9)
     assert load == pytest.approx(wanted_load, abs=1e-6)
     assert looked_at > 0
+    assert (cells.length == minutes).all()
 
 
 def heavy(jobs: int = 12) -> MlClusterInstance:

@@ -73,7 +73,7 @@ def cheapest_runs(
     over = Stretches(
         every.carbon[:n], every.price[:n], every.length[:n], every.free[:n], every.late[:n], every.least[:n]
     )
-    _, has_high = break_paths(
+    _, has_high, _ = break_paths(
         asked.work, asked.price, over, speed, watts, asked.restart, limits.highest, limits.close, space.paths
     )
     if not has_high:

@@ -90,20 +90,30 @@ def best_path(
     restart: float,
     space: PathSpace,
     gpus: IntArray,
-) -> tuple[float, float]:
-    """Fill `gpus` of the best walk at the worth `mu`; return the work that it does, and what it costs."""
+) -> tuple[float, float, int]:
+    """Fill `gpus` of the best walk at the worth `mu` of work.
+
+    Returns
+    -------
+    work, cost : float
+        What it does, and what that costs.
+    looked_at : int
+        Stretches whose states were looked at.
+    """
     most = len(speed)
     came, value = space.came, space.value
     for m in range(most + 1):
         value[m] = -np.inf
     best, end, last = 0.0, -1, -1
     runs = False
+    looked_at = 0
     for e in range(len(over.length)):
         gpus[e] = 0
         gains = over.least[e] < mu
         if not gains and not runs:
             came[e, most] = most
             continue
+        looked_at += 1
         top = most
         for m in range(most):
             if value[m] > value[top]:
@@ -152,13 +162,13 @@ def best_path(
         last = previous
     if end >= 0:
         cost += over.late[end]
-    return work, cost
+    return work, cost, looked_at
 
 
 @kernel
-def copy_walk(source: IntArray, target: IntArray, first: int, end: int) -> None:
-    """Copy the GPUs of a walk from one stretch to another."""
-    for e in range(first, end):
+def copy_walk(source: IntArray, target: IntArray, count: int) -> None:
+    """Copy the GPUs of a walk in the first `count` stretches."""
+    for e in range(count):
         target[e] = source[e]
 
 
@@ -173,7 +183,7 @@ def break_paths(
     highest: float,
     close: float,
     space: PathSpace,
-) -> tuple[float, bool]:
+) -> tuple[float, bool, int]:
     """Find a job's best walks that do less than `need`, and at least that: `space.low` and `space.high`.
 
     Both are best at the break price of its work: no walk does the work for less than their mixture costs. The search
@@ -185,28 +195,32 @@ def break_paths(
         The break price.
     has_high : bool
         Whether some walk does the work at the price `highest`.
+    looked_at : int
+        Stretches whose states were looked at, over all walks.
     """
     totals = space.totals
     totals[:] = 0.0
     count = len(over.length)
     space.low[:count] = 0
     has_high = False
+    looked_at = 0
     price = mu
     for _ in range(MOST_TURNS):
         mu = price
-        work, cost = best_path(mu, over, speed, watts, restart, space, space.tried)
+        work, cost, looked = best_path(mu, over, speed, watts, restart, space, space.tried)
+        looked_at += looked
         found = has_high and mu * (work - totals[2]) - (cost - totals[3]) <= close * abs(totals[3])
         if work >= need:
             has_high = True
-            copy_walk(space.tried, space.high, 0, count)
+            copy_walk(space.tried, space.high, count)
             totals[2], totals[3] = work, cost
         else:
-            copy_walk(space.tried, space.low, 0, count)
+            copy_walk(space.tried, space.low, count)
             totals[0], totals[1] = work, cost
         if found or (not has_high and mu >= highest):
             break
         price = (totals[3] - totals[1]) / (totals[2] - totals[0]) if has_high else min(highest, 2 * mu)
-    return mu, has_high
+    return mu, has_high, looked_at
 
 
 def path_steps(stretches: float, gpus: int) -> float:

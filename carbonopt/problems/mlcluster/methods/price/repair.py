@@ -11,7 +11,7 @@ from carbonopt.core.options import Schedule
 from carbonopt.problems.mlcluster.methods.price.bound import Proof
 from carbonopt.problems.mlcluster.methods.price.cheapest import Asked, Limits, cheapest_runs, space_of
 from carbonopt.problems.mlcluster.methods.price.timeline import Window, hold, nothing_held, with_room
-from carbonopt.problems.mlcluster.methods.price.walks import Cells, least_costs
+from carbonopt.problems.mlcluster.methods.price.walks import Kinds, least_costs
 
 HIGHEST = 1e9
 """Worth of work up to which runs are looked for, over the largest price of work."""
@@ -78,7 +78,7 @@ class Room:
         """Let GPU time cost so much, shape (T,)."""
         c = self.coefficients
         self._prices = prices
-        least_costs(Cells(c.carbon, prices, c.speed, c.watts, self._least, c.minutes))
+        least_costs(c.carbon, prices, Kinds(c.speed, c.watts), self._least)
 
     def add(self, rows: Rows) -> None:
         """Let runs hold their GPUs."""

@@ -18,8 +18,8 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.bound import Proof
 from carbonopt.problems.mlcluster.methods.price.parameters import PriceParameters
-from carbonopt.problems.mlcluster.methods.price.path import path_steps
-from carbonopt.problems.mlcluster.methods.price.walks import Cells, JobColumns, least_costs, price_walks, walk_space
+from carbonopt.problems.mlcluster.methods.price.path import Stretches, path_space, path_steps
+from carbonopt.problems.mlcluster.methods.price.walks import JobColumns, Kinds, least_costs, price_walks
 
 TURNS = 6.0
 """Break prices that are tried for a job, about: by it the work of passing over cells is counted."""
@@ -89,8 +89,10 @@ class RestartDual:
         restart = c.instance.scales.restart_minutes[c.instance.profile_of_job]
         self._jobs = JobColumns(c.first_cell, c.instance.jobs.arrival_minutes, c.kind, c.required, restart)
         kinds, most = c.speed.shape
+        self._kinds = Kinds(c.speed, c.watts)
         self._least = np.zeros((kinds, c.count))
-        self._space = walk_space(c.count, most)
+        self._free = np.full(c.count, most)
+        self._space = path_space(c.count, most)
         self.size = float((c.count - c.first_cell).sum()) * most
         self.steps = 0.0
 
@@ -111,6 +113,7 @@ class RestartDual:
 
     def _walk(self, jobs: JobColumns, prices: FloatArray, load: FloatArray) -> tuple[float, float, int]:
         c = self.coefficients
-        cells = Cells(c.carbon, np.array(prices), c.speed, c.watts, self._least, c.minutes)
-        least_costs(cells)
-        return price_walks(jobs, cells, self._highest, CLOSE, self.mu, load, self._space)
+        least_costs(c.carbon, prices, self._kinds, self._least)
+        late = least = np.zeros(c.count)
+        cells = Stretches(c.carbon, prices, np.full(c.count, c.minutes), self._free, late, least)
+        return price_walks(jobs, cells, self._least, self._kinds, self._highest, CLOSE, self.mu, load, self._space)
