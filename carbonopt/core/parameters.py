@@ -64,9 +64,8 @@ class Parameters:
         hints = get_type_hints(type(self))
         for name, fault in _faults(self, hints):
             raise UnsupportedError(f"{name} {fault}")
-        for name, hint in hints.items():  # compiled loops tell 1 from 1.0
-            if hint is float:
-                object.__setattr__(self, name, float(getattr(self, name)))
+        for name, hint in hints.items():
+            object.__setattr__(self, name, _as_hinted(hint, getattr(self, name)))
 
     @classmethod
     def of(cls, content: Mapping[str, Any], path: str = "", default: Self | None = None) -> Self:
@@ -213,6 +212,13 @@ def _read(hint: Any, value: Any, where: str, usual: Any) -> Any:
     if get_origin(hint) is tuple and isinstance(value, list):
         return tuple(value)
     return value
+
+
+def _as_hinted(hint: Any, value: Any) -> Any:
+    """Return a whole number as a float where one is meant: compiled loops tell 1 from 1.0."""
+    if value is None or float not in (get_args(hint) or (hint,)):
+        return value
+    return tuple(map(float, value)) if isinstance(value, tuple) else float(value)
 
 
 def _faults(parameters: Parameters, hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -116,4 +116,8 @@ def test_the_printed_file_holds_the_defaults(tmp_path: Path) -> None:
 def test_a_whole_number_is_a_float_where_one_is_meant() -> None:
     """Compiled loops tell 1 from 1.0."""
     assert isinstance(Annealing(start=1).start, float)
+    assert all(isinstance(step, float) for step in Annealing(steps=(2, 1)).steps)
+    assert isinstance(Search(limit=3).limit, float)
+    assert Search().limit is None
+    assert isinstance(Search().moves, int)
     assert isinstance(Search.of({"annealing": {"start": 2}}).annealing.start, float)

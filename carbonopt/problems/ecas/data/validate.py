@@ -16,8 +16,8 @@ from carbonopt.core.validate import outside
 if TYPE_CHECKING:
     from carbonopt.problems.ecas.data.instance import EcasInstance, EcasJobs, Machines, Weights
 
-
 WHOLE = f"must be from 0 to {LARGEST_WHOLE}"
+"""What units must be: a larger number is not exact in double precision."""
 
 
 def faults(instance: EcasInstance) -> Iterator[Fault]:
@@ -89,5 +89,5 @@ def _sizes(field: str, values: np.ndarray, least: float = 0.0) -> Iterator[Fault
 
 
 def _beyond(values: IntArray) -> BoolArray:
-    """Return where a number of units is below 0, or too large to be exact as a number in double precision."""
+    """Return where units are not as `WHOLE` says."""
     return np.asarray((values < 0) | (values > LARGEST_WHOLE))

@@ -48,7 +48,7 @@ def stuck_jobs(instance: EcasInstance) -> Iterator[Finding]:
     for j in np.flatnonzero(~np.any(instance.fits, axis=1)):
         name = instance.jobs.name[j]
         short = [
-            f": it needs {need:g} {resource}, the largest has {most:g}"
+            f": it needs {need} {resource}, the largest has {most}"
             for resource, need, most in zip(instance.resources, instance.jobs.use[j], largest, strict=True)
             if need > most
         ]
@@ -60,16 +60,16 @@ def _crowded(instance: EcasInstance) -> Iterator[Finding]:
     jobs = instance.jobs
     slots = np.arange(instance.time.slots)
     forced: BoolArray = (jobs.last_start[:, None] <= slots) & (slots < (jobs.arrival + jobs.duration)[:, None])
-    need = jobs.use.T.astype(np.float64) @ forced  # sums of whole numbers may exceed 64 bits
+    about_needed = jobs.use.T.astype(np.float64) @ forced
     machines = instance.machines
-    available = (
-        np.ones((len(machines), len(slots)), dtype=np.int64) if machines.available is None else machines.available
-    )
-    room = machines.capacity.T.astype(np.float64) @ available
+    available = np.ones((len(machines), len(slots))) if machines.available is None else machines.available
+    about_there = machines.capacity.T.astype(np.float64) @ available
     for r, resource in enumerate(instance.resources):
-        t = int(np.argmax(need[r] - room[r]))
-        if need[r, t] > room[r, t]:
+        t = int(np.argmax(about_needed[r] - about_there[r]))
+        need = sum(jobs.use[forced[:, t], r].tolist())  # exact, where sums exceed 64 bits
+        room = sum(machines.capacity[available[:, t] > 0, r].tolist())
+        if need > room:
             names = tuple(instance.jobs.name[j] for j in np.flatnonzero(forced[:, t] & (jobs.use[:, r] > 0)))
-            needed = f"{len(names)} jobs that must run in slot {t} need {need[r, t]:g} {resource}"
-            text = f"{needed}, the machines have {room[r, t]:g}"
-            yield Finding(text, names, (), ((t, t),), resource, float(need[r, t]), float(room[r, t]))
+            needed = f"{len(names)} jobs that must run in slot {t} need {need} {resource}"
+            text = f"{needed}, the machines have {room}"
+            yield Finding(text, names, (), ((t, t),), resource, float(need), float(room))

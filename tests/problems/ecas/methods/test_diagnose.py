@@ -40,6 +40,8 @@ def test_units_beyond_64_bits_in_sum(tiny) -> None:
     raw = tiny["stayson"].to_dict()
     count = 1100
     machines = {key: [0.0] * count for key in ("idle_kw", "up_cost", "down_cost")}
+    much = raw | {"jobs": raw["jobs"] | {"use": {"cpu": [1_234_567] * len(raw["jobs"]["name"])}}}
+    assert "needs 1234567 cpu" in co.diagnose(from_dict(much)).findings[0].message
     raw["machines"] = machines | {"name": [f"m{k}" for k in range(count)], "capacity": {"cpu": [2**53 - 1] * count}}
     instance = from_dict(raw)
     assert co.diagnose(instance).findings == ()
