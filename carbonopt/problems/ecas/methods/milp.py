@@ -60,7 +60,7 @@ def _relaxed(instance: EcasInstance, options: Options) -> tuple[Outcome, EcasPro
     if result.row_dual is None or result.status is not Status.OPTIMAL:
         return Outcome(result.status, info=result.info), None, None
     prices = np.maximum(0.0, -result.row_dual[form.capacity.slice]).reshape(form.capacity.shape)
-    proof = certificate(prices, 0.0)
+    proof = certificate(prices)
     bound, _ = proven_bound(instance, proof, {})
     if bound is None or bound == np.inf:
         return Outcome(Status.INFEASIBLE, certificate=proof, info=result.info), None, None

@@ -5,7 +5,8 @@ For any prices lambda >= 0 of a unit of capacity for a slot, weak duality bounds
     sum_j min_mt ( kWh_j sum_t' s_t' + sum_r u_jr sum_t' lambda_mrt' )                     over the slots t' of the run
     + sum_m min over on/off patterns of ( starts and stops + sum_t on_mt (idle_mt - sum_r c_mr lambda_mrt) )
 
-Prices are shared by all machines, [resource][slot], or one for each, [machine][resource][slot].
+Prices are shared by all machines, [resource][slot], or one for each, [machine][resource][slot]. Cuts may have prices,
+too: see `carbonopt.problems.ecas.verify.cuts`.
 
 This shares no code with the methods that find prices. Every operation is rounded towards the safe side
 (`numpy.nextafter` after each), so the result is a bound in real arithmetic, not only in doubles.
@@ -23,6 +24,7 @@ from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.ecas.data.instance import EcasInstance
+from carbonopt.problems.ecas.verify.cuts import CutTerms, terms_of
 
 _INF = np.inf
 
@@ -39,7 +41,8 @@ def proven_bound(
     instance
         The instance.
     certificate
-        ``{"kind": "lagrangian", "prices": ...}`` [objective a unit and slot].
+        ``{"kind": "lagrangian", "prices": ...}`` [objective a unit and slot], and with ``"cuts"`` where there are some
+        [objective a machine and slot].
     info
         Not used.
 
@@ -58,12 +61,13 @@ def proven_bound(
     if certificate.get("kind") != "lagrangian":
         raise InputError(Fault("certificate.kind", "must be 'lagrangian'", shown(certificate.get("kind"))))
     prices = _prices(instance, certificate.get("prices"))
+    cuts = terms_of(instance, certificate.get("cuts"))
     value = _value_per_kwh(instance)
-    jobs = _least_of_jobs(instance, prices, value)
+    jobs = _least_of_jobs(instance, prices, value, cuts)
     if np.isinf(jobs).any():
         return _INF, ()
-    patterns = _least_of_machines(instance, prices, value)
-    return float(down(fsum([*jobs.tolist(), *patterns.tolist()]))), ()
+    patterns = _least_of_machines(instance, prices, value, cuts)
+    return float(down(fsum([*jobs.tolist(), *patterns.tolist(), *cuts.constant]))), ()
 
 
 def _prices(instance: EcasInstance, given: Any) -> FloatArray:
@@ -96,7 +100,7 @@ def _energy_value(kw: FloatArray, hours: float, value: FloatArray) -> FloatArray
     return np.minimum(down(down(kw * hours) * value), down(up(kw * hours) * value))
 
 
-def _least_of_jobs(instance: EcasInstance, prices: FloatArray, value: FloatArray) -> FloatArray:
+def _least_of_jobs(instance: EcasInstance, prices: FloatArray, value: FloatArray, cuts: CutTerms) -> FloatArray:
     """Return a lower bound on what each job costs at the prices, shape (N,); infinite where it fits no machine."""
     jobs = instance.jobs
     slots = instance.time.slots
@@ -111,12 +115,15 @@ def _least_of_jobs(instance: EcasInstance, prices: FloatArray, value: FloatArray
         energy = down(energy[:count] + value[last])
         units = down(units[:, :, :count] + prices[:, :, last])
         while done < len(jobs) and jobs.duration[by_duration[done]] == length:
-            best[by_duration[done]] = _least_of_job(instance, int(by_duration[done]), energy, units)
+            j = int(by_duration[done])
+            best[j] = _least_of_job(instance, j, energy, units, cuts.charges[j])
             done += 1
     return best
 
 
-def _least_of_job(instance: EcasInstance, j: int, energy: FloatArray, units: FloatArray) -> float:
+def _least_of_job(
+    instance: EcasInstance, j: int, energy: FloatArray, units: FloatArray, charges: list[tuple[int, float]]
+) -> float:
     """Return the least over machines and starts; `energy` and `units` are sums over the run by start."""
     jobs = instance.jobs
     fits = (jobs.use[j] <= instance.machines.capacity).all(axis=1)
@@ -132,14 +139,20 @@ def _least_of_job(instance: EcasInstance, j: int, energy: FloatArray, units: Flo
     )
     for r in range(len(instance.resources)):
         cost = down(cost + down(float(jobs.use[j, r]) * units[:, r, window]))
+    if charges:
+        charged = np.zeros(cost.shape[1])
+        for t, amount in charges:
+            runs = slice(max(0, t - int(jobs.duration[j]) + 1 - window.start), max(0, t + 1 - window.start))
+            charged[runs] = down(charged[runs] + amount)
+        cost = down(cost + charged)
     return float(cost.min())
 
 
-def _least_of_machines(instance: EcasInstance, prices: FloatArray, value: FloatArray) -> FloatArray:
+def _least_of_machines(instance: EcasInstance, prices: FloatArray, value: FloatArray, cuts: CutTerms) -> FloatArray:
     """Return a lower bound on what the best on/off pattern of each machine costs, shape (M,)."""
     machines = instance.machines
     slots = instance.time.slots
-    sold = np.zeros((len(machines), slots))
+    sold = np.tile(cuts.paid, (len(machines), 1))
     for r in range(len(instance.resources)):
         sold = up(sold + up(machines.capacity[:, r, None].astype(np.float64) * prices[:, r]))
     on_cost = down(_energy_value(machines.idle_kw[:, None], instance.time.slot_hours, value) - sold)

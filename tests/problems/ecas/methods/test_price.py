@@ -21,6 +21,7 @@ from carbonopt.problems.ecas.methods.price.ruin_kernels import DRAWS, Members, c
 from carbonopt.problems.ecas.methods.price.search import filled
 from carbonopt.problems.ecas.methods.price.search_kernels import Moves, offer, search, value_of, work_space
 from carbonopt.problems.ecas.methods.price.tables import NOWHERE, by_energy, empty_state, ranked, schedule_of, tables_of
+from carbonopt.problems.ecas.verify.certificate import proven_bound
 from carbonopt.problems.ecas.verify.check import check
 
 
@@ -144,11 +145,16 @@ def test_prices_guide_by_what_is_scarce() -> None:
     assert not found[:, 3:].any()
 
 
-def test_the_bound_is_near_the_relaxation(instance: EcasInstance) -> None:
-    lp, price = co.solve(instance, "lp"), co.solve(instance, "price", params={"search": {"moves_per_job": 0}})
+def test_the_bound_is_near_the_relaxation_and_cuts_raise_it_above(instance: EcasInstance) -> None:
+    lp = co.solve(instance, "lp")
     assert lp.info["lp_optimum"] == pytest.approx(lp.bound, rel=1e-6)
-    assert price.bound <= lp.bound * (1 + 1e-9)
-    assert price.bound >= 0.98 * lp.bound
+    without = co.solve(instance, "price", params={"search": {"moves_per_job": 0}, "bound": {"rounds": 0}})
+    assert 0.995 * lp.bound <= without.bound <= lp.bound * (1 + 1e-9)
+    assert "cuts" not in without.certificate
+    cut = co.solve(instance, "price", params={"search": {"moves_per_job": 0}})
+    assert cut.bound >= 1.02 * lp.bound
+    assert proven_bound(instance, cut.certificate, {})[0] == cut.bound
+    assert not co.check(instance, cut).violations
 
 
 @for_each(closing=(0.0, 0.5, 1.0))

@@ -17,39 +17,6 @@ from carbonopt.problems.ecas.methods.price.tables import Ranking, State, Tables
 
 
 @kernel
-def least_starts(tables: Tables, prices: FloatArray, start: IntArray, used: FloatArray) -> float:
-    """Return the sum of what jobs cost at shared prices, and write their best starts and the units they use.
-
-    Parameters
-    ----------
-    prices
-        Sums over the first t slots, shape (R, T + 1).
-    start
-        Shape (N,).
-    used
-        Differences of used units by slot, shape (R, T + 1): sums along the slots are the units.
-    """
-    total = 0.0
-    resources = len(prices)
-    used[:] = 0.0
-    for j in range(len(start)):
-        length = tables.duration[j]
-        best = np.inf
-        for s in range(tables.arrival[j], tables.last_start[j] + 1):
-            cost = tables.kwh[j] * (tables.value[s + length] - tables.value[s])
-            for r in range(resources):
-                cost += tables.use[j, r] * (prices[r, s + length] - prices[r, s])
-            if cost < best:
-                best = cost
-                start[j] = s
-        for r in range(resources):
-            used[r, start[j]] += tables.use[j, r]
-            used[r, start[j] + length] -= tables.use[j, r]
-        total += best
-    return total
-
-
-@kernel
 def settle(tables: Tables, state: State, m: int) -> None:
     """Make the cheapest on/off pattern of a machine for the jobs that run on it."""
     state.cost[m] = best_pattern(

@@ -14,9 +14,10 @@ from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.data.schedule import from_schedule
-from carbonopt.problems.ecas.methods.price.bound import best_prices, certificate, prefix
+from carbonopt.problems.ecas.methods.price.bound import best_prices, prefix
+from carbonopt.problems.ecas.methods.price.bound_kernels import deepest_cut, priced_starts, soft_patterns
 from carbonopt.problems.ecas.methods.price.eject_kernels import eject
-from carbonopt.problems.ecas.methods.price.kernels import fill, least_starts
+from carbonopt.problems.ecas.methods.price.kernels import fill
 from carbonopt.problems.ecas.methods.price.parameters import PriceParameters
 from carbonopt.problems.ecas.methods.price.repair import repair_steps, repaired
 from carbonopt.problems.ecas.methods.price.search import filled, greedy_steps, improved, restored
@@ -32,7 +33,7 @@ from carbonopt.problems.ecas.methods.price.tables import (
 )
 from carbonopt.problems.ecas.verify.certificate import proven_bound
 
-PRICE_KERNELS = (search, fill, least_starts, eject)
+PRICE_KERNELS = (search, fill, priced_starts, soft_patterns, deepest_cut, eject)
 """Kernels that take long to compile."""
 COMPILE_SECONDS = 15.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
@@ -82,7 +83,7 @@ def price(instance: EcasInstance, options: Options) -> Outcome:
     if not len(instance.machines):
         return _without_machines(instance)
     params = options.parameters(PriceParameters)
-    steps = params.bound.steps * 0.1 * greedy_steps(instance)
+    steps = params.bound.evaluations * 0.1 * greedy_steps(instance)
     steps += params.search.moves(len(instance.jobs)) / max(1, len(instance.jobs)) * greedy_steps(instance)
     with compiled(steps, options) as ready:
         if ready:
@@ -99,14 +100,14 @@ def without_loops(instance: EcasInstance, options: Options) -> Outcome:
 
 def _price(instance: EcasInstance, options: Options, params: PriceParameters) -> Outcome:
     tables = tables_of(instance, params.search.penalty)
-    prices = best_prices(instance, tables, options.part(params.bound.time_share), params.bound)
-    proof = certificate(prices, 0.0)
+    prices = best_prices(instance, tables, params.bound.part(options), params.bound)
+    proof = prices.certificate()
     bound, _ = proven_bound(instance, proof, {})
     if bound is None or bound == np.inf:
         return Outcome(Status.INFEASIBLE, certificate=proof)
     proof["bound"] = bound
     options.report(bound=bound, certificate=lambda: proof)
-    state, moves = search_from(instance, tables, prices, options, params, bound)
+    state, moves = search_from(instance, tables, prices.guide, options, params, bound)
     info = {"moves": moves, "jobs_without_place": int(np.count_nonzero(state.machine == NOWHERE))}
     schedule = None if info["jobs_without_place"] else schedule_of(instance, state)
     status = Status.UNKNOWN if schedule is None else Status.FEASIBLE

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from carbonopt.core.options import Options
 from carbonopt.core.parameters import Parameters, number
 
 
 @dataclass(frozen=True)
 class BoundParameters(Parameters):
-    """Prices of capacity.
+    """Prices of capacity and of cuts.
 
     Parameters
     ----------
@@ -17,13 +18,39 @@ class BoundParameters(Parameters):
         Subgradient steps at most.
     first_gap
         Distance to the best bound that the first steps assume, relative.
+    iterations
+        Quasi-Newton iterations at each temperature of the smoothed ascent, at most.
+    rounds
+        How often cuts are looked for, at most.
+    cuts
+        That a round adds, at most.
+    least_rise
+        Rounds end when one raises the bound by less, relative.
     time_share
         Of the time limit, at most for the bound.
+    seconds
+        Of a time limit, at most for the bound.
     """
 
-    steps: int = number(1500, least=1)
+    steps: int = number(50, least=1)
     first_gap: float = number(0.1, above=0, below=1)
+    iterations: int = number(60, least=1)
+    rounds: int = number(15, least=0)
+    cuts: int = number(150, least=1)
+    least_rise: float = number(1e-4, least=0)
     time_share: float = number(0.15, above=0, most=1)
+    seconds: float = number(10.0, above=0)
+
+    @property
+    def evaluations(self) -> int:
+        """How often the dual function is evaluated, about, if all rounds are taken."""
+        return self.steps + 3 * self.iterations * (self.rounds + 1)
+
+    def part(self, options: Options) -> Options:
+        """Return the options with what the bound may take of time or work."""
+        if options.work_limit is not None or options.time_limit is None:
+            return options.part(self.time_share)
+        return options.part(min(self.time_share, self.seconds / max(options.remaining, self.seconds)))
 
 
 @dataclass(frozen=True)
