@@ -35,7 +35,7 @@ from carbonopt.problems.ecas.verify.certificate import proven_bound
 
 PRICE_KERNELS = (search, fill, priced_starts, soft_patterns, deepest_cut, eject)
 """Kernels that take long to compile."""
-COMPILE_SECONDS = 15.0
+COMPILE_SECONDS = 25.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
 
 SECOND_GREEDY = 4.0

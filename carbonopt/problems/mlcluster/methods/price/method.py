@@ -32,7 +32,7 @@ from carbonopt.problems.mlcluster.methods.price.walks import price_walks
 
 PRICE_KERNELS = (cover, soft_cover, price_walks, cheapest_runs)
 """Kernels that take long to compile."""
-COMPILE_SECONDS = 7.0
+COMPILE_SECONDS = 20.0
 """How long numba takes to compile all kernels of the method (measured) [s]."""
 PRICINGS = 300.0
 """Rough number of times that all jobs are priced: by it `price_steps` guesses the work."""
