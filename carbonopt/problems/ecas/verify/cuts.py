@@ -68,11 +68,12 @@ def terms_of(instance: EcasInstance, given: Any) -> CutTerms:
             continue
         machines = -(-sum(use) // capacity)
         rest = sum(use) - (machines - 1) * capacity
-        slopes = [min(Fraction(1), Fraction(units, rest)) for units in use]
-        terms.constant.append(_below(Fraction(price) * (machines - sum(slopes))))
+        saved = [min(units, rest) for units in use]  # slopes times rest
+        each = Fraction(price) / rest
+        terms.constant.append(_below(each * (machines * rest - sum(saved))))
         terms.paid[t] = up(terms.paid[t] + price)
-        for j, slope in zip(jobs, slopes, strict=True):
-            terms.charges[j].append((t, _below(Fraction(price) * slope)))
+        for j, units in zip(jobs, saved, strict=True):
+            terms.charges[j].append((t, _below(each * units)))
     return terms
 
 

@@ -160,11 +160,13 @@ def deepest_cut(use: IntArray, presence: FloatArray, order: IntArray, capacity: 
     most = 0.0
     count = 0
     units = 0
+    missing = 0.0  # what the cut loses at least, since no slope is less than units over capacity
     for i in range(len(order)):
         units += use[order[i]]
-        if use[order[i]] == 0:
-            continue
+        missing += min(1.0, use[order[i]] / capacity) * (1.0 - presence[order[i]])
         machines = -(-units // capacity)
+        if use[order[i]] == 0 or machines - on - missing <= most:
+            continue
         rest = units - (machines - 1) * capacity
         violation = machines - on
         for k in range(i + 1):
