@@ -5,9 +5,12 @@ k = ceil(u / c) machines are on. With rest = u - (k - 1) c and slopes g_j = min(
 
     sum_m v_mt >= k - sum_{j in S} g_j (1 - [j runs in t]).
 
-To see it, take the jobs A out of S. Those of at least `rest` units save a machine each at most, since no job is larger
-than a machine; the others save one when they have `rest` units together. At a price pi >= 0 the cut adds
-pi (k - sum g_j) to the bound, a job of S pays pi g_j where it runs in t, and a machine that is on in t is paid pi.
+To see it, take jobs out of S. One of `rest` units or more saves a machine at most, since no job is larger than the
+largest machine. The others save the first machine once they have `rest` units together, and each further one once they
+have c more, which is no less than `rest`: s units of them save s / rest machines at most.
+
+At a price pi >= 0 the cut adds pi (k - sum g_j) to the bound, a job of S pays pi g_j where it runs in t, and a machine
+that is on in t is paid pi.
 """
 
 from __future__ import annotations
@@ -89,7 +92,10 @@ def _cuts(instance: EcasInstance, given: Any) -> list[tuple[int, int, list[int],
     jobs = given["jobs"]
     slot = _whole(given.get("slot"), "slot", len(jobs), instance.time.slots)
     resource = _whole(given.get("resource"), "resource", len(jobs), len(instance.resources))
-    prices = prices_of(given, "prices", len(jobs))
+    try:
+        prices = prices_of(given, "prices", len(jobs))
+    except InputError as error:
+        raise InputError(Fault("certificate.cuts.prices", error.faults[0].problem)) from None
     checked = [_whole(part, f"jobs[{k}]", None, len(instance.jobs)) for k, part in enumerate(jobs)]
     for k, part in enumerate(checked):
         if len(set(part)) < len(part):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -125,3 +126,16 @@ def test_the_bound_takes_a_share_of_the_time_and_no_more_than_its_seconds(limit:
     most = {None: None, 60.0: 9.0, 1000.0: 10.0}[limit]
     assert part.time_limit == (None if most is None else pytest.approx(most, abs=0.1))
     assert BoundParameters().part(Options(work_limit=100.0)).work_limit == pytest.approx(15.0)
+
+
+def test_prices_of_cuts_stay_within_what_a_certificate_holds() -> None:
+    """Five jobs of 42 units for three slots each do not fit on two machines of 82 in five: prices rise without end."""
+    made = co.generate("ecas", jobs=5, machines=2, slots=5, load=0.5, resources=1, seed=1)
+    assert isinstance(made, EcasInstance)
+    ones = np.ones(5, dtype=np.int64)
+    jobs = replace(made.jobs, use=42 * ones[:, None], arrival=0 * ones, duration=3 * ones, deadline=5 * ones)
+    crowded = replace(made, machines=replace(made.machines, capacity=np.array([[82], [82]])), jobs=jobs)
+    solution = co.solve(crowded, "price", params={"search": {"moves_per_job": 1}})
+    assert solution.columns is None
+    proof = solution.certificate
+    assert proven_bound(crowded, proof, {})[0] == solution.bound

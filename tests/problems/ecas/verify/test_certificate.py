@@ -200,9 +200,9 @@ def test_a_job_that_may_leave_saves_what_it_uses() -> None:
         (r"cuts.jobs\[0\]", {"jobs": [[0, 0]]}),
         (r"cuts.jobs\[0\]", {"jobs": [[99]]}),
         (r"cuts.jobs\[0\]", {"jobs": [["0"]]}),
-        ("prices", {"prices": [-1.0]}),
-        ("prices", {"prices": [1.0, 2.0]}),
-        ("prices", {"prices": [float("nan")]}),
+        ("cuts.prices", {"prices": [-1.0]}),
+        ("cuts.prices", {"prices": [1.0, 2.0]}),
+        ("cuts.prices", {"prices": [float("nan")]}),
     )
 )
 def test_other_cuts_are_refused(case: tuple[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Prices that maximise the Lagrangian dual function: the bound and its certificate.
 
-The function is written at `carbonopt.problems.ecas.verify.certificate`. Jobs take their cheapest start, machines their
+The function is written at `carbonopt.problems.ecas.verify.certificate`, and what cuts add at
+`carbonopt.problems.ecas.verify.cuts`. Jobs take their cheapest start, machines their
 cheapest on/off pattern. Prices of capacity come first. Then there are rounds: the solution of the relaxation that
 belongs to the prices violates some `cuts`, and these get prices, too.
 """
@@ -30,6 +31,10 @@ LATER_STAGES = slice(1, None)
 """Of these, where the prices are near the best ones already."""
 LEAST_RISE = 1e-7
 """A stage of the smoothed ascent ends when it rises by less, relative."""
+SEARCHES = 10.0
+"""Evaluations that a search for cuts takes as long as, about."""
+LEAST_SCALE = 1e-100
+"""Size of a typical price, at least: the largest one divided by it is finite."""
 LAST_STEPS = 100
 """Subgradient steps after the smoothed ascent, at most."""
 LAST_GAP = 3e-5
@@ -74,6 +79,13 @@ class Dual:
         self._charges = np.zeros((jobs, slots) if some else (0, 0))
         self._presence = np.zeros((jobs, slots) if some else (0, 0))
 
+    @property
+    def steps(self) -> float:
+        """Loop steps of an evaluation, about; with cuts, charges are made anew for all jobs and slots."""
+        jobs = self.instance.jobs
+        windows = float((jobs.deadline - jobs.arrival).sum())
+        return EVALUATION_STEPS * (windows + self.tables.idle.size) + self._charges.size + len(self.cuts.job)
+
     def hard(self, flat: FloatArray) -> tuple[float, FloatArray]:
         """Return value and subgradient."""
         tables = self.tables
@@ -90,14 +102,14 @@ class Dual:
 
     def relaxed(self, flat: FloatArray, temperature: float) -> tuple[FloatArray, FloatArray]:
         """Return the solution of the relaxation at prices: presence of jobs, shape (N, T), and machines on, (T,)."""
-        self._presence = np.zeros((len(self.instance.jobs), self.shape[1]))
+        self._presence = np.zeros((len(self.instance.jobs), self.shape[1]))  # asked for, with cuts or without
         self.soft(flat, temperature)
         return self._presence, self._soft_on.sum(axis=0)
 
     def split(self, flat: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the prices of capacity, shape (R, T), and of the cuts, shape (K,)."""
         capacity = self.shape[0] * self.shape[1]
-        return flat[:capacity].reshape(self.shape), flat[capacity:] * self.unit
+        return flat[:capacity].reshape(self.shape), np.minimum(flat[capacity:] * self.unit, LARGEST_PRICE)
 
     def _priced(self, flat: FloatArray, temperature: float) -> tuple[float, FloatArray]:
         """Return what the jobs cost, and what machines cost while on, shape (M, T)."""
@@ -142,6 +154,7 @@ def best_prices(instance: EcasInstance, tables: Tables, options: Options, params
     """Return prices of a high bound."""
     dual = Dual(instance, tables)
     climb = _ascent(dual, dual.first(), options)
+    climb.look(np.zeros_like(climb.prices))
     climb.step(params.steps, params.first_gap)
     temperatures = np.array(TEMPERATURES) * abs(climb.value) / max(1, len(instance.jobs))
     smooth = bool(temperatures[-1] > 0)
@@ -153,6 +166,7 @@ def best_prices(instance: EcasInstance, tables: Tables, options: Options, params
             break
         before = climb.value
         grown, begin = _with_cuts(dual, climb.prices, float(temperatures[-1]), params.cuts)
+        options.spend(SEARCHES * dual.steps)
         if len(grown.cuts.slot) == 0:
             break
         dual = grown
@@ -164,16 +178,14 @@ def best_prices(instance: EcasInstance, tables: Tables, options: Options, params
 
 
 def _ascent(dual: Dual, begin: FloatArray, options: Options) -> Ascent:
-    jobs = dual.instance.jobs
-    steps = EVALUATION_STEPS * (float((jobs.deadline - jobs.arrival).sum()) + dual.tables.idle.size)
     return Ascent(
         dual.hard,
         dual.soft,
         begin,
         upper=LARGEST_PRICE / dual.unit,
-        scale=float(begin.max(initial=0.0)) or 1.0,
+        scale=max(float(begin.max(initial=0.0)), LEAST_SCALE),
         remaining=lambda: options.remaining,
-        spend=lambda: options.spend(steps),
+        spend=lambda: options.spend(dual.steps),
     )
 
 

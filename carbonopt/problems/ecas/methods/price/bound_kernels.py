@@ -40,12 +40,12 @@ def priced_starts(
     used
         Differences of used units by slot, shape (R, T + 1): sums along the slots are the units.
     presence
-        Share of a job that runs in a slot, shape (N, T), or (0, 0) where it is not asked for.
+        Share of a job that runs in a slot, shape (N, T), or (0, 0) where it is not asked for. Outside its window
+        nothing is written.
     """
     total = 0.0
     resources = len(prices)
     used[:] = 0.0
-    presence[:] = 0.0
     for j in range(len(tables.kwh)):
         length = tables.duration[j]
         begin = tables.arrival[j]
@@ -76,6 +76,8 @@ def priced_starts(
                 exponent = (best - weight[s]) / temperature
                 weight[s] = exp(exponent) if exponent > NEGLIGIBLE else 0.0
                 mass += weight[s]
+        if len(presence) > 0:
+            presence[j, begin : last + length] = 0.0
         first = begin if temperature > 0 else start
         final = last if temperature > 0 else start
         for s in range(first, final + 1):
@@ -86,10 +88,10 @@ def priced_starts(
                     used[r, s + length] -= tables.use[j, r] * share
                 if len(presence) > 0:
                     presence[j, s] += share
-                    if s + length < presence.shape[1]:
+                    if s < last:
                         presence[j, s + length] -= share
         if len(presence) > 0:
-            for t in range(begin + 1, presence.shape[1]):
+            for t in range(begin + 1, last + length):
                 presence[j, t] += presence[j, t - 1]
         total += best
         if temperature > 0:

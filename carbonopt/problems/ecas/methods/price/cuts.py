@@ -5,7 +5,7 @@ k = ceil(u / c) machines are on. With rest = u - (k - 1) c, mixed-integer roundi
 
     sum_m v_mt >= k - sum_{j in S} min(1, u_j / rest) (1 - [j runs in t]),
 
-for to take jobs of fewer than `rest` units away saves no machine.
+The proof is at `carbonopt.problems.ecas.verify.cuts`.
 
 References
 ----------
