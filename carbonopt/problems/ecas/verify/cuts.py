@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -103,11 +102,11 @@ def _cuts(instance: EcasInstance, given: Any) -> list[tuple[int, int, list[int],
     return list(zip(slot, resource, checked, prices.tolist(), strict=True))
 
 
-def _whole(given: Any, field: str, count: int | None, below: float = inf) -> list[int]:
-    """Return whole numbers from 0 to before `below`."""
+def _whole(given: Any, field: str, count: int | None, below: int) -> list[int]:
+    """Return whole numbers from 0 to below `below`."""
     numbers = given if isinstance(given, list) else None
     fine = numbers is not None and all(type(n) is int and 0 <= n < below for n in numbers)
     if numbers is None or not fine or count not in (None, len(numbers)):
-        words = f"must be whole numbers from 0 to {below - 1}"
+        words = f"must be whole numbers from 0 to below {below}"
         raise InputError(Fault(f"certificate.cuts.{field}", words if count is None else f"{words}, one for each cut"))
     return numbers

@@ -1,9 +1,9 @@
 """Prices that maximise the Lagrangian dual function: the bound and its certificate.
 
 The function is written at `carbonopt.problems.ecas.verify.certificate`, and what cuts add at
-`carbonopt.problems.ecas.verify.cuts`. Jobs take their cheapest start, machines their
-cheapest on/off pattern. Prices of capacity come first. Then there are rounds: the solution of the relaxation that
-belongs to the prices violates some `cuts`, and these get prices, too.
+`carbonopt.problems.ecas.verify.cuts`. Jobs take their cheapest start, machines their cheapest on/off pattern. Prices of
+capacity come first. Then there are rounds: the solution of the relaxation that belongs to the prices violates some
+`cuts`, and these get prices, too.
 """
 
 from __future__ import annotations

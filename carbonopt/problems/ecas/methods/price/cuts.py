@@ -3,7 +3,7 @@
 Let the jobs S use u units of a resource together, and let the largest machine have c. If all of them run in slot t,
 k = ceil(u / c) machines are on. With rest = u - (k - 1) c, mixed-integer rounding says for every schedule
 
-    sum_m v_mt >= k - sum_{j in S} min(1, u_j / rest) (1 - [j runs in t]),
+    sum_m v_mt >= k - sum_{j in S} min(1, u_j / rest) (1 - [j runs in t]).
 
 The proof is at `carbonopt.problems.ecas.verify.cuts`.
 
@@ -15,6 +15,7 @@ Programming 46, 379-390.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,11 +109,8 @@ def violated(tables: Tables, presence: FloatArray, on: FloatArray, most: int) ->
             if by > LEAST_VIOLATION:
                 found.append((-by, t, int(r), order[:count]))
     found.sort(key=lambda cut: cut[:3])
-    cuts = no_cuts()
-    parts = [_cut(tables, t, r, jobs, int(largest[r])) for _, t, r, jobs in found[:most]]
-    for part in parts:
-        cuts = cuts.joined(part)
-    return cuts
+    parts = (_cut(tables, t, r, jobs, int(largest[r])) for _, t, r, jobs in found[:most])
+    return reduce(Cuts.joined, parts, no_cuts())
 
 
 def _cut(tables: Tables, t: int, r: int, jobs: IntArray, capacity: int) -> Cuts:

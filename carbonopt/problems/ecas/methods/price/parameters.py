@@ -46,11 +46,13 @@ class BoundParameters(Parameters):
         """How often the dual function is evaluated, about, if all rounds are taken."""
         return self.steps + 3 * self.iterations * (self.rounds + 1)
 
+    def share(self, seconds_left: float) -> float:
+        """Return the share of the time that is left that the bound may take."""
+        return min(self.time_share, self.seconds / max(seconds_left, self.seconds))
+
     def part(self, options: Options) -> Options:
         """Return the options with what the bound may take of time or work."""
-        if options.work_limit is not None or options.time_limit is None:
-            return options.part(self.time_share)
-        return options.part(min(self.time_share, self.seconds / max(options.remaining, self.seconds)))
+        return options.part(self.time_share if options.work_limit is not None else self.share(options.seconds_left))
 
 
 @dataclass(frozen=True)
