@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.ecas.data.file import from_dict
 from carbonopt.problems.ecas.data.instance import EcasInstance
+from carbonopt.problems.ecas.methods.price import bound, cuts
 from carbonopt.problems.ecas.methods.price.bound import Dual, best_prices
 from carbonopt.problems.ecas.methods.price.cuts import Cuts, no_cuts, violated
 from carbonopt.problems.ecas.methods.price.parameters import BoundParameters
@@ -126,6 +128,27 @@ def test_the_bound_takes_a_share_of_the_time_and_no_more_than_its_seconds() -> N
     assert [params.share(seconds) for seconds in (0.0, 5.0, 60.0, 1000.0)] == [0.15, 0.15, 0.15, 0.01]
     assert params.part(Options(time_limit=None)).time_limit is None
     assert params.part(Options(work_limit=100.0)).work_limit == pytest.approx(15.0)
+
+
+def test_loops_are_compiled_before_the_time_of_the_bound_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All have run once when the share of the time is asked for."""
+    instance, tables, _, _ = given(3)
+    order: list[str] = []
+
+    def noted(name: str, call: Any) -> Any:
+        def wrapped(*values: Any) -> Any:
+            order.append(name)
+            return call(*values)
+
+        return wrapped
+
+    loops_of = [(bound, "priced_starts"), (bound, "soft_patterns"), (bound, "least_patterns"), (cuts, "deepest_cut")]
+    for module, name in loops_of:
+        monkeypatch.setattr(module, name, noted(name, getattr(module, name)))
+    monkeypatch.setattr(BoundParameters, "part", noted("part", BoundParameters.part))
+    with loops(steps=1):
+        best_prices(instance, tables, Options(), BoundParameters(rounds=0))
+    assert set(order[: order.index("part")]) == {name for _, name in loops_of}
 
 
 def test_prices_of_cuts_stay_within_what_a_certificate_holds() -> None:

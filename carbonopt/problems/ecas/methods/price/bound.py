@@ -151,8 +151,10 @@ def prefix(prices: FloatArray) -> FloatArray:
 
 
 def best_prices(instance: EcasInstance, tables: Tables, options: Options, params: BoundParameters) -> Prices:
-    """Return prices of a high bound."""
+    """Return prices of a high bound, within the share of the time or work that `params` say."""
+    _call_all_loops(Dual(instance, tables))
     dual = Dual(instance, tables)
+    options = params.part(options)
     climb = _ascent(dual, dual.first(), options)
     climb.look(np.zeros_like(climb.prices))
     climb.step(params.steps, params.first_gap)
@@ -175,6 +177,13 @@ def best_prices(instance: EcasInstance, tables: Tables, options: Options, params
             break
     prices, of_cuts = dual.split(climb.prices)
     return Prices(guide, prices, dual.cuts, of_cuts)
+
+
+def _call_all_loops(dual: Dual) -> None:
+    """Call each once: to compile what no earlier run has left takes nothing of the time for the bound then."""
+    dual.hard(dual.first())
+    presence, on = dual.relaxed(dual.first(), 1.0)
+    violated(dual.tables, np.zeros_like(presence), np.zeros_like(on), 1)
 
 
 def _ascent(dual: Dual, begin: FloatArray, options: Options) -> Ascent:

@@ -100,7 +100,7 @@ def without_loops(instance: EcasInstance, options: Options) -> Outcome:
 
 def _price(instance: EcasInstance, options: Options, params: PriceParameters) -> Outcome:
     tables = tables_of(instance, params.search.penalty)
-    prices = best_prices(instance, tables, params.bound.part(options), params.bound)
+    prices = best_prices(instance, tables, options, params.bound)
     proof = prices.certificate()
     bound, _ = proven_bound(instance, proof, {})
     if bound is None or bound == np.inf:
