@@ -114,6 +114,11 @@ def possible_placements(instance: MospInstance, fitting: bool = True) -> Placeme
     return Placements(job[fits], cluster[fits], start[fits])
 
 
+def place_count(instance: MospInstance) -> int:
+    """Return how many places jobs have, clusters and starts in time, about."""
+    return int(count_starts(instance).sum()) * len(instance.clusters)
+
+
 def _fits_alone(instance: MospInstance, job: IntArray, cluster: IntArray, start: IntArray) -> BoolArray:
     """Return whether demand is at most the least capacity over the run, for every resource."""
     duration = instance.jobs.duration[job]

@@ -7,12 +7,11 @@ For any prices mu >= 0 on the capacity rows, weak duality bounds every schedule 
 Where at most S_j jobs start on a cluster in a slot, prices nu >= 0 on starts add nu_jt to cost_ijt, and take away
 sum nu S.
 
-At most one start of a clique is in a schedule. A price on it is added to what each of its starts costs, and taken
-away once; see `cliques`.
-
 Where the number y_S of rejected jobs of a set S is known to be in l_S..u_S, a charge lambda_S on each of them gives
 such a bound, too: they cost lambda_S more, less sum_S (lambda_S u_S where it is positive, else lambda_S l_S). A tree
 whose branches have y_S <= k and y_S >= k + 1 leaves no schedule out, so the least bound of its leaves holds for all.
+
+Where large jobs start is branched on in a tree of windows; see `windows`.
 
 This shares no code with the methods that find prices. Every operation is rounded towards the safe
 side (`numpy.nextafter` after each), so the result is a bound in real arithmetic, not only in doubles.
@@ -21,7 +20,6 @@ side (`numpy.nextafter` after each), so the result is a bound in real arithmetic
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -35,8 +33,8 @@ from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
-from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, paid_for
 from carbonopt.problems.mosp.verify.objective import assumed
+from carbonopt.problems.mosp.verify.windows import least_of_windows
 
 JOBS_AT_ONCE = 1_000
 """Jobs whose costs by start are held in memory together."""
@@ -56,11 +54,11 @@ def proven_bound(
         ``{"kind": "lagrangian", "prices": [cluster][resource][slot], ...}`` in units of the objective
         per unit and slot, and where the instance limits starts, ``"start_prices": [cluster][slot]`` in units of the
         objective a start, and where it limits quantities, ``"limit_prices": {quantity: price}``, in units of the
-        objective for one of the quantity, and ``"cliques": [{"cluster": row, "jobs": [row, ...], "first": [slot, ...],
-        "last": [slot, ...], "price": ...}, ...]``: starts of which at most one is in a schedule;
+        objective for one of the quantity;
         or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node is either
         ``{"set": S, "most": k, "at_most": node, "more": node}`` or, with a charge for each set,
-        ``{"prices": [cluster][resource][slot], "charges": [...]}``.
+        ``{"prices": [cluster][resource][slot], "charges": [...]}``;
+        or ``{"kind": "windows", ...}``, see `least_of_windows`.
     info
         ``normalizers`` of the caspian objective where the instance does not fix them.
 
@@ -83,15 +81,17 @@ def proven_bound(
         return _with_limits(instance, certificate, info)
     kind = certificate.get("kind")
     objective = instance.objective
-    if kind not in ("lagrangian", "rejections"):
-        raise InputError(Fault("certificate.kind", "must be 'lagrangian' or 'rejections'", shown(kind)))
+    if kind not in ("lagrangian", "rejections", "windows"):
+        words = "must be 'lagrangian', 'rejections' or 'windows'"
+        raise InputError(Fault("certificate.kind", words, shown(kind)))
     price: float | None = 0.0
     if isinstance(objective, CarbonObjective):
         price = objective.rejection_price
     rejection_cost = np.full(len(instance.jobs), _INF if price is None else price)
     if kind == "lagrangian":
-        cliques = cliques_of(instance, certificate)
-        lower = _lower(instance, _prices(instance, certificate), rejection_cost, info, cliques)
+        lower = _lower(instance, _prices(instance, certificate), rejection_cost, info)
+    elif kind == "windows":
+        lower = least_of_windows(instance, certificate, _free_costs(instance, info), rejection_cost)
     else:
         lower = _least_of_tree(instance, certificate, rejection_cost, info)
     if lower is None:
@@ -166,12 +166,10 @@ def _lower(
     prices: _Prices,
     rejection_cost: FloatArray,
     info: dict[str, Any],
-    cliques: Sequence[Clique] = (),
 ) -> float | None:
     """Return the bound where each job that does not run costs `rejection_cost`, shape (N,)."""
     unit_cost = down(prices.capacity + _unit_cost(instance, info))
-    added = added_costs(instance, cliques)
-    least = _least_costs(instance, unit_cost, prices.starts, rejection_cost, info, added)
+    least = _least_costs(instance, unit_cost, prices.starts, rejection_cost, info)
     most_starts = instance.clusters.max_starts_per_slot
     if not np.isfinite(least).all():
         return _INF if _must_run_nowhere(instance, rejection_cost) else None
@@ -180,7 +178,6 @@ def _lower(
             paid = up(math.fsum(up(prices.capacity * instance.clusters.limit).ravel()))
             if most_starts is not None:
                 paid = up(paid + up(math.fsum(up(prices.starts * most_starts[:, None]).ravel())))
-            paid = paid_for(cliques, paid)
         lower = float(down(down(math.fsum(least)) - paid))
     except OverflowError:
         return None
@@ -310,12 +307,10 @@ def _least_costs(
     start_prices: FloatArray,
     rejection_cost: FloatArray,
     info: dict[str, Any],
-    added: dict[int, FloatArray],
 ) -> FloatArray:
     """Return a lower bound on what each job costs wherever it runs, or does not run, shape (N,).
 
-    What depends on the place alone is computed once for all jobs of equal duration, demand and eligibility. `added`
-    is what cliques add to the costs of some jobs, by cluster and start.
+    What depends on the place alone is computed once for all jobs of equal duration, demand and eligibility.
     """
     jobs = instance.jobs
     best = rejection_cost.copy()
@@ -324,18 +319,27 @@ def _least_costs(
     order = np.argsort(kind_of.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(kind_of.ravel(), minlength=len(first)))
     for i, begin, end in zip(first, np.concatenate([[0], ends]), ends, strict=False):
-        place_cost = _by_place(instance, unit_cost, start_prices, int(i))
-        cost = place_cost.min(axis=0, initial=_INF)
+        cost = _by_place(instance, unit_cost, start_prices, int(i)).min(axis=0, initial=_INF)
         for part in range(begin, end, JOBS_AT_ONCE):
             alike = order[part : min(part + JOBS_AT_ONCE, end)]
-            by_start = np.repeat(cost[None], len(alike), axis=0)
-            for row, job in enumerate(alike.tolist()):
-                if job in added:
-                    by_start[row] = _finite_down(place_cost + added[job][:, : len(cost)]).min(axis=0, initial=_INF)
-            total = _finite_down(by_start + _time_costs(instance, alike, info))
+            total = _finite_down(cost + _time_costs(instance, alike, info))
             early = np.arange(len(cost)) < jobs.arrival[alike][:, None]
             best[alike] = np.minimum(best[alike], np.where(early, _INF, total).min(axis=1, initial=_INF))
     return best
+
+
+def _free_costs(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
+    """Return a lower bound on what each run costs without prices, infinite where there is none, shape (N, M, T)."""
+    clusters, _, slots = instance.clusters.capacity.shape
+    unit_cost = _unit_cost(instance, info)
+    free = np.zeros((clusters, slots))
+    costs = np.full((len(instance.jobs), clusters, slots), _INF)
+    for i in range(len(instance.jobs)):
+        place = _by_place(instance, unit_cost, free, i)
+        cost = _finite_down(place + _time_costs(instance, np.array([i]), info)[0])
+        cost[:, : instance.jobs.arrival[i]] = _INF
+        costs[i, :, : cost.shape[1]] = cost
+    return costs
 
 
 def _by_place(instance: MospInstance, unit_cost: FloatArray, start_prices: FloatArray, i: int) -> FloatArray:

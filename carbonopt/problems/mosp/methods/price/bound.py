@@ -1,4 +1,4 @@
-"""The best bound of one instance: proven by prices, of cliques too, by branches on rejections, or by a search tree."""
+"""The best bound of one instance: by prices, branches on rejections or on windows of large jobs, or a search tree."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.formulation.objective import PlacementValue
-from carbonopt.problems.mosp.methods.price.cliques import CliqueBound, place_count
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.rejections import Rejections
+from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
 
 class Proof:
@@ -35,8 +34,8 @@ class Proof:
         Prices of capacity, flat, and the bound that they prove; infinite if some job that must run can run nowhere.
     rejections
         The bound by branches on the number of rejected jobs; None before `count_rejections`, or where that is skipped.
-    cliques
-        The bound with prices of cliques, too; None where it is not made.
+    windows
+        The bound by branches on windows of large jobs; None where there are none.
     tree
         The bound of a search tree, by beams or HiGHS: it has no certificate.
     mean_free_cost, work
@@ -53,13 +52,13 @@ class Proof:
         self.mean_free_cost = dual.mean_least_cost(self.prices) or 1.0
         self.work = float((instance.jobs.demand.sum(axis=1) * instance.jobs.duration).mean()) or 1.0
         self.rejections: Rejections | None = None
-        self.cliques: CliqueBound | None = None
+        self.windows: WindowTree | None = None
 
     @property
     def certified(self) -> float:
         """The best bound with a certificate."""
         branched = -np.inf if self.rejections is None else self.rejections.bound
-        return max(self.price_bound, branched, -np.inf if self.cliques is None else self.cliques.proof.bound)
+        return max(self.price_bound, branched, -np.inf if self.windows is None else self.windows.bound)
 
     @property
     def best(self) -> float:
@@ -100,19 +99,11 @@ class Proof:
         for _ in self.rejections.split(options):
             yield self.certified
 
-    def add_cliques(self, instance: MospInstance, value: PlacementValue, options: Options) -> Iterator[float]:
-        """Raise the bound by cliques, where places are not too many; yield it now and then."""
-        if place_count(instance) > self.params.cliques.most_places:
-            return
-        self.cliques = CliqueBound(instance, value, self.prices.reshape(self.dual.shape), self.params.cliques)
-        for _ in self.cliques.rounds(options):
-            yield self.certified
-
     def certificate(self, sign: float) -> dict[str, Any]:
         """Return what proves `certified`, a bound times `sign` in the sense of the objective."""
         proof: dict[str, Any] = {"kind": "lagrangian", "prices": self.prices.reshape(self.dual.shape).tolist()}
-        if self.cliques is not None and self.cliques.proof.bound == self.certified:
-            proof = self.cliques.proof.certificate()
+        if self.windows is not None and self.windows.bound == self.certified:
+            proof = self.windows.certificate()
         elif self.rejections is not None and self.rejections.bound > self.price_bound:
             proof = self.rejections.certificate()
         return proof | {"bound": sign * self.certified}

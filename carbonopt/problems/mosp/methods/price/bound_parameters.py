@@ -1,4 +1,4 @@
-"""What a user may set of the bounds of method `price`: ascent, branches on rejections, cuts."""
+"""What a user may set of the bounds of method `price`: ascent, branches, cuts, and neighbourhoods."""
 
 from __future__ import annotations
 
@@ -69,58 +69,63 @@ class RejectionBranchParameters(Parameters):
 
 
 @dataclass(frozen=True)
-class CliqueParameters(Parameters):
-    """Of the bound by cliques: starts of which at most one is in a schedule, where few jobs make most of the costs.
+class WindowParameters(Parameters):
+    """Of the branches on where and when large jobs start, where few jobs make most of the costs.
 
     Parameters
     ----------
     time_share
-        Share of the remaining time that the bound may take.
+        Share of the remaining time that branching may take.
     most_places
-        Starts of all jobs on all clusters up to which there are cliques.
-    most_columns
-        Places that the linear program begins with, at most; more come where prices call for them.
-    rounds
-        Linear programs, at most.
-    least_violation
-        By which the starts of a clique must exceed 1 to be added.
-    most_new
-        Cliques that are added in a round, at most.
-    most_places_of_tree
-        Starts of all jobs on all clusters up to which HiGHS branches, over those that the prices do not rule out.
-    most_nodes
-        Nodes of this tree, at most: without a time limit it may have no end.
-    search_time_share
-        Share of the remaining time that the search may take before that.
-    large_shares
-        Numbers of large jobs that come first, one after the other until there is a schedule [jobs that count].
-    large_time_share, large_columns
-        Share of the remaining time that each of these may take, and places of least excess that are tried.
-    neighbourhoods_time_share, most_neighbourhoods
-        Share of the remaining time that neighbourhoods may take after that, and how many there are.
-    neighbourhood_time_share
-        Share of that which one neighbourhood may take.
-    neighbourhood_columns, neighbourhood_nodes
+        Starts of all jobs on all clusters up to which there is branching.
+    most_jobs
+        Jobs that count as large, at most: the tree goes down to their places.
+    most_branches
+        Branches in all, at most. A certificate holds a price of each resource in each slot for every second one.
+    steps
+        Subgradient steps in each branch, at most.
+    splits_a_dive
+        Splits after which the search goes down to a place of each large job, for a schedule.
+    moves_a_dive
+        Moves of the search that then place all other jobs, for each job.
+    heat
+        First temperature of these moves, over the ordinary one.
+    """
+
+    time_share: float = number(0.45, above=0, most=1)
+    most_places: int = number(1_000_000, least=0)
+    most_jobs: int = number(60, least=1)
+    most_branches: int = number(10_000, least=1)
+    steps: int = number(40, least=1)
+    splits_a_dive: int = number(500, least=1)
+    moves_a_dive: int = number(150, least=0)
+    heat: float = number(0.1, above=0)
+
+
+@dataclass(frozen=True)
+class NeighbourhoodParameters(Parameters):
+    """Of neighbourhoods that HiGHS searches, where few jobs make most of the costs.
+
+    Parameters
+    ----------
+    time_share
+        Share of the remaining time that all may take.
+    most_places
+        Starts of all jobs on all clusters up to which there are neighbourhoods.
+    most
+        How many there are.
+    part
+        Share of their time that one of them may take.
+    columns, nodes
         Places of the first neighbourhood, about, and nodes of its tree. Later ones grow where trees end early.
     """
 
-    time_share: float = number(0.3, above=0, most=1)
-    most_places: int = number(100_000, least=0)
-    most_columns: int = number(40_000, least=1)
-    rounds: int = number(20, least=0)
-    least_violation: float = number(0.001, above=0)
-    most_new: int = number(3_000, least=1)
-    most_places_of_tree: int = number(40_000, least=0)
-    most_nodes: int = number(500, least=1)
-    search_time_share: float = number(0.1, above=0, most=1)
-    large_shares: tuple[float, ...] = number((0.5, 1.0), above=0)
-    large_time_share: float = number(0.35, above=0, most=1)
-    large_columns: int = number(2_500, least=1)
-    neighbourhoods_time_share: float = number(0.5, above=0, most=1)
-    most_neighbourhoods: int = number(60, least=0)
-    neighbourhood_time_share: float = number(0.15, above=0, most=1)
-    neighbourhood_columns: int = number(1_500, least=1)
-    neighbourhood_nodes: int = number(20, least=1)
+    time_share: float = number(0.9, above=0, most=1)
+    most_places: int = number(1_000_000, least=0)
+    most: int = number(60, least=0)
+    part: float = number(0.15, above=0, most=1)
+    columns: int = number(1_500, least=1)
+    nodes: int = number(20, least=1)
 
 
 @dataclass(frozen=True)

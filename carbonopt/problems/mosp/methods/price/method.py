@@ -3,11 +3,10 @@
 1. Prices of capacity by ascent of the dual function, smoothed and then hard: the bound, with its certificate.
 2. A first schedule: jobs where a linear program over the places of least reduced cost puts them, rounded; of few
    jobs, or where time is out, each inserted where it costs least at these prices.
-3. A higher bound: where the relaxation rejects jobs, branches on how many; where few large jobs make most of the
-   costs, cliques of starts that exclude each other.
+3. A higher bound where the relaxation rejects jobs: branches on how many.
 4. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
-   of moves is used. With cliques, HiGHS then places large jobs first, searches neighbourhoods, and branches over the
-   places that the prices do not rule out.
+   of moves is used. Where few large jobs make most of the costs, branches on where and when these start raise the
+   bound, their leaves make schedules, and HiGHS searches neighbourhoods of the best one.
 5. Where few places are left, HiGHS's cuts raise the bound.
 6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
    this leaves goes to HiGHS, without what the prices rule out.
@@ -36,10 +35,13 @@ from carbonopt.problems.mosp.methods.price.beam.expansion import expand
 from carbonopt.problems.mosp.methods.price.beam.improve import is_small
 from carbonopt.problems.mosp.methods.price.beam.part import whole_units
 from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.large_jobs import branch_on_windows, has_large_jobs, search_neighbourhoods
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.search import anneal
 from carbonopt.problems.mosp.methods.price.solver import STEPS_A_MOVE, Solver
 from carbonopt.problems.mosp.methods.price.units import in_like_units
+from carbonopt.problems.mosp.methods.price.window_ascent import ascend
+from carbonopt.problems.mosp.methods.price.windows import restrict
 from carbonopt.problems.mosp.methods.rounding import lp_rounding
 
 EVALUATIONS = 5_000
@@ -58,7 +60,8 @@ def price(instance: MospInstance, options: Options) -> Outcome:
     params = options.parameters(PriceParameters)
     dual = Dual(instance, value, params.bound.cluster_temperature)
     steps = EVALUATIONS * dual.steps + STEPS_A_MOVE * params.search.moves(len(instance.jobs))
-    with loops(steps, (anneal, expand), COMPILE_SECONDS, remaining=options.seconds_left, problem="mosp") as ready:
+    large = (anneal, expand, ascend, restrict)
+    with loops(steps, large, COMPILE_SECONDS, remaining=options.seconds_left, problem="mosp") as ready:
         if not ready:
             return without_loops(instance, value, options)
         return _search(Solver(instance, value, dual, options), info)
@@ -97,10 +100,12 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     beams = beams and whole_units(instance.jobs.demand) is not None
     if jobs <= params.rejections.most_jobs:
         solver.count_rejections()
-    solver.add_cliques()
-    if solver.branches_on_cliques:
-        solver.search(options.part(params.cliques.search_time_share))
-        info = solver.branch_on_cliques(info)
+    if has_large_jobs(solver) and not few:
+        solver.search(options.part(params.search.heavy.time_share))
+        branch_on_windows(solver)
+        if solver.proof.certified == np.inf:  # no branch has a schedule
+            return Outcome(Status.INFEASIBLE, certificate=solver.proof.certificate(solver.sign), info=info)
+        search_neighbourhoods(solver)
     elif few or (beams and small):
         solver.search(options.part(params.search.small_time_share), params.search.small_moves_per_job)
     elif beams and solver.rejects:

@@ -8,9 +8,10 @@ from carbonopt.core.parameters import Parameters
 from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
 from carbonopt.problems.mosp.methods.price.bound_parameters import (
     BoundParameters,
-    CliqueParameters,
     CutParameters,
+    NeighbourhoodParameters,
     RejectionBranchParameters,
+    WindowParameters,
 )
 from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParameters, SearchParameters, StartParameters
 
@@ -33,8 +34,10 @@ class PriceParameters(Parameters):
         The annealing.
     cuts
         HiGHS's cuts, and its tree for small instances.
-    cliques
-        Starts of which at most one is in a schedule, and HiGHS's tree with these, where few large jobs count.
+    windows
+        Branches on where and when large jobs start, where few jobs count.
+    neighbourhoods
+        Schedules by HiGHS, some jobs at a time, where few jobs count.
     beam
         The dynamic program over slots.
     """
@@ -45,5 +48,6 @@ class PriceParameters(Parameters):
     start: StartParameters = field(default_factory=StartParameters)
     search: SearchParameters = field(default_factory=SearchParameters)
     cuts: CutParameters = field(default_factory=CutParameters)
-    cliques: CliqueParameters = field(default_factory=CliqueParameters)
+    windows: WindowParameters = field(default_factory=WindowParameters)
+    neighbourhoods: NeighbourhoodParameters = field(default_factory=NeighbourhoodParameters)
     beam: BeamParameters = field(default_factory=BeamParameters)

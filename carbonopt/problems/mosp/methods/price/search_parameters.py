@@ -135,11 +135,14 @@ class HeavyTail(Parameters):
         Number of jobs up to which that changes anything: of more, there are too few moves for each.
     heat
         First temperature of some rounds in which jobs eject others, over the ordinary one.
+    time_share
+        Share of the remaining time for the search before branches on where large jobs start.
     """
 
     share: float = number(0.4, least=0, most=1)
     most_jobs: int = number(500, least=0)
     heat: float = number(15.0, least=1)
+    time_share: float = number(0.1, above=0, most=1)
 
 
 @dataclass(frozen=True)

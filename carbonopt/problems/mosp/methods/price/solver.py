@@ -17,7 +17,6 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.methods.price.beam.improve import Improver
 from carbonopt.problems.mosp.methods.price.bound import Proof
-from carbonopt.problems.mosp.methods.price.clique_tree import CliqueTree
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.exact import Closed, close_gap
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
@@ -82,16 +81,6 @@ class Solver:
             if self.closed:
                 return
 
-    def add_cliques(self) -> None:
-        """Raise the bound by cliques, where few large jobs make most of the costs."""
-        if not self.heavy or self.closed:
-            return
-        options = self.options.part(self.params.cliques.time_share)
-        for _ in self.proof.add_cliques(self.instance, self.value, options):
-            self.report(improved=False)
-            if self.closed:
-                return
-
     # The first schedule
 
     def start(self) -> None:
@@ -102,25 +91,30 @@ class Solver:
         self.must_run = not np.isfinite(dual.table.rejection_cost)
         self.rejects = bool(dual.relaxed(self.proof.prices).rejected.any())  # as far as the relaxation tells
         self.mean_cost = dual.mean_least_cost(self.proof.prices) or self.proof.mean_free_cost
-        search = self.params.search
+        heavy = self.params.search.heavy
         _, count = dual.jobs_that_count(self.proof.prices)
         jobs = len(instance.jobs)
-        self.heavy = jobs <= search.heavy.most_jobs and count < search.heavy.share * jobs
-        typical = self.proof.mean_free_cost
-        self.empty = new_state(
-            instance,
-            dual,
-            self.places,
-            search.high_regret_excess * typical,
-            search.full_slot_bonus * typical,
-            max(search.move.most_moved, search.move.most_ejected),
-        )
+        self.heavy = jobs <= heavy.most_jobs and count < heavy.share * jobs
+        self.empty = self.empty_state(self.places)
         self.first = self.state = min(self._first_states(), key=lambda state: state.best_total)
         if self.options.start is not None:
             given = at_places(self.empty, places_of(instance, self.options.start), dual, self.proof.prices)
             if given.best_total < self.state.best_total:
                 self.state = given
         self.report()
+
+    def empty_state(self, places: Places) -> State:
+        """Return a schedule of no jobs."""
+        search = self.params.search
+        typical = self.proof.mean_free_cost
+        return new_state(
+            self.instance,
+            self.dual,
+            places,
+            search.high_regret_excess * typical,
+            search.full_slot_bonus * typical,
+            max(search.move.most_moved, search.move.most_ejected),
+        )
 
     def _first_states(self) -> Iterator[State]:
         """Yield schedules: what a linear program wants; else by insertion, largest jobs first and slot after slot."""
@@ -161,7 +155,7 @@ class Solver:
         """
         jobs = len(self.instance.jobs)
         params = self.params.search
-        modes = self._modes()
+        modes = self.modes()
         moves = max(params.first_moves, params.first_moves_per_job * jobs)
         left = self.budget if most is None else min(self.budget, most * jobs)
         rate = 0.0
@@ -175,7 +169,7 @@ class Solver:
             left -= moves
             moves *= params.growth
 
-    def _modes(self) -> list[Mode]:
+    def modes(self) -> list[Mode]:
         """Return how rounds may go; three ways where few large jobs make most of the costs.
 
         Around a large job lie many schedules that are worse. Whether it pays to leave them, by ejections and more
@@ -335,50 +329,29 @@ class Solver:
             return self.outcome(info)
         if closed.status is Status.INFEASIBLE and not self.complete:
             return Outcome(Status.INFEASIBLE, info=info | closed.info)
-        self._take(closed)
+        self.take(closed)
         return self.outcome(info | closed.info)
-
-    @property
-    def branches_on_cliques(self) -> bool:
-        """Whether there is a bound by cliques, and few enough places for a tree."""
-        cliques = self.proof.cliques
-        return cliques is not None and len(cliques.cost) <= self.params.cliques.most_places_of_tree
-
-    def branch_on_cliques(self, info: dict[str, Any]) -> dict[str, Any]:
-        """Let HiGHS search, and branch, over places of low excess with cliques; return what it says of it."""
-        cliques = self.proof.cliques
-        if cliques is None or self.closed or self.options.remaining == 0:
-            return info
-        tree = CliqueTree(cliques, self.options)
-        largest = np.argsort(-self.empty.jobs.work, kind="stable")
-        _, count = self.dual.jobs_that_count(self.proof.prices)
-        for found in tree.search(self._known, largest, count, self.options):
-            self._take(found)
-            if self.closed:
-                break
-        if self.closed or self.options.remaining == 0:
-            return info
-        closed = tree.close(self._known(), self.options)
-        if closed.bound is not None:
-            self.proof.tree = max(self.proof.tree, closed.bound)
-        self._take(closed)
-        self.report(improved=False)
-        return info | closed.info
 
     def _known(self) -> tuple[IntArray, float] | None:
         """Return the place of each job in the best schedule, and its cost; None where there is none."""
         return (np.array(self.state.best), self.state.best_total) if self.complete else None
 
-    def _take(self, closed: Closed) -> None:
+    def take(self, closed: Closed) -> None:
         """Take the schedule that HiGHS has found, where it is better."""
         if closed.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if closed.place is None:
             return
-        found = at_places(self.empty, closed.place, self.dual, self.proof.prices)
-        if fits_capacity(found, self.empty) and found.best_total < self.state.best_total:
-            self.state = found
-            self.report()
+        self.take_places(closed.place)
+
+    def take_places(self, place: IntArray) -> bool:
+        """Take the schedule with the jobs at given places, where it is better; return whether it is."""
+        found = at_places(self.empty, place, self.dual, self.proof.prices)
+        if not fits_capacity(found, self.empty) or found.best_total >= self.state.best_total:
+            return False
+        self.state = found
+        self.report()
+        return True
 
     def _close_gap(self, options: Options, **how: Any) -> Closed | None:
         known = self._known()

@@ -81,6 +81,8 @@ def _in_own_units(progress: Progress, size: FloatArray) -> Progress:
 
 def _proof_in_own_units(proof: Any, size: FloatArray) -> Any:
     """Return a certificate, or a node of its tree, with prices of the instance's own units."""
+    if isinstance(proof, list) and proof and isinstance(proof[0], dict):
+        return [_proof_in_own_units(part, size) for part in proof]
     if not isinstance(proof, dict):
         return proof
     made = {key: _proof_in_own_units(part, size) for key, part in proof.items()}

@@ -1,0 +1,77 @@
+"""Where few large jobs make most of the costs: branches on their windows, and neighbourhoods by HiGHS."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.formulation.program import place_count
+from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
+from carbonopt.problems.mosp.methods.price.places import make_places
+from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
+from carbonopt.problems.mosp.methods.price.solver import CHUNK, STEPS_A_MOVE, Solver
+from carbonopt.problems.mosp.methods.price.state import at_places
+from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
+
+
+def has_large_jobs(solver: Solver) -> bool:
+    """Return whether few large jobs make most of the costs, and places are few enough to branch on theirs."""
+    return solver.heavy and place_count(solver.instance) <= solver.params.windows.most_places
+
+
+def branch_on_windows(solver: Solver) -> None:
+    """Raise the bound by branches on where and when large jobs start; dive for schedules now and then."""
+    params = solver.params.windows
+    options = solver.options.part(params.time_share)
+    if solver.closed or options.remaining == 0:
+        return
+    tree = WindowTree(solver.instance, solver.value, solver.dual, solver.proof.prices, params, options)
+    solver.proof.windows = tree
+    told = options.elapsed
+    for splits, _ in enumerate(tree.grow(options), 1):
+        tree.goal = solver.state.best_total if solver.complete else np.inf
+        if splits % params.splits_a_dive == 0:
+            dive(solver, tree, options)
+        if options.elapsed - told >= CHUNK:
+            told = options.elapsed
+            solver.report(improved=False)
+        if solver.closed:
+            break
+    solver.report(improved=False)
+
+
+def dive(solver: Solver, tree: WindowTree, options: Options) -> None:
+    """Place large jobs as in a leaf, and all others by the search at its prices."""
+    leaf = tree.dive(options)
+    if leaf is None:
+        return
+    params = solver.params.windows
+    dual = solver.dual
+    places = make_places(dual, leaf.prices, solver.params.places)
+    state = at_places(solver.empty_state(places), leaf.place, dual, leaf.prices, fill=True)
+    moves = params.moves_a_dive * len(leaf.place)
+    first = params.heat * solver.modes()[0].first_temperature
+    pace = (1 / solver.params.search.cooling) ** (1 / max(1, moves))
+    rules = rules_of(solver.params.search.move, ejects=False)
+    none = Goal(-np.inf, 0.0, 0.0)
+    anneal(0, moves, solver.rng, first, pace, none, dual.table, places, rules, state)
+    options.spend(STEPS_A_MOVE * moves)
+    solver.moves += moves
+    solver.take_places(state.best)
+
+
+def search_neighbourhoods(solver: Solver) -> None:
+    """Let HiGHS search, some jobs at a time."""
+    params = solver.params.neighbourhoods
+    options = solver.options.part(params.time_share)
+    if solver.closed or not solver.complete or options.remaining == 0:
+        return
+    proof = solver.proof
+    prices = proof.prices.reshape(solver.dual.shape)
+    around = Neighbourhoods(solver.instance, solver.value, prices, proof.price_bound, params, options.seed)
+    most = params.part * options.remaining
+    for _ in range(params.most):
+        if solver.closed or options.remaining == 0:
+            return
+        part = options.part(min(1.0, most / options.remaining)) if np.isfinite(most) else options
+        solver.take(around.search(Known(np.array(solver.state.best), solver.state.best_total), part))

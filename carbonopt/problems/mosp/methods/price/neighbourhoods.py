@@ -1,0 +1,180 @@
+"""Schedules by HiGHS over places of low excess: some jobs choose among these, the others stay where they are.
+
+References
+----------
+Shaw (1998), "Using constraint programming and local search methods to solve vehicle routing problems", CP 1998,
+417-431.
+Danna, Rothberg, Le Pape (2005), "Exploring relaxation induced neighborhoods to improve MIP solutions", Mathematical
+Programming 102, 71-90.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
+from carbonopt.core.options import Options
+from carbonopt.milp import highs
+from carbonopt.milp.program import Program
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.formulation.objective import PlacementValue
+from carbonopt.problems.mosp.formulation.program import possible_placements
+from carbonopt.problems.mosp.methods.price.bound_parameters import NeighbourhoodParameters
+from carbonopt.problems.mosp.methods.price.exact import Closed
+
+EXCESS_SHARES = (0.2, 0.4, 0.8)
+"""Of the gap, one drawn for each neighbourhood: the most excess of a place in it."""
+NEARNESS = (0.0, 1.0, 4.0)
+"""Powers of the distance by which jobs are less likely in a neighbourhood, one drawn for each."""
+MOST_JOBS = 0.4
+"""Of all, those that a neighbourhood may have: more make trees without an end."""
+LARGEST = 4
+"""The largest neighbourhood over the first one."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A schedule: place of each job, cluster x T + start, -1 for rejected, and its cost."""
+
+    place: IntArray
+    cost: float
+
+
+class Neighbourhoods:
+    """The neighbourhoods of one instance's schedules.
+
+    Parameters
+    ----------
+    instance, value
+        The problem.
+    prices, bound
+        Of capacity, shape (M, R, T), and what they prove: places of low excess at these are tried.
+    params
+        Of neighbourhoods.
+    seed
+        Of the draws.
+    """
+
+    def __init__(
+        self,
+        instance: MospInstance,
+        value: PlacementValue,
+        prices: FloatArray,
+        bound: float,
+        params: NeighbourhoodParameters,
+        seed: int,
+    ) -> None:
+        self.instance = instance
+        self.params = params
+        self.bound = bound
+        self.places = places = possible_placements(instance)
+        self.cost = value.sign * value.of(places.job, places.cluster, places.start)
+        self.rounding = float(value.rounding().sum())
+        self.rejection_cost = instance.objective.rejection_cost
+        self.row = np.full((len(instance.jobs), *prices.shape[::2]), -1, dtype=np.int64)
+        self.row[places.job, places.cluster, places.start] = np.arange(len(places.job))
+        self.excess = self._excess_at(prices)
+        self.rng = np.random.default_rng(seed)
+        self.size = float(params.columns)
+
+    def _excess_at(self, prices: FloatArray) -> FloatArray:
+        """Return the reduced cost of each place above the least of its job, rejection included."""
+        places = self.places
+        jobs = self.instance.jobs
+        prefix = prefix_sums(prices)
+        end = places.start + jobs.duration[places.job]
+        cost = self.cost.copy()
+        for r in range(prices.shape[1]):
+            used = prefix[places.cluster, r, end] - prefix[places.cluster, r, places.start]
+            cost += jobs.demand[places.job, r] * used
+        least = np.full(len(jobs), self.rejection_cost)
+        np.minimum.at(least, places.job, cost)
+        return np.asarray(cost - least[places.job])
+
+    def search(self, known: Known, options: Options) -> Closed:
+        """Let some jobs of a schedule leave their places for better ones; there is no bound."""
+        most = float(self.rng.choice(EXCESS_SHARES)) * (known.cost - self.bound)
+        low = self.excess <= most
+        order = self._order(known.place)
+        count = np.cumsum(np.bincount(self.places.job[low], minlength=len(order))[order])
+        most_jobs = min(int(np.searchsorted(count, self.size)), round(MOST_JOBS * len(order)))
+        low &= np.isin(self.places.job, order[: max(2, most_jobs)])
+        closed = self._solve(low, known, options)
+        nodes = closed.info.get("nodes", 0)
+        if nodes <= 1:
+            self.size = min(1.1 * self.size, LARGEST * self.params.columns)
+        elif nodes >= self.params.nodes:
+            self.size *= 0.8
+        return replace(closed, bound=None)
+
+    def _order(self, place: IntArray) -> IntArray:
+        """Draw an order of the jobs: those of large excess are likely first, and those that run near one of these."""
+        excess = np.zeros(len(place))
+        excess[place >= 0] = self.excess[self._rows(place)]
+        excess[place < 0] = excess.max(initial=0.0)
+        weight = excess + 0.05 * excess.mean() + 1e-12
+        slots = self.row.shape[2]
+        start = np.where(place < 0, self.instance.jobs.arrival, place % slots)
+        end = start + self.instance.jobs.duration
+        i = self.rng.choice(len(place), p=weight / weight.sum())
+        middle = (start[i] + end[i]) // 2
+        distance = np.maximum(0, np.maximum(start - middle, middle + 1 - end))
+        weight /= (1.0 + distance) ** self.rng.choice(NEARNESS)
+        return np.argsort(-np.log(1.0 - self.rng.random(len(place))) / weight, kind="stable")
+
+    def _solve(self, columns: BoolArray, known: Known, options: Options) -> Closed:
+        """Let HiGHS branch over some places and those of a known schedule."""
+        columns = columns.copy()
+        rows = self._rows(known.place)
+        columns[rows] = True
+        program = self._program(columns)
+        chosen = np.flatnonzero(columns)
+        start = np.zeros(program.columns)
+        start[np.searchsorted(chosen, rows)] = 1.0
+        jobs = len(known.place)
+        if np.isfinite(self.rejection_cost):
+            start[len(chosen) :] = known.place < 0
+        limits = {"mip_max_nodes": self.params.nodes} | dict(options.solver_options)
+        result = highs.solve(
+            program,
+            replace(options, callback=None, solver_options=limits),
+            start=start,
+            typical_cost=abs(self.bound) / jobs or 1.0,
+            bound_error=(jobs, self.rounding),
+        )
+        place = None
+        if result.values is not None:
+            place = np.full(jobs, -1, dtype=np.int64)
+            runs = chosen[result.values[: len(chosen)] > 0.5]
+            place[self.places.job[runs]] = self.places.cluster[runs] * self.row.shape[2] + self.places.start[runs]
+        return Closed(result.status, result.info, place, result.bound)
+
+    def _program(self, columns: BoolArray) -> Program:
+        """Return the program over some places."""
+        instance = self.instance
+        chosen = np.flatnonzero(columns)
+        job, cluster, start = (part[chosen] for part in (self.places.job, self.places.cluster, self.places.start))
+        program = Program("neighbourhood")
+        x = program.add_variables("x", len(chosen), upper=1.0, cost=self.cost[chosen], integer=True)
+        every = program.add_rows("jobs", len(instance.jobs), lower=1.0, upper=1.0)
+        program.add_entries(every.start + job, x.index, 1.0)
+        if np.isfinite(self.rejection_cost):
+            rejected = program.add_variables("rejected", len(instance.jobs), upper=1.0, cost=self.rejection_cost)
+            program.add_entries(every.index, rejected.index, 1.0)
+        limit = instance.clusters.limit
+        rows = program.add_rows("capacity", limit.shape, upper=limit)
+        length = instance.jobs.duration[job]
+        column = np.repeat(x.index, length)
+        slot = np.arange(len(column)) - np.repeat(np.cumsum(length) - length - start, length)
+        for r in range(limit.shape[1]):
+            at = (np.repeat(cluster, length) * limit.shape[1] + r) * limit.shape[2] + slot
+            program.add_entries(rows.start + at, column, np.repeat(instance.jobs.demand[job, r], length))
+        return program
+
+    def _rows(self, place: IntArray) -> IntArray:
+        """Return the row of each job's place among the possible ones, without those that are rejected."""
+        job = np.flatnonzero(place >= 0)
+        slots = self.row.shape[2]
+        return np.asarray(self.row[job, place[job] // slots, place[job] % slots])

@@ -1,0 +1,320 @@
+"""A better bound where few large jobs make most of the costs: branching on where and when these start.
+
+The relaxation splits a large job over many starts, and lets small ones run beside its parts. A branch holds the starts
+of large jobs in windows; see `windows` for what that rules out. A window is split where the relaxation puts the job:
+on the cluster that has most of it or elsewhere, or at the median of its starts. The largest job comes first, until its
+place is certain: only then is it known what fits beside it, so that half-known places of many jobs gain less.
+The branch of least bound is split next, and the least bound of all that are open holds for every schedule.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
+from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
+from carbonopt.problems.mosp.formulation.program import possible_placements
+from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
+from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.window_ascent import ascend
+from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict
+
+FLOAT_ERROR = 1e-11
+"""Relative allowance for the rounding of sums in double precision."""
+DIGITS = 5
+"""Of the largest price: with more, certificates are longer and prove as much."""
+LEAST_ROUNDED = 1e-200
+"""Prices below which none is rounded: powers of ten have an end."""
+STEP_SIZE = 0.03
+"""Of the first step, over that of Polyak: prices of a branch are near those of the one it came from."""
+
+FIRST_GOAL = 0.02
+"""How far above the bound a schedule is assumed to be where none is known, as a share of it."""
+SEEN = 0.4
+"""Share of the places that an evaluation looks at, about: clusters that cost too much in any slot are passed over."""
+
+
+class Split(NamedTuple):
+    """How a branch is split: a large job, on a cluster or not (slot -1); or up to a slot, or later (cluster -1)."""
+
+    job: int
+    cluster: int
+    slot: int
+
+
+class Leaf(NamedTuple):
+    """Where the large jobs of a leaf run, and its prices.
+
+    Attributes
+    ----------
+    place
+        Of each job, cluster x T + start, -1 for none and for those that are not large, shape (N,).
+    prices
+        Of capacity, flat.
+    """
+
+    place: IntArray
+    prices: FloatArray
+
+
+@dataclass(eq=False)
+class Branch:
+    """A branch.
+
+    Parameters
+    ----------
+    windows
+        First and last start of each large job on each cluster, and beside these of its being left out, (K, M + 1, 2).
+    prices
+        Of capacity, shape (M, R, T): what proves the bound; None once it is split.
+    bound
+        On the cost of all its schedules; infinite where it has none.
+    split
+        How to split it; None where no large job is left.
+    parts
+        Numbers of the two branches it is split into.
+    """
+
+    windows: IntArray
+    prices: FloatArray | None
+    bound: float
+    split: Split | None
+    parts: tuple[int, int] = (-1, -1)
+
+
+class WindowTree:
+    """The tree of one instance.
+
+    Parameters
+    ----------
+    instance, value, dual
+        The problem.
+    prices
+        Of capacity, flat: where it begins.
+    params, options
+        Of windows, and of the run.
+
+    Attributes
+    ----------
+    branches
+        All, the root first.
+    bound
+        On the cost of every schedule.
+    goal
+        A branch with this bound is not split: the cost of a schedule, infinite if none is known.
+    """
+
+    def __init__(
+        self,
+        instance: MospInstance,
+        value: PlacementValue,
+        dual: Dual,
+        prices: FloatArray,
+        params: WindowParameters,
+        options: Options,
+    ) -> None:
+        self.params = params
+        self.field = field_of(instance, value, dual, params.most_jobs)
+        self.allowed = allowed_of(self.field)
+        self.rounding = float(value.rounding().sum())
+        self.demand = instance.jobs.demand.sum(axis=0)
+        finite = np.where(np.isfinite(self.field.cost), np.abs(self.field.cost), 0.0)
+        self.size = float(finite.max(axis=(1, 2), initial=0.0).sum())
+        self.place = np.full(len(instance.jobs), -1, dtype=np.int64)
+        self.goal = np.inf
+        self.steps_of_bound = SEEN * float(np.isfinite(self.field.cost).sum())
+        root = self._raised(self._all_windows(), prices.reshape(dual.shape), options)
+        self.branches = [root]
+        self.open = [(root.bound, 0)]
+        self.bound = root.bound
+
+    def _all_windows(self) -> IntArray:
+        """Return the windows of all schedules."""
+        field = self.field
+        _, clusters, slots = field.cost.shape
+        windows = np.zeros((len(field.job), clusters + 1, 2), dtype=np.int64)
+        windows[:, :clusters, 0] = field.arrival[field.job][:, None]
+        windows[:, :clusters, 1] = (slots - field.duration[field.job])[:, None]
+        windows[~np.isfinite(field.rejected[field.job]), clusters, 1] = -1
+        return windows
+
+    def _raised(self, windows: IntArray, prices: FloatArray, options: Options) -> Branch:
+        """Return a branch with the best prices found from those of the branch it comes from."""
+        field = self.field
+        clusters, _, slots = field.limit.shape
+        options.spend(self.steps_of_bound * (self.params.steps + 2))
+        if not restrict(windows, field, self.allowed):
+            return Branch(windows, prices, np.inf, None)
+        is_open = np.maximum(0, windows[:, :, 1] - windows[:, :, 0] + 1).sum(axis=1) > 1
+        k = int(np.argmax(is_open)) if is_open.any() else -1
+        shares = np.zeros((clusters + 1, slots))
+        value = self._value(prices)
+        goal = self.goal if np.isfinite(self.goal) else value + FIRST_GOAL * abs(value)
+        better = prices.copy()
+        ascend(better, self.params.steps, goal, STEP_SIZE, k, self.place, shares, field, self.allowed)
+        better = rounded(better)
+        better_value = self._value(better)
+        if better_value > value:  # if not, digits cost more than the steps gained
+            prices = better
+            value = better_value
+        paid = float((prices * field.limit).sum())
+        rounding = self.rounding + float((self.demand * prefix_rounding(prefix_sums(prices))).sum())
+        bound = value - rounding - FLOAT_ERROR * (self.size + 2 * paid)
+        return Branch(windows, prices, bound, _split(k, windows[k], shares, field) if k >= 0 else None)
+
+    def _value(self, prices: FloatArray) -> float:
+        """Return the value of the relaxation under the windows that were restricted last."""
+        shares = np.zeros((self.field.limit.shape[0] + 1, self.field.limit.shape[2]))
+        return ascend(prices.copy(), 1, 0.0, STEP_SIZE, -1, self.place, shares, self.field, self.allowed)
+
+    def grow(self, options: Options) -> Iterator[None]:
+        """Split the branch of least bound again and again, up to a bound of `goal`; yield after each split."""
+        while self.open and len(self.branches) < self.params.most_branches and options.remaining > 0:
+            bound, number = self.open[0]
+            branch = self.branches[number]
+            if bound >= self.goal or branch.split is None:
+                return
+            heapq.heappop(self.open)
+            for part in self._parts(branch, options):
+                if part.bound < np.inf:
+                    heapq.heappush(self.open, (part.bound, len(self.branches)))
+                self.branches.append(part)
+            branch.parts = len(self.branches) - 2, len(self.branches) - 1
+            branch.prices = None
+            self.bound = self.open[0][0] if self.open else np.inf
+            yield
+
+    def _parts(self, branch: Branch, options: Options) -> list[Branch]:
+        """Return the two parts of a branch."""
+        assert branch.split is not None
+        assert branch.prices is not None
+        return [self._raised(windows, branch.prices, options) for windows in halves(branch.windows, branch.split)]
+
+    def dive(self, options: Options) -> Leaf | None:
+        """Go down from the branch of least bound until each large job has a place, by the parts of lesser bound.
+
+        Returns
+        -------
+        Leaf or None
+            None where the bound reaches the goal, or the time is out.
+        """
+        if not self.open:
+            return None
+        branch = self.branches[self.open[0][1]]
+        while branch.split is not None and branch.bound < self.goal:
+            if options.remaining == 0:
+                return None
+            branch = min(self._parts(branch, options), key=lambda part: part.bound)
+        if branch.bound >= self.goal or branch.prices is None:
+            return None
+        field = self.field
+        clusters, _, slots = field.limit.shape
+        k, cluster = np.nonzero(branch.windows[:, :, 0] <= branch.windows[:, :, 1])
+        place = np.full(len(field.arrival), -1, dtype=np.int64)
+        place[field.job[k]] = np.where(cluster < clusters, cluster * slots + branch.windows[k, cluster, 0], -1)
+        return Leaf(place, branch.prices.ravel())
+
+    def certificate(self) -> dict[str, Any]:
+        """Return what proves the bound."""
+        nodes: list[dict[str, Any]] = []
+        for branch in self.branches:
+            if branch.prices is not None:
+                nodes.append({"prices": branch.prices.tolist()})
+                continue
+            assert branch.split is not None
+            node: dict[str, Any] = {"job": int(self.field.job[branch.split.job])}
+            if branch.split.slot < 0:
+                node["cluster"] = branch.split.cluster
+            else:
+                node["last"] = branch.split.slot
+            nodes.append(node | {"parts": list(branch.parts)})
+        return {"kind": "windows", "jobs": self.field.job.tolist(), "nodes": nodes}
+
+
+def rounded(prices: FloatArray) -> FloatArray:
+    """Return prices with so many digits as a certificate holds."""
+    most = float(prices.max(initial=0.0))
+    if most < LEAST_ROUNDED:
+        return prices
+    return np.round(prices, DIGITS - 1 - int(np.floor(np.log10(most))))
+
+
+def field_of(instance: MospInstance, value: PlacementValue, dual: Dual, most_jobs: int) -> Field:
+    """Return what holds under all windows, with the `most_jobs` largest jobs as the large ones.
+
+    A job is large by the shares of capacity that it uses, squared, times its slots: two jobs of a given size that use
+    a cluster one after the other leave more room than one of twice the demand.
+    """
+    jobs = instance.jobs
+    limit = instance.clusters.limit
+    places = possible_placements(instance)
+    cost = np.full((len(jobs), limit.shape[0], limit.shape[2]), np.inf)
+    cost[places.job, places.cluster, places.start] = value.sign * value.of(places.job, places.cluster, places.start)
+    share = jobs.demand / np.maximum(limit.max(axis=(0, 2)), 1e-300)
+    size = (share**2).sum(axis=1) * jobs.duration
+    large = np.argsort(-size, kind="stable")[:most_jobs]
+    number = np.full(len(jobs), -1, dtype=np.int64)
+    number[large] = np.arange(len(large))
+    table = dual.table
+    shape = dual.jobs.shape
+    return Field(
+        cost,
+        np.full(len(jobs), instance.objective.rejection_cost),
+        jobs.arrival.astype(np.int64),
+        jobs.duration.astype(np.int64),
+        jobs.demand.astype(np.float64),
+        number,
+        large,
+        limit,
+        CAPACITY_ROUNDING * limit,
+        table.group[shape],
+        table.scale[shape],
+        table.length,
+        table.mix,
+    )
+
+
+def _split(k: int, windows: IntArray, shares: FloatArray, field: Field) -> Split:
+    """Return how to split the windows of large job k, shape (M + 1, 2), of which the relaxation has `shares`."""
+    clusters = len(windows) - 1
+    has = windows[:, 0] <= windows[:, 1]
+    of_cluster = shares.sum(axis=1)
+    of_cluster[~has] = -1.0
+    by_start = shares[:clusters].sum(axis=0)
+    spread = 0.0
+    first = int(windows[:clusters, 0][has[:clusters]].min(initial=np.iinfo(np.int64).max))
+    last = int(windows[:clusters, 1][has[:clusters]].max(initial=-1))
+    slot = -1
+    if first < last:
+        cumulated = np.cumsum(by_start)
+        cuts = np.arange(first, last)
+        balance = np.minimum(cumulated[cuts], cumulated[-1] - cumulated[cuts])
+        slot = int(cuts[np.argmax(balance - 1e-4 * np.abs(cuts - (first + last) / 2))])
+        median = int(np.searchsorted(cumulated, 0.5 * cumulated[-1]))
+        length = int(field.duration[field.job[k]])
+        spread = float((by_start * np.minimum(np.abs(np.arange(len(by_start)) - median), length)).sum()) / length
+    if has.sum() > 1 and (slot < 0 or 1.0 - of_cluster.max() >= spread):
+        return Split(k, int(of_cluster.argmax()), -1)
+    return Split(k, -1, slot)
+
+
+def halves(windows: IntArray, split: Split) -> tuple[IntArray, IntArray]:
+    """Return the windows of the two parts: on the cluster and elsewhere; or up to the slot, and later or left out."""
+    one = windows.copy()
+    other = windows.copy()
+    if split.slot < 0:
+        rest = np.arange(windows.shape[1]) != split.cluster
+        one[split.job, rest] = (1, 0)
+        other[split.job, split.cluster] = (1, 0)
+    else:
+        one[split.job, :-1, 1] = np.minimum(one[split.job, :-1, 1], split.slot)
+        one[split.job, -1] = (1, 0)
+        other[split.job, :-1, 0] = np.maximum(other[split.job, :-1, 0], split.slot + 1)
+    return one, other

@@ -1,0 +1,58 @@
+"""HiGHS over places of low excess: neighbourhoods of a schedule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.methods.price.bound_parameters import NeighbourhoodParameters
+from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
+from carbonopt.problems.mosp.methods.price.state import places_of, schedule_of
+
+OPTIONS = Options(time_limit=None)
+
+
+@pytest.fixture(scope="module")
+def instance():
+    return co.generate("mosp", preset="supercomputer", seed=3, jobs=40, clusters=2, slots=24, max_demand=64, load=0.5)
+
+
+def around(instance, prices=None, bound=0.0):
+    prices = np.zeros(instance.clusters.capacity.shape) if prices is None else prices
+    params = NeighbourhoodParameters(columns=60)
+    return Neighbourhoods(instance, placement_value(instance), prices, bound, params, seed=0)
+
+
+def known_of(instance, method="lp-rounding"):
+    solution = co.solve(instance, method)
+    return Known(places_of(instance, solution.columns), solution.objective)
+
+
+def test_neighbourhoods_never_cost_more_and_leave_most_jobs_where_they_are(instance):
+    relaxed = co.solve(instance, "lp")
+    search = around(instance, np.array(relaxed.certificate["prices"]), relaxed.bound)
+    known = first = known_of(instance, "greedy-clean")
+    for _ in range(8):
+        closed = search.search(known, OPTIONS)
+        assert closed.bound is None  # over some places: it says nothing of all schedules
+        assert np.count_nonzero(closed.place != known.place) <= 0.4 * len(known.place)
+        found = co.evaluate(instance, schedule_of(instance, closed.place))
+        assert found.objective <= known.cost * (1 + 1e-9)
+        known = Known(closed.place, found.objective)
+    assert known.cost < first.cost
+
+
+def test_jobs_that_are_left_out_may_come_in(instance):
+    raw = instance.to_dict()
+    raw["objective"]["rejection_price"] = 1e3
+    rejecting = from_dict(raw)
+    place = known_of(instance).place.copy()
+    place[:10] = -1
+    cost = co.evaluate(rejecting, schedule_of(rejecting, place)).objective
+    closed = around(rejecting).search(Known(place, cost), OPTIONS)
+    assert co.evaluate(rejecting, schedule_of(rejecting, closed.place)).objective < cost
+    assert (closed.place >= 0).sum() > (place >= 0).sum()

@@ -1,0 +1,239 @@
+"""Branches on the windows of large jobs: what they rule out, what they prove, and the schedules that dives make."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.formulation.program import possible_placements
+from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
+from carbonopt.problems.mosp.methods.price.dual import Dual
+from carbonopt.problems.mosp.methods.price.window_tree import Split, WindowTree, halves, rounded
+from carbonopt.problems.mosp.methods.price.windows import allowed_of, restrict
+from carbonopt.problems.mosp.verify.certificate import proven_bound
+
+OPTIONS = Options(time_limit=None)
+
+
+def tree_of(instance, goal=np.inf, prices=None, **params):
+    """Return the tree of an instance, grown."""
+    value = placement_value(instance)
+    dual = Dual(instance, value)
+    start = np.zeros(dual.limit.size) if prices is None else prices
+    tree = WindowTree(instance, value, dual, start, WindowParameters(**params), OPTIONS)
+    tree.goal = goal
+    for _ in tree.grow(OPTIONS):
+        pass
+    return tree
+
+
+def heavy(seed, **more):
+    """Return an instance in which few jobs nearly fill a cluster."""
+    given = {"jobs": 40, "clusters": 2, "slots": 24, "max_demand": 64, "load": 0.5} | more
+    return co.generate("mosp", preset="supercomputer", seed=seed, **given)
+
+
+def by_hand(demands, capacity=10.0, intensity=(1.0, 10.0, 10.0), clusters=1):
+    """Return jobs of one slot, all of which would run in the first one, on clusters of one zone."""
+    return from_dict(
+        {
+            "schema_version": 1,
+            "problem": "mosp",
+            "name": "by-hand",
+            "time": {"slots": len(intensity), "slot_hours": 1.0, "start": "2024-01-01T00:00:00Z"},
+            "carbon": {"zones": ["Z"], "g_per_kwh": [list(intensity)]},
+            "clusters": {
+                "name": [f"c{j}" for j in range(clusters)],
+                "zone": ["Z"] * clusters,
+                "capacity": {"unit": [capacity] * clusters},
+                "watts_per_unit": {"unit": [1000.0] * clusters},
+            },
+            "jobs": {
+                "name": [f"j{i}" for i in range(len(demands))],
+                "arrival": [0] * len(demands),
+                "duration": [1] * len(demands),
+                "deadline": [3] * len(demands),
+                "demand": {"unit": list(demands)},
+                "eligible": None,
+            },
+            "objective": {
+                "kind": "carbon",
+                "weights": {"carbon_kg": 1000.0, "tardiness_slots": 0.0, "completion_slots": 0.0},
+                "rejection_price": None,
+            },
+        }
+    )
+
+
+def test_two_jobs_of_six_tenths_of_a_cluster_by_hand():
+    """The clean slot has room for one: 6 x 1 + 6 x 10 = 66. Capacity alone lets 10 of 12 units run there: 30."""
+    instance = by_hand([6.0, 6.0])
+    assert co.solve(instance, "lp").bound == pytest.approx(30.0)
+    tree = tree_of(instance, steps=400)
+    assert tree.bound == pytest.approx(66.0, rel=1e-6)
+    proven, _ = proven_bound(instance, tree.certificate(), {})
+    assert tree.bound <= proven <= 66.0 * (1 + 1e-9)
+
+
+def test_three_jobs_that_fill_two_slots_have_no_third_one():
+    """No two fit in one slot, and there are two slots: in every branch a job is left without a place."""
+    instance = by_hand([6.0, 6.0, 6.0], intensity=(1.0, 2.0))
+    tree = tree_of(instance)
+    assert tree.bound == np.inf
+    assert tree.open == []
+    assert tree.dive(OPTIONS) is None
+    assert proven_bound(instance, tree.certificate(), {}) == (np.inf, ())
+
+
+@pytest.mark.parametrize("kind", ["carbon", "caspian"])
+def test_bounds_of_tiny_instances_are_proven_and_never_above_the_optimum(random_instance, brute_force, kind):
+    better = 0
+    for seed in range(60):
+        instance = random_instance(seed, kind)
+        bars = None
+        if kind == "caspian":
+            info = co.solve(instance, "lp").info
+            bars = info["normalizers"]
+        value = placement_value(instance, None if bars is None else (bars["z1"], bars["z2"], bars["z3"]))
+        dual = Dual(instance, value)
+        params = WindowParameters(steps=60)
+        tree = WindowTree(instance, value, dual, np.zeros(dual.limit.size), params, OPTIONS)
+        root = tree.bound
+        for _ in tree.grow(OPTIONS):
+            pass
+        optimum, _ = brute_force(instance.to_dict(), None if bars is None else tuple(bars.values()))
+        proven, _ = proven_bound(instance, tree.certificate(), {} if bars is None else {"normalizers": bars})
+        if optimum is None:
+            assert tree.bound == np.inf or proven is not None
+            continue
+        sign = 1 if instance.sense == "min" else -1
+        assert sign * proven >= tree.bound
+        assert sign * proven == pytest.approx(tree.bound, rel=1e-8, abs=1e-8)
+        assert sign * proven <= sign * optimum + 1e-9 * abs(optimum) + 1e-12
+        better += tree.bound > root + 1e-6
+    assert better >= 10
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("more", [{}, {"memory": True, "day_capacity": 0.7, "restricted_share": 0.2}])
+def test_a_tree_raises_the_bound_and_check_proves_as_much(seed, more):
+    instance = heavy(seed, **more)
+    prices = np.array(co.solve(instance, "lp").certificate["prices"])
+    tree = tree_of(instance, prices=prices.ravel(), most_branches=200)
+    proven, _ = proven_bound(instance, json.loads(json.dumps(tree.certificate())), {})
+    assert tree.branches[0].prices is None
+    assert proven >= tree.bound
+    assert proven == pytest.approx(tree.bound, rel=1e-8)
+    assert proven > co.solve(instance, "lp").bound
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_schedule_within_windows_uses_a_place_that_they_rule_out(seed):
+    """Windows about a schedule, some narrow: each of its places is still allowed."""
+    instance = heavy(seed, memory=seed == 2)
+    found = co.solve(instance, "greedy-clean").columns
+    jobs = instance.jobs
+    row = {name: j for j, name in enumerate(instance.clusters.name)}
+    cluster = np.array([row[name] for name in found["cluster"]])
+    start = np.array(found["start"])
+    assert list(found["job"]) == list(jobs.name)
+    tree = tree_of(instance, most_branches=1)
+    rng = np.random.default_rng(seed)
+    ruled_out = 0
+    for _ in range(50):
+        windows = tree._all_windows()
+        for k, i in enumerate(tree.field.job.tolist()):
+            if rng.random() < 0.7:
+                windows[k] = (1, 0)
+                windows[k, cluster[i]] = (
+                    max(jobs.arrival[i], start[i] - rng.integers(3)),
+                    min(instance.time.slots - jobs.duration[i], start[i] + rng.integers(3)),
+                )
+        allowed = allowed_of(tree.field)
+        assert restrict(windows, tree.field, allowed)
+        every = np.arange(len(jobs))
+        assert (allowed.first[every, cluster] <= start).all()
+        assert (start <= allowed.last[every, cluster]).all()
+        assert np.isfinite(allowed.cost[every, cluster, start]).all()
+        places = possible_placements(instance)
+        within = allowed.first[places.job, places.cluster] <= places.start
+        within &= places.start <= allowed.last[places.job, places.cluster]
+        ruled_out += int((~within).sum())
+    assert ruled_out > 0
+
+
+def test_the_parts_of_a_branch_leave_no_start_out_and_share_none():
+    rng = np.random.default_rng(0)
+    windows = np.array([[[2, 9], [4, 12], [1, 0], [0, 0]]])
+    for split in [Split(0, 0, -1), Split(0, 3, -1), Split(0, -1, 5), Split(0, -1, int(rng.integers(2, 12)))]:
+        one, other = halves(windows, split)
+        for j in range(4):
+            starts = set(range(windows[0, j, 0], windows[0, j, 1] + 1))
+            parts = [set(range(part[0, j, 0], part[0, j, 1] + 1)) for part in (one, other)]
+            assert parts[0] | parts[1] == starts
+            assert not parts[0] & parts[1]
+
+
+def test_a_dive_gives_each_large_job_a_place_where_it_fits():
+    instance = heavy(3)
+    tree = tree_of(instance, most_branches=21, most_jobs=12)
+    leaf = tree.dive(OPTIONS)
+    placed = np.flatnonzero(leaf.place >= 0)
+    assert set(placed) == set(tree.field.job.tolist())
+    load = np.zeros_like(instance.clusters.capacity)
+    for i in placed.tolist():
+        j, t = divmod(int(leaf.place[i]), instance.time.slots)
+        load[j, :, t : t + instance.jobs.duration[i]] += instance.jobs.demand[i][:, None]
+    assert (load <= instance.clusters.limit).all()
+
+
+def test_rounded_prices_are_near_and_tiny_ones_stay():
+    prices = np.array([1.23456789e-5, 3.0, 0.0, 123.456789])
+    assert rounded(prices).tolist() == [0.0, 3.0, 0.0, 123.46]
+    assert rounded(np.array([1e-250])).tolist() == [1e-250]
+    assert rounded(np.zeros(3)).tolist() == [0.0] * 3
+
+
+def test_price_says_that_there_is_no_schedule_and_check_proves_it():
+    """Three jobs of which no two fit together have two slots; sixty small ones would fit beside them."""
+    instance = by_hand([6.0] * 3 + [0.01] * 60, intensity=(1.0, 2.0))
+    solution = co.solve(instance, "price", time_limit=None, params={"search": {"moves_per_job": 50}})
+    assert solution.status == "infeasible"
+    assert solution.certificate["kind"] == "windows"
+    assert "infeasible_by" not in solution.info
+    assert co.check(instance, solution).proven_infeasible
+
+
+def test_price_of_few_large_jobs_has_a_certificate_by_windows_that_check_confirms():
+    instance = heavy(5, jobs=80, slots=36, load=0.7)
+    params = {"windows": {"most_branches": 300, "splits_a_dive": 50}, "neighbourhoods": {"most": 2}}
+    params |= {"search": {"moves_per_job": 200}, "beam": {"parts_per_job": 0}}
+    solution = co.solve(instance, "price", time_limit=None, params=params)
+    report = co.check(instance, solution)
+    assert report.feasible
+    assert solution.certificate["kind"] == "windows"
+    assert solution.bound <= report.proven_bound * (1 + 1e-9)
+    assert solution.bound > solution.info["lagrangian_bound"]
+
+
+@pytest.mark.parametrize("price", [None, 3.0])
+def test_units_of_another_size_prove_the_same(price):
+    """Memory in units 64 times as small: the certificate is in the units of the file."""
+    instance = heavy(2, jobs=70, memory=True)
+    raw = instance.to_dict()
+    raw["objective"]["rejection_price"] = price
+    clusters = raw["clusters"]
+    for part in (raw["jobs"]["demand"], clusters["capacity"]):
+        part["memory_gb"] = (64 * np.array(part["memory_gb"])).tolist()
+    clusters["watts_per_unit"]["memory_gb"] = [watts / 64 for watts in clusters["watts_per_unit"]["memory_gb"]]
+    changed = from_dict(raw)
+    params = {"windows": {"most_branches": 60}, "neighbourhoods": {"most": 1}, "search": {"moves_per_job": 50}}
+    solution = co.solve(changed, "price", time_limit=None, params=params | {"beam": {"parts_per_job": 0}})
+    assert solution.certificate["kind"] == "windows"
+    assert co.check(changed, solution).feasible
