@@ -34,7 +34,7 @@ from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
 from carbonopt.problems.mosp.verify.objective import assumed
-from carbonopt.problems.mosp.verify.windows import least_of_windows
+from carbonopt.problems.mosp.verify.windows import Costs, least_of_windows
 
 JOBS_AT_ONCE = 1_000
 """Jobs whose costs by start are held in memory together."""
@@ -91,7 +91,7 @@ def proven_bound(
     if kind == "lagrangian":
         lower = _lower(instance, _prices(instance, certificate), rejection_cost, info)
     elif kind == "windows":
-        lower = least_of_windows(instance, certificate, _free_costs(instance, info), rejection_cost)
+        lower = least_of_windows(instance, certificate, _free_costs(instance, rejection_cost, info))
     else:
         lower = _least_of_tree(instance, certificate, rejection_cost, info)
     if lower is None:
@@ -328,18 +328,26 @@ def _least_costs(
     return best
 
 
-def _free_costs(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
-    """Return a lower bound on what each run costs without prices, infinite where there is none, shape (N, M, T)."""
+def _free_costs(instance: MospInstance, rejection_cost: FloatArray, info: dict[str, Any]) -> Costs:
+    """Return lower bounds on what runs cost without prices."""
     clusters, _, slots = instance.clusters.capacity.shape
     unit_cost = _unit_cost(instance, info)
     free = np.zeros((clusters, slots))
-    costs = np.full((len(instance.jobs), clusters, slots), _INF)
-    for i in range(len(instance.jobs)):
-        place = _by_place(instance, unit_cost, free, i)
-        cost = _finite_down(place + _time_costs(instance, np.array([i]), info)[0])
-        cost[:, : instance.jobs.arrival[i]] = _INF
-        costs[i, :, : cost.shape[1]] = cost
-    return costs
+
+    def place(i: int) -> FloatArray:
+        cost = np.full((clusters, slots), _INF)
+        found = _by_place(instance, unit_cost, free, i)
+        cost[:, : found.shape[1]] = found
+        return cost
+
+    def time(i: int) -> FloatArray:
+        cost = np.full(slots, _INF)
+        found = _time_costs(instance, np.array([i]), info)[0]
+        cost[: len(found)] = found
+        cost[: instance.jobs.arrival[i]] = _INF
+        return cost
+
+    return Costs(place, time, rejection_cost)
 
 
 def _by_place(instance: MospInstance, unit_cost: FloatArray, start_prices: FloatArray, i: int) -> FloatArray:

@@ -11,9 +11,9 @@ bound of a leaf is the Lagrangian one over the places that are left.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,99 +24,128 @@ from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.instance import MospInstance
 
-ERROR = 2.0**-51
-"""Relative error of a few operations in double precision, times four."""
+EPS = 2.0**-52
+"""Twice the relative error of an operation in double precision."""
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """The jobs of an instance, and what their runs cost at least without prices.
+class Costs(NamedTuple):
+    """What runs cost at least without prices.
+
+    Attributes
+    ----------
+    place
+        Of a job (its row): a lower bound on what depends on its place, by cluster and start, infinite where it has no
+        room on its own or is not eligible, shape (M, T).
+    time
+        Of a job (its row): a lower bound on what completion costs by start, infinite before its arrival and where it
+        would not end in time, shape (T,).
+    rejected
+        What a job costs that does not run, shape (N,).
+    """
+
+    place: Callable[[int], FloatArray]
+    time: Callable[[int], FloatArray]
+    rejected: FloatArray
+
+
+class Kinds:
+    """The jobs in kinds: each large job is one, and others of equal duration, demand and eligibility are.
 
     Parameters
     ----------
-    cost
-        By job, cluster and start, infinite where it may not run, shape (N, M, T).
-    rejected
-        What a job costs that does not run, shape (N,).
+    instance
+        The instance.
+    jobs
+        Its large jobs.
+    costs
+        Of its runs.
+
+    Attributes
+    ----------
+    place
+        Cost of each kind by cluster and start, infinite where there is none, shape (H, M, T); the first K are the
+        large jobs.
     demand, duration
-        Of the jobs, shapes (N, R) and (N,).
-    limit
-        Capacity with the allowed rounding, shape (M, R, T).
+        Of each kind, shapes (H, R) and (H,).
+    of
+        Kind of each job, shape (N,).
+    time
+        What completion costs each job by start, shape (N, T).
+    size
+        The largest finite costs of each job, in size, added up, shape (N,).
     """
 
-    cost: FloatArray
-    rejected: FloatArray
-    demand: FloatArray
-    duration: IntArray
-    limit: FloatArray
+    def __init__(self, instance: MospInstance, jobs: IntArray, costs: Costs) -> None:
+        slots = instance.time.slots
+        self.limit = instance.clusters.limit
+        self.rejected = costs.rejected
+        count = len(instance.jobs)
+        number = np.full(count, -1, dtype=np.int64)
+        number[jobs] = np.arange(len(jobs))
+        alike = np.column_stack(
+            [number, instance.jobs.duration, instance.jobs.demand, instance.eligible.astype(np.float64)]
+        )
+        alike[jobs, 1:] = 0.0
+        alike[number < 0, 0] = len(jobs)  # large jobs come first, in their order
+        _, first, of = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+        self.of = of.ravel()
+        self.demand: FloatArray = instance.jobs.demand[first]
+        self.duration: IntArray = instance.jobs.duration[first]
+        self.place: FloatArray = (
+            np.stack([costs.place(i) for i in first.tolist()]) if count else np.zeros((0, 1, slots))
+        )
+        self.is_there = np.isfinite(self.place)
+        self.time: FloatArray = np.array([costs.time(i) for i in range(count)]).reshape(count, slots)
+        self.size = (_largest(self.place.reshape(len(first), -1)))[self.of] + _largest(self.time)
+        self.start = np.arange(slots)
+        self.end = np.minimum(self.start + self.duration[:, None], slots)
 
-    @cached_property
-    def size(self) -> FloatArray:
-        """The largest cost of each job's runs, in size, shape (N,)."""
-        finite: FloatArray = np.where(np.isfinite(self.cost), np.abs(self.cost), 0.0)
-        return np.asarray(finite.max(axis=(1, 2), initial=0.0))
+    def least(self, prices: FloatArray, places: BoolArray, rejected: FloatArray) -> FloatArray:
+        """Return a lower bound on what each job costs in its places (H, M, T), or left out, shape (N,).
 
-    @cached_property
-    def is_run(self) -> BoolArray:
-        """Whether a job may run from a start on its own, shape (N, M, T)."""
-        return np.isfinite(self.cost)
-
-    def least(self, prices: FloatArray, open_places: BoolArray, rejected: FloatArray) -> FloatArray:
-        """Return a lower bound on what each job costs in its open places (N, M, T), or left out, shape (N,).
-
-        In doubles a sum of R products and a cost is wrong by at most (2 R + 1) 2^-53 of the sizes of its terms. These
-        are no larger than twice the size of the cost without prices and the sum itself, and prices are positive.
+        A difference of prefix sums of T prices is wrong by at most T + 1 times 2^-53 of the largest sum. It is taken
+        off beforehand. A sum of R products and two costs is then wrong by at most 2 R + 3 times 2^-53 of the sizes of
+        its terms. These are at most the sum itself and twice the costs, since prices are not negative.
         """
-        paid = self._paid(prices)
-        total = self.cost.copy()
-        for r in range(prices.shape[1]):
-            total += self.demand[:, r, None, None] * paid[self.duration, :, r]
-        total[~open_places] = np.inf
-        best: FloatArray = total.min(axis=(1, 2), initial=np.inf)
-        error = ERROR * prices.shape[1] * (np.abs(best) + 2 * self.size)
-        with np.errstate(invalid="ignore"):
-            best = np.where(np.isfinite(best), down(best - up(error)), np.inf)
-        return np.minimum(best, rejected)
+        clusters, resources, slots = prices.shape
+        prefix = np.zeros((clusters, resources, slots + 1))
+        np.cumsum(prices, axis=2, out=prefix[:, :, 1:])
+        total = self.place.copy()
+        for r in range(resources):
+            of = prefix[:, r]
+            paid = of[:, self.end].swapaxes(0, 1) - of[:, :-1]
+            paid -= 2 * (slots + 2) * EPS * of[:, -1:]
+            total += self.demand[:, r, None, None] * np.maximum(paid, 0.0)
+        total[~places] = np.inf
+        by_start = total.min(axis=1)
+        best: FloatArray = (by_start[self.of] + self.time).min(axis=1)
+        error = (2 * resources + 4) * EPS * (np.abs(best) + 2 * self.size)
+        return np.asarray(np.minimum(np.where(np.isfinite(best), down(best - up(error)), np.inf), rejected))
 
-    def _paid(self, prices: FloatArray) -> FloatArray:
-        """Return what a unit at least pays from each start, by duration: shape (longest + 1, M, R, T)."""
-        slots = prices.shape[2]
-        longest = int(self.duration.max(initial=0))
-        paid = np.zeros((longest + 1, *prices.shape))
-        for length in range(1, min(longest, slots) + 1):
-            starts = slots - length + 1
-            paid[length, :, :, :starts] = np.maximum(
-                0.0, down(paid[length - 1, :, :, :starts] + prices[:, :, length - 1 :])
-            )
-        return paid
+
+def _largest(costs: FloatArray) -> FloatArray:
+    """Return the largest finite cost of each row, in size."""
+    return np.asarray(np.where(np.isfinite(costs), np.abs(costs), 0.0).max(axis=1, initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
-class _Windows:
+class Windows:
     """Windows of large jobs.
 
     Parameters
     ----------
-    starts
-        Whether a large job may start on a cluster in a slot, shape (K, M, T).
+    first, last
+        First and last start of each large job on each cluster, 1 and 0 for none, shape (K, M).
     left_out
         Whether it may not run at all, shape (K,).
     """
 
-    starts: BoolArray
+    first: IntArray
+    last: IntArray
     left_out: BoolArray
 
-    def part(self, k: int, starts: BoolArray, left_out: bool) -> _Windows:
-        """Return windows with other starts of one job."""
-        windows = _Windows(self.starts.copy(), self.left_out.copy())
-        windows.starts[k] &= starts
-        windows.left_out[k] &= left_out
-        return windows
 
-
-def least_of_windows(
-    instance: MospInstance, certificate: dict[str, Any], cost: FloatArray, rejected: FloatArray
-) -> float | None:
+def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs: Costs) -> float | None:
     """Return the least bound of the leaves of a tree.
 
     Parameters
@@ -127,9 +156,8 @@ def least_of_windows(
         ``{"kind": "windows", "jobs": [row, ...], "nodes": [node, ...]}``: the large jobs, and the root first. A node is
         ``{"job": row, "cluster": row, "parts": [there, elsewhere]}``, ``{"job": row, "last": slot, "parts": [by then,
         later]}`` with numbers of later nodes, or ``{"prices": [cluster][resource][slot]}``.
-    cost, rejected
-        What runs cost at least without prices, shape (N, M, T), infinite where a job may not run, and a job that does
-        not run, shape (N,).
+    costs
+        Of its runs.
 
     Returns
     -------
@@ -145,110 +173,151 @@ def least_of_windows(
     nodes = certificate.get("nodes")
     if not isinstance(nodes, list) or not nodes or not all(isinstance(node, dict) for node in nodes):
         raise InputError(Fault("certificate.nodes", "must be a list of objects, not empty"))
-    runs = Runs(cost, rejected, instance.jobs.demand, instance.jobs.duration, instance.clusters.limit)
+    kinds = Kinds(instance, jobs, costs)
     bound = np.inf
     used = {0}
-    waiting = [(0, _Windows(np.isfinite(cost[jobs]), np.isfinite(rejected[jobs])))]
+    starts = kinds.is_there[: len(jobs)] & np.isfinite(kinds.time[jobs])[:, None]
+    waiting = [(0, Windows(*_ends(starts), np.isfinite(costs.rejected[jobs])))]
     while waiting:
         number, windows = waiting.pop()
         node = nodes[number]
         field = f"certificate.nodes[{number}]"
         if "prices" not in node:
             numbers = _parts(node, number, len(nodes), used, field)
-            waiting.extend(zip(numbers, _split(node, jobs, windows, field), strict=True))
+            waiting.extend(zip(numbers, _split(node, jobs, windows, instance.time.slots, field), strict=True))
             continue
-        places = open_places(runs, jobs, windows.starts, windows.left_out)
-        if places is None:
-            continue
-        left_out = rejected.copy()
-        left_out[jobs] = np.where(windows.left_out, rejected[jobs], np.inf)
-        prices = _prices(node, runs.limit.shape, field)
-        least = runs.least(prices, places, left_out)
-        if np.isposinf(least).any():
-            continue
-        with np.errstate(over="ignore"):
-            paid = up(math.fsum(up(prices * runs.limit).ravel()))
-            value = float(down(down(math.fsum(least)) - paid))
-        if not np.isfinite(value):
+        prices = _prices(node, kinds.limit.shape, field)
+        value = _bound_of_leaf(kinds, jobs, windows, prices)
+        if value is None:
             return None
         bound = min(bound, value)
     return bound
 
 
-def open_places(runs: Runs, jobs: npt.NDArray[np.int64], starts: BoolArray, left_out: BoolArray) -> BoolArray | None:
-    """Return the places of all jobs that fit beside certain loads, shape (N, M, T); None if a large job has none."""
-    while True:
-        is_there = np.asarray(starts.any(axis=2))
-        if not (is_there.any(axis=1) | left_out).all():
+def _bound_of_leaf(kinds: Kinds, jobs: IntArray, windows: Windows, prices: FloatArray) -> float | None:
+    """Return what prices prove of the schedules within windows: infinite where there is none, None for nothing."""
+    places = open_places(kinds, windows)
+    if places is None:
+        return np.inf
+    rejected = kinds.rejected.copy()
+    rejected[jobs] = np.where(windows.left_out, rejected[jobs], np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        least = kinds.least(prices, places, rejected)
+        if np.isposinf(least).any():
+            return np.inf
+        try:
+            paid = up(math.fsum(up(prices * kinds.limit).ravel()))
+            value = float(down(down(math.fsum(least)) - paid))
+        except (OverflowError, ValueError):
             return None
-        own = _certain(runs, jobs, starts, (is_there.sum(axis=1) == 1) & ~left_out)
-        load: FloatArray = np.zeros(runs.limit.shape)
-        for k, job in enumerate(jobs.tolist()):  # one after the other, each sum rounded down
-            load = np.where(own[k][:, None], down(load + runs.demand[job][:, None]), load)
-        fits = np.ones((len(runs.demand), *starts.shape[1:]), dtype=np.bool_)
-        for r in range(load.shape[1]):
-            fits &= down(load[None, :, r] + runs.demand[:, r, None, None]) <= runs.limit[None, :, r]
-        within = np.asarray((load <= runs.limit).all(axis=1))
-        fits[jobs] = np.where(own, within, fits[jobs])  # the load has this job in it already
-        places = runs.is_run & _whole_run(fits, runs.duration)
-        narrowed = _trimmed(starts, places[jobs])
-        if (narrowed == starts).all():
-            places[jobs] &= starts
+    return value if np.isfinite(value) else None
+
+
+def open_places(kinds: Kinds, windows: Windows) -> BoolArray | None:
+    """Return the places of all kinds that fit beside certain loads, shape (H, M, T); None if a large job has none."""
+    first = windows.first
+    last = windows.last
+    large = len(first)
+    slot = np.arange(kinds.limit.shape[2])
+    while True:
+        is_there = first <= last
+        clusters = is_there.sum(axis=1)
+        if ((clusters == 0) & ~windows.left_out).any():
+            return None
+        certain = _certain(kinds, first, last, np.flatnonzero((clusters == 1) & ~windows.left_out))
+        room = _room(kinds, certain)
+        places = kinds.is_there & _fits_from(kinds, room)
+        for k, j, begin, end in certain:
+            places[k, j] = kinds.is_there[k, j] & _fits_beside_itself(kinds, k, room[j], begin, end)
+        places[:large] &= (slot >= first[..., None]) & (slot <= last[..., None])
+        narrowed = _ends(places[:large])
+        if (narrowed[0] == first).all() and (narrowed[1] == last).all():
             return places
-        starts = narrowed
+        first, last = narrowed
 
 
-def _certain(runs: Runs, jobs: IntArray, starts: BoolArray, is_bound: BoolArray) -> BoolArray:
-    """Return the slots that jobs use from every start of their windows, where `is_bound`; shape (K, M, T)."""
-    slots = starts.shape[2]
-    slot = np.arange(slots)
-    first = np.where(starts, slot, slots).min(axis=2)
-    last = np.where(starts, slot, -1).max(axis=2)
-    end = first + runs.duration[jobs][:, None]
-    certain: BoolArray = (slot >= last[..., None]) & (slot < end[..., None]) & starts.any(axis=2, keepdims=True)
-    return np.asarray(certain & is_bound[:, None, None])
+def _ends(starts: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the first and the last true entry of each row, 1 and 0 for none."""
+    is_there = starts.any(axis=2)
+    first = np.where(is_there, starts.argmax(axis=2), 1)
+    last = np.where(is_there, starts.shape[2] - 1 - starts[:, :, ::-1].argmax(axis=2), 0)
+    return first.astype(np.int64), last.astype(np.int64)
 
 
-def _whole_run(fits: BoolArray, duration: IntArray) -> BoolArray:
-    """Return whether a run from each slot fits in all its slots, shape (N, M, T)."""
-    slots = fits.shape[2]
-    bad = np.zeros((*fits.shape[:2], slots + 1), dtype=np.int64)
-    np.cumsum(~fits, axis=2, out=bad[:, :, 1:])
-    end = np.minimum(np.arange(slots) + duration[:, None], slots)
-    inside = np.take_along_axis(bad, np.broadcast_to(end[:, None], fits.shape), axis=2) - bad[:, :, :-1]
-    return np.asarray(inside == 0)
+def _certain(kinds: Kinds, first: IntArray, last: IntArray, jobs: IntArray) -> list[tuple[int, int, int, int]]:
+    """Return job, cluster, and first and last slot + 1 that jobs on one cluster use from every start."""
+    found = []
+    for k in jobs.tolist():
+        j = int((first[k] <= last[k]).argmax())
+        begin = int(last[k, j])
+        end = int(first[k, j] + kinds.duration[k])
+        if begin < end:
+            found.append((k, j, begin, end))
+    return found
 
 
-def _trimmed(starts: BoolArray, places: BoolArray) -> BoolArray:
-    """Return windows without the starts before the first and after the last one that is a place."""
-    found = starts & places
-    from_first = np.maximum.accumulate(found, axis=2)
-    to_last = np.maximum.accumulate(found[:, :, ::-1], axis=2)[:, :, ::-1]
-    return np.asarray(starts & from_first & to_last)
+def _room(kinds: Kinds, certain: list[tuple[int, int, int, int]]) -> FloatArray:
+    """Return at least what certain loads leave, shape (M, R, T)."""
+    load = np.zeros(kinds.limit.shape)
+    for k, j, begin, end in certain:
+        load[j, :, begin:end] += kinds.demand[k][:, None]
+    load -= (len(certain) + 2) * EPS * load  # at most what is certain
+    return up(kinds.limit - load)
 
 
-def _split(node: dict[str, Any], jobs: IntArray, windows: _Windows, field: str) -> tuple[_Windows, _Windows]:
+def _fits_from(kinds: Kinds, room: FloatArray) -> BoolArray:
+    """Return whether a run of each kind has room in all its slots, shape (H, M, T)."""
+    least = np.full((int(kinds.duration.max(initial=0)) + 1, *room.shape), np.inf)
+    slots = room.shape[2]
+    for length in range(1, min(len(least) - 1, slots) + 1):
+        starts = slots - length + 1
+        np.minimum(least[length - 1, :, :, :starts], room[:, :, length - 1 :], out=least[length, :, :, :starts])
+    fits = np.ones((len(kinds.demand), room.shape[0], slots), dtype=np.bool_)
+    for r in range(room.shape[1]):
+        fits &= kinds.demand[:, r, None, None] <= least[kinds.duration, :, r]
+    return fits
+
+
+def _fits_beside_itself(kinds: Kinds, k: int, room: FloatArray, begin: int, end: int) -> BoolArray:
+    """Return whether a large job has room from each slot on a cluster, shape (T,), where its own load is certain."""
+    fits = (kinds.demand[k][:, None] <= room).all(axis=0)
+    fits[begin:end] = (room[:, begin:end] >= 0).all(axis=0)
+    bad = np.concatenate([[0], np.cumsum(~fits)])
+    return np.asarray(bad[kinds.end[k]] == bad[:-1])
+
+
+def _split(node: dict[str, Any], jobs: IntArray, windows: Windows, slots: int, field: str) -> tuple[Windows, Windows]:
     """Return the windows of the two parts of a node."""
-    clusters, slots = windows.starts.shape[1:]
+    clusters = windows.first.shape[1]
     job = node.get("job")
     if type(job) is not int or job not in jobs.tolist():
         raise InputError(Fault(f"{field}.job", "must be one of certificate.jobs", shown(job)))
     k = jobs.tolist().index(job)
-    is_here = np.zeros((clusters, slots), dtype=np.bool_)
+    parts = tuple(Windows(windows.first.copy(), windows.last.copy(), windows.left_out.copy()) for _ in range(2))
+    there, elsewhere = parts
     if "cluster" in node:
         cluster = node["cluster"]
         if type(cluster) is not int or not 0 <= cluster <= clusters:
             words = f"must be a whole number up to {clusters}, which stands for a job that does not run"
             raise InputError(Fault(f"{field}.cluster", words, shown(cluster)))
-        is_here[cluster : cluster + 1] = True
-        is_left_out = cluster == clusters
-    else:
-        last = node.get("last")
-        if type(last) is not int or not 0 <= last < slots:
-            raise InputError(Fault(f"{field}.last", f"must be a whole number below {slots}", shown(last)))
-        is_here[:, : last + 1] = True
-        is_left_out = False
-    return windows.part(k, is_here, is_left_out), windows.part(k, ~is_here, not is_left_out)
+        other = np.arange(clusters) != cluster
+        there.left_out[k] &= cluster == clusters
+        elsewhere.left_out[k] &= cluster != clusters
+        for part, gone in ((there, other), (elsewhere, ~other)):
+            part.first[k, gone] = 1
+            part.last[k, gone] = 0
+        return there, elsewhere
+    last = node.get("last")
+    if type(last) is not int or not 0 <= last < slots:
+        raise InputError(Fault(f"{field}.last", f"must be a whole number below {slots}", shown(last)))
+    there.last[k] = np.minimum(there.last[k], last)
+    there.left_out[k] = False
+    elsewhere.first[k] = np.maximum(elsewhere.first[k], last + 1)
+    for part in parts:
+        none = part.first[k] > part.last[k]
+        part.first[k, none] = 1
+        part.last[k, none] = 0
+    return there, elsewhere
 
 
 def _parts(node: dict[str, Any], number: int, count: int, used: set[int], field: str) -> list[int]:

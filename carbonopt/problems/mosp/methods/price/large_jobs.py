@@ -13,6 +13,9 @@ from carbonopt.problems.mosp.methods.price.solver import CHUNK, STEPS_A_MOVE, So
 from carbonopt.problems.mosp.methods.price.state import at_places
 from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
+CHECK_SHARE = 0.8
+"""Of the time for branches: what it takes to recheck them, about."""
+
 
 def has_large_jobs(solver: Solver) -> bool:
     """Return whether few large jobs make most of the costs, and places are few enough to branch on theirs."""
@@ -27,6 +30,7 @@ def branch_on_windows(solver: Solver) -> None:
         return
     tree = WindowTree(solver.instance, solver.value, solver.dual, solver.proof.prices, params, options)
     solver.proof.windows = tree
+    begun = options.seconds
     told = options.elapsed
     for splits, _ in enumerate(tree.grow(options), 1):
         tree.goal = solver.state.best_total if solver.complete else np.inf
@@ -38,6 +42,7 @@ def branch_on_windows(solver: Solver) -> None:
         if solver.closed:
             break
     solver.report(improved=False)
+    solver.options = solver.options.keeping_back(CHECK_SHARE * (options.seconds - begun))
 
 
 def dive(solver: Solver, tree: WindowTree, options: Options) -> None:

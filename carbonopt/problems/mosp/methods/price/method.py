@@ -106,6 +106,7 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
         if solver.proof.certified == np.inf:  # no branch has a schedule
             return Outcome(Status.INFEASIBLE, certificate=solver.proof.certificate(solver.sign), info=info)
         search_neighbourhoods(solver)
+        options = solver.options
     elif few or (beams and small):
         solver.search(options.part(params.search.small_time_share), params.search.small_moves_per_job)
     elif beams and solver.rejects:
