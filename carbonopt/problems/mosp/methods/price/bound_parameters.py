@@ -95,7 +95,7 @@ class WindowParameters(Parameters):
     time_share: float = number(0.45, above=0, most=1)
     most_places: int = number(1_000_000, least=0)
     most_jobs: int = number(60, least=1)
-    most_branches: int = number(6_000, least=1)
+    most_branches: int = number(10_000, least=1)
     steps: int = number(40, least=1)
     splits_a_dive: int = number(500, least=1)
     moves_a_dive: int = number(150, least=0)
