@@ -7,6 +7,9 @@ For any prices mu >= 0 on the capacity rows, weak duality bounds every schedule 
 Where at most S_j jobs start on a cluster in a slot, prices nu >= 0 on starts add nu_jt to cost_ijt, and take away
 sum nu S.
 
+At most one start of a clique is in a schedule. A price on it is added to what each of its starts costs, and taken
+away once; see `cliques`.
+
 Where the number y_S of rejected jobs of a set S is known to be in l_S..u_S, a charge lambda_S on each of them gives
 such a bound, too: they cost lambda_S more, less sum_S (lambda_S u_S where it is positive, else lambda_S l_S). A tree
 whose branches have y_S <= k and y_S >= k + 1 leaves no schedule out, so the least bound of its leaves holds for all.
@@ -20,6 +23,7 @@ side (`numpy.nextafter` after each), so the result is a bound in real arithmetic
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -33,6 +37,7 @@ from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
+from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, paid_for
 from carbonopt.problems.mosp.verify.objective import assumed
 from carbonopt.problems.mosp.verify.windows import Costs, least_of_windows
 
@@ -54,11 +59,12 @@ def proven_bound(
         ``{"kind": "lagrangian", "prices": [cluster][resource][slot], ...}`` in units of the objective
         per unit and slot, and where the instance limits starts, ``"start_prices": [cluster][slot]`` in units of the
         objective a start, and where it limits quantities, ``"limit_prices": {quantity: price}``, in units of the
-        objective for one of the quantity;
+        objective for one of the quantity, and ``"cliques": [{"cluster": row, "jobs": [row, ...], "first": [slot, ...],
+        "last": [slot, ...], "price": ...}, ...]``: starts of which at most one is in a schedule;
         or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node is either
         ``{"set": S, "most": k, "at_most": node, "more": node}`` or, with a charge for each set,
         ``{"prices": [cluster][resource][slot], "charges": [...]}``;
-        or ``{"kind": "windows", ...}``, see `least_of_windows`.
+        or ``{"kind": "windows", ...}``, see `least_of_windows`, with the same cliques.
     info
         ``normalizers`` of the caspian objective where the instance does not fix them.
 
@@ -89,9 +95,14 @@ def proven_bound(
         price = objective.rejection_price
     rejection_cost = np.full(len(instance.jobs), _INF if price is None else price)
     if kind == "lagrangian":
-        lower = _lower(instance, _prices(instance, certificate), rejection_cost, info)
+        cliques = cliques_of(instance, certificate)
+        lower = _lower(instance, _prices(instance, certificate), rejection_cost, info, cliques)
     elif kind == "windows":
-        lower = least_of_windows(instance, certificate, _free_costs(instance, rejection_cost, info))
+        cliques = cliques_of(instance, certificate)
+        costs = _free_costs(instance, rejection_cost, info, added_costs(instance, cliques))
+        lower = least_of_windows(instance, certificate, costs)
+        if lower is not None and np.isfinite(lower):
+            lower = float(down(lower - paid_for(cliques, np.zeros(()))))
     else:
         lower = _least_of_tree(instance, certificate, rejection_cost, info)
     if lower is None:
@@ -166,10 +177,12 @@ def _lower(
     prices: _Prices,
     rejection_cost: FloatArray,
     info: dict[str, Any],
+    cliques: Sequence[Clique] = (),
 ) -> float | None:
     """Return the bound where each job that does not run costs `rejection_cost`, shape (N,)."""
     unit_cost = down(prices.capacity + _unit_cost(instance, info))
-    least = _least_costs(instance, unit_cost, prices.starts, rejection_cost, info)
+    added = added_costs(instance, cliques)
+    least = _least_costs(instance, unit_cost, prices.starts, rejection_cost, info, added)
     most_starts = instance.clusters.max_starts_per_slot
     if not np.isfinite(least).all():
         return _INF if _must_run_nowhere(instance, rejection_cost) else None
@@ -178,6 +191,7 @@ def _lower(
             paid = up(math.fsum(up(prices.capacity * instance.clusters.limit).ravel()))
             if most_starts is not None:
                 paid = up(paid + up(math.fsum(up(prices.starts * most_starts[:, None]).ravel())))
+            paid = paid_for(cliques, paid)
         lower = float(down(down(math.fsum(least)) - paid))
     except OverflowError:
         return None
@@ -307,10 +321,12 @@ def _least_costs(
     start_prices: FloatArray,
     rejection_cost: FloatArray,
     info: dict[str, Any],
+    added: dict[int, FloatArray],
 ) -> FloatArray:
     """Return a lower bound on what each job costs wherever it runs, or does not run, shape (N,).
 
-    What depends on the place alone is computed once for all jobs of equal duration, demand and eligibility.
+    What depends on the place alone is computed once for all jobs of equal duration, demand and eligibility. `added`
+    is what cliques add to the costs of some jobs, by cluster and start.
     """
     jobs = instance.jobs
     best = rejection_cost.copy()
@@ -319,17 +335,24 @@ def _least_costs(
     order = np.argsort(kind_of.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(kind_of.ravel(), minlength=len(first)))
     for i, begin, end in zip(first, np.concatenate([[0], ends]), ends, strict=False):
-        cost = _by_place(instance, unit_cost, start_prices, int(i)).min(axis=0, initial=_INF)
+        place_cost = _by_place(instance, unit_cost, start_prices, int(i))
+        cost = place_cost.min(axis=0, initial=_INF)
         for part in range(begin, end, JOBS_AT_ONCE):
             alike = order[part : min(part + JOBS_AT_ONCE, end)]
-            total = _finite_down(cost + _time_costs(instance, alike, info))
+            by_start = np.repeat(cost[None], len(alike), axis=0)
+            for row, job in enumerate(alike.tolist()):
+                if job in added:
+                    by_start[row] = _finite_down(place_cost + added[job][:, : len(cost)]).min(axis=0, initial=_INF)
+            total = _finite_down(by_start + _time_costs(instance, alike, info))
             early = np.arange(len(cost)) < jobs.arrival[alike][:, None]
             best[alike] = np.minimum(best[alike], np.where(early, _INF, total).min(axis=1, initial=_INF))
     return best
 
 
-def _free_costs(instance: MospInstance, rejection_cost: FloatArray, info: dict[str, Any]) -> Costs:
-    """Return lower bounds on what runs cost without prices."""
+def _free_costs(
+    instance: MospInstance, rejection_cost: FloatArray, info: dict[str, Any], added: dict[int, FloatArray]
+) -> Costs:
+    """Return lower bounds on what runs cost without prices of capacity, with what cliques add."""
     clusters, _, slots = instance.clusters.capacity.shape
     unit_cost = _unit_cost(instance, info)
     free = np.zeros((clusters, slots))
@@ -337,6 +360,8 @@ def _free_costs(instance: MospInstance, rejection_cost: FloatArray, info: dict[s
     def place(i: int) -> FloatArray:
         cost = np.full((clusters, slots), _INF)
         found = _by_place(instance, unit_cost, free, i)
+        if i in added:
+            found = _finite_down(found + added[i][:, : found.shape[1]])
         cost[:, : found.shape[1]] = found
         return cost
 
@@ -347,7 +372,7 @@ def _free_costs(instance: MospInstance, rejection_cost: FloatArray, info: dict[s
         cost[: instance.jobs.arrival[i]] = _INF
         return cost
 
-    return Costs(place, time, rejection_cost)
+    return Costs(place, time, rejection_cost, sorted(added))
 
 
 def _by_place(instance: MospInstance, unit_cost: FloatArray, start_prices: FloatArray, i: int) -> FloatArray:

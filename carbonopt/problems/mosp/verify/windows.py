@@ -3,7 +3,7 @@
 A window holds the starts of a large job on a cluster. A node with a cluster has two parts: the job runs there, or it
 does not. One with a last slot, too: the job starts by then, or later or not at all. So each schedule is in a leaf.
 
-Where a job can run on one cluster alone, and must run, it uses some slots from every start of its window. What does not
+Where a job must run and has one cluster left, it uses some slots from every start of its window. What does not
 fit beside these certain loads is in no schedule of the leaf. That narrows windows, and makes more loads certain. The
 bound of a leaf is the Lagrangian one over the places that are left.
 """
@@ -41,15 +41,18 @@ class Costs(NamedTuple):
         would not end in time, shape (T,).
     rejected
         What a job costs that does not run, shape (N,).
+    special
+        Jobs whose places cost unlike those of others of equal duration, demand and eligibility.
     """
 
     place: Callable[[int], FloatArray]
     time: Callable[[int], FloatArray]
     rejected: FloatArray
+    special: list[int]
 
 
 class Kinds:
-    """The jobs in kinds: each large job is one, and others of equal duration, demand and eligibility are.
+    """The jobs in kinds: each large or special job is one, and others of equal duration, demand and eligibility are.
 
     Parameters
     ----------
@@ -72,7 +75,7 @@ class Kinds:
     time
         What completion costs each job by start, shape (N, T).
     size
-        The largest finite costs of each job, in size, added up, shape (N,).
+        The largest cost of a place of each job plus the largest of its completion, in size, shape (N,).
     """
 
     def __init__(self, instance: MospInstance, jobs: IntArray, costs: Costs) -> None:
@@ -86,26 +89,27 @@ class Kinds:
             [number, instance.jobs.duration, instance.jobs.demand, instance.eligible.astype(np.float64)]
         )
         alike[jobs, 1:] = 0.0
-        alike[number < 0, 0] = len(jobs)  # large jobs come first, in their order
+        alike[number < 0, 0] = count  # large jobs come first, in their order
+        special = [i for i in costs.special if number[i] < 0]
+        alike[special, 0] = count + 1.0 + np.arange(len(special))
         _, first, of = np.unique(alike, axis=0, return_index=True, return_inverse=True)
         self.of = of.ravel()
         self.demand: FloatArray = instance.jobs.demand[first]
-        self.duration: IntArray = instance.jobs.duration[first]
-        self.place: FloatArray = (
-            np.stack([costs.place(i) for i in first.tolist()]) if count else np.zeros((0, 1, slots))
-        )
-        self.is_there = np.isfinite(self.place)
+        self.duration: IntArray = np.minimum(instance.jobs.duration[first], slots + 1)  # longer ones run nowhere
+        clusters = len(self.limit)
+        self.place: FloatArray = np.array([costs.place(i) for i in first.tolist()]).reshape(-1, clusters, slots)
+        self.is_there: BoolArray = self.place < np.inf
         self.time: FloatArray = np.array([costs.time(i) for i in range(count)]).reshape(count, slots)
-        self.size = (_largest(self.place.reshape(len(first), -1)))[self.of] + _largest(self.time)
+        self.size = _largest(self.place.reshape(len(first), clusters * slots))[self.of] + _largest(self.time)
         self.start = np.arange(slots)
         self.end = np.minimum(self.start + self.duration[:, None], slots)
 
     def least(self, prices: FloatArray, places: BoolArray, rejected: FloatArray) -> FloatArray:
         """Return a lower bound on what each job costs in its places (H, M, T), or left out, shape (N,).
 
-        A difference of prefix sums of T prices is wrong by at most T + 1 times 2^-53 of the largest sum. It is taken
-        off beforehand. A sum of R products and two costs is then wrong by at most 2 R + 3 times 2^-53 of the sizes of
-        its terms. These are at most the sum itself and twice the costs, since prices are not negative.
+        A difference of prefix sums of T prices is wrong by at most T + 1 times 2^-53 of the largest sum. Four times
+        this error is taken off. A sum of R products and two costs is then wrong by at most 2 R + 3 times 2^-53 of the
+        sizes of its terms. These are at most the sum itself and twice the costs, since prices are not negative.
         """
         clusters, resources, slots = prices.shape
         prefix = np.zeros((clusters, resources, slots + 1))
@@ -155,7 +159,8 @@ def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs:
     certificate
         ``{"kind": "windows", "jobs": [row, ...], "nodes": [node, ...]}``: the large jobs, and the root first. A node is
         ``{"job": row, "cluster": row, "parts": [there, elsewhere]}``, ``{"job": row, "last": slot, "parts": [by then,
-        later]}`` with numbers of later nodes, or ``{"prices": [cluster][resource][slot]}``.
+        later]}`` with numbers of later nodes, or ``{"prices": [cluster][resource][slot]}``. The number of clusters
+        stands for a job that does not run. Limits on starts are left out: they only raise what schedules cost.
     costs
         Of its runs.
 
@@ -203,14 +208,20 @@ def _bound_of_leaf(kinds: Kinds, jobs: IntArray, windows: Windows, prices: Float
     rejected[jobs] = np.where(windows.left_out, rejected[jobs], np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
         least = kinds.least(prices, places, rejected)
-        if np.isposinf(least).any():
-            return np.inf
+        if not np.isfinite(least).all():
+            return np.inf if _is_empty(kinds, places, rejected) else None
         try:
             paid = up(math.fsum(up(prices * kinds.limit).ravel()))
             value = float(down(down(math.fsum(least)) - paid))
         except (OverflowError, ValueError):
             return None
     return value if np.isfinite(value) else None
+
+
+def _is_empty(kinds: Kinds, places: BoolArray, rejected: FloatArray) -> bool:
+    """Return whether a job that must run has no place: infinite costs alone may be an overflow."""
+    by_start = np.asarray(places.any(axis=1))
+    return bool((np.isposinf(rejected) & ~(by_start[kinds.of] & (kinds.time < np.inf)).any(axis=1)).any())
 
 
 def open_places(kinds: Kinds, windows: Windows) -> BoolArray | None:
@@ -262,7 +273,7 @@ def _room(kinds: Kinds, certain: list[tuple[int, int, int, int]]) -> FloatArray:
     for k, j, begin, end in certain:
         load[j, :, begin:end] += kinds.demand[k][:, None]
     load -= (len(certain) + 2) * EPS * load  # at most what is certain
-    return up(kinds.limit - load)
+    return up(kinds.limit - load) + (len(kinds.of) + 2) * EPS * kinds.limit  # a checker's sum may be short by so much
 
 
 def _fits_from(kinds: Kinds, room: FloatArray) -> BoolArray:

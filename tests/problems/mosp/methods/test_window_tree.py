@@ -12,7 +12,8 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.formulation.program import possible_placements
-from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
+from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, WindowParameters
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.window_tree import Split, WindowTree, halves, rounded
 from carbonopt.problems.mosp.methods.price.windows import allowed_of, restrict
@@ -91,6 +92,28 @@ def test_three_jobs_that_fill_two_slots_have_no_third_one():
     assert proven_bound(instance, tree.certificate(), {}) == (np.inf, ())
 
 
+def test_tiny_trees_with_cliques_never_prove_more_than_the_optimum(random_instance, brute_force):
+    better = 0
+    for seed in range(60):
+        instance = random_instance(seed, "carbon")
+        value = placement_value(instance)
+        dual = Dual(instance, value)
+        cliques = CliqueBound(instance, value, np.zeros(dual.shape), CliqueParameters())
+        for _ in cliques.rounds(OPTIONS):
+            pass
+        optimum, _ = brute_force(instance.to_dict(), None)
+        prices = cliques.proof.prices.ravel()
+        tree = WindowTree(instance, value, dual, prices, WindowParameters(most_jobs=2), OPTIONS, cliques.proof)
+        for _ in tree.grow(OPTIONS):
+            pass
+        proven, _ = proven_bound(instance, tree.certificate(), {})
+        if optimum is None:
+            continue
+        assert tree.bound <= proven <= optimum + 1e-9 * abs(optimum) + 1e-12
+        better += bool(cliques.proof.cliques) and proven > cliques.proof.bound + 1e-6
+    assert better >= 1
+
+
 @pytest.mark.parametrize("kind", ["carbon", "caspian"])
 def test_bounds_of_tiny_instances_are_proven_and_never_above_the_optimum(random_instance, brute_force, kind):
     better = 0
@@ -131,6 +154,31 @@ def test_a_tree_raises_the_bound_and_check_proves_as_much(seed, more):
     assert proven >= tree.bound
     assert proven == pytest.approx(tree.bound, rel=1e-8)
     assert proven > co.solve(instance, "lp").bound
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.parametrize("price", [None, 60.0])
+def test_a_tree_with_cliques_begins_at_their_bound_and_check_proves_as_much(seed, price):
+    raw = heavy(seed).to_dict()
+    raw["objective"]["rejection_price"] = price
+    instance = from_dict(raw)
+    value = placement_value(instance)
+    dual = Dual(instance, value)
+    cliques = CliqueBound(instance, value, np.zeros(dual.shape), CliqueParameters())
+    for _ in cliques.rounds(OPTIONS):
+        pass
+    assert cliques.proof.cliques
+    prices = cliques.proof.prices.ravel()
+    tree = WindowTree(instance, value, dual, prices, WindowParameters(most_branches=100), OPTIONS, cliques.proof)
+    assert tree.bound >= cliques.proof.bound * (1 - 1e-6)
+    for _ in tree.grow(OPTIONS):
+        pass
+    proven, _ = proven_bound(instance, json.loads(json.dumps(tree.certificate())), {})
+    assert proven >= tree.bound
+    assert proven == pytest.approx(tree.bound, rel=1e-8)
+    assert proven > cliques.proof.bound
+    best = co.solve(instance, "milp", time_limit=None, solver_options={"mip_max_nodes": 200})
+    assert proven <= best.objective * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

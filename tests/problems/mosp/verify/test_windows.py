@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import carbonopt as co
 from carbonopt.core.errors import InputError
+from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 
 
@@ -132,3 +134,33 @@ def test_prices_too_large_to_add_up_prove_nothing(instance, proof):
         node["prices"] = np.full(instance.clusters.capacity.shape, 1e30).tolist()
     proven, _ = proven_bound(instance, proof, {})
     assert proven is None or proven < 0
+
+
+def test_a_job_longer_than_the_horizon_costs_neither_memory_nor_time(instance):
+    raw = instance.to_dict()
+    raw["objective"]["rejection_price"] = 5.0
+    raw["jobs"]["duration"][2] = 2**53 - 1
+    changed = from_dict(raw)
+    proven, _ = proven_bound(changed, {"kind": "windows", "jobs": [2], "nodes": [leaf(changed, 0.01)]}, {})
+    plain, _ = proven_bound(changed, {"kind": "lagrangian"} | leaf(changed, 0.01), {})
+    assert proven == pytest.approx(plain, rel=1e-12)
+
+
+def test_without_jobs_nothing_is_proven_but_what_capacity_costs(instance):
+    raw = instance.to_dict()
+    for name, column in raw["jobs"].items():
+        if name == "demand":
+            raw["jobs"]["demand"] = {resource: [] for resource in column}
+        elif column is not None:
+            raw["jobs"][name] = []
+    empty = from_dict(raw)
+    proven, _ = proven_bound(empty, {"kind": "windows", "jobs": [], "nodes": [leaf(empty)]}, {})
+    assert -1e-9 <= proven <= 0
+
+
+def test_costs_that_overflow_are_no_proof_that_there_is_no_schedule(instance):
+    jobs = replace(instance.jobs, demand=instance.jobs.demand * 1e284)
+    clusters = replace(instance.clusters, capacity=instance.clusters.capacity * 1e284)
+    huge = replace(instance, jobs=jobs, clusters=clusters)
+    prices = np.full(instance.clusters.capacity.shape, 1e30).tolist()
+    assert proven_bound(huge, {"kind": "windows", "jobs": [1], "nodes": [{"prices": prices}]}, {}) == (None, ())

@@ -1,4 +1,4 @@
-"""The best bound of one instance: by prices, branches on rejections or on windows of large jobs, or a search tree."""
+"""The best bound of one instance: by prices, of cliques too, by branches, or by a search tree."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.rejections import Rejections
@@ -34,6 +35,8 @@ class Proof:
         Prices of capacity, flat, and the bound that they prove; infinite if some job that must run can run nowhere.
     rejections
         The bound by branches on the number of rejected jobs; None before `count_rejections`, or where that is skipped.
+    cliques
+        The bound with prices of cliques, too; None where it is not made.
     windows
         The bound by branches on windows of large jobs; None where there are none.
     tree
@@ -52,13 +55,20 @@ class Proof:
         self.mean_free_cost = dual.mean_least_cost(self.prices) or 1.0
         self.work = float((instance.jobs.demand.sum(axis=1) * instance.jobs.duration).mean()) or 1.0
         self.rejections: Rejections | None = None
+        self.cliques: CliqueBound | None = None
         self.windows: WindowTree | None = None
 
     @property
     def certified(self) -> float:
         """The best bound with a certificate."""
-        branched = -np.inf if self.rejections is None else self.rejections.bound
-        return max(self.price_bound, branched, -np.inf if self.windows is None else self.windows.bound)
+        found = [self.price_bound]
+        if self.rejections is not None:
+            found.append(self.rejections.bound)
+        if self.cliques is not None:
+            found.append(self.cliques.proof.bound)
+        if self.windows is not None:
+            found.append(self.windows.bound)
+        return max(found)
 
     @property
     def best(self) -> float:
@@ -104,6 +114,8 @@ class Proof:
         proof: dict[str, Any] = {"kind": "lagrangian", "prices": self.prices.reshape(self.dual.shape).tolist()}
         if self.windows is not None and self.windows.bound == self.certified:
             proof = self.windows.certificate()
+        elif self.cliques is not None and self.cliques.proof.bound == self.certified:
+            proof = self.cliques.proof.certificate()
         elif self.rejections is not None and self.rejections.bound > self.price_bound:
             proof = self.rejections.certificate()
         return proof | {"bound": sign * self.certified}

@@ -69,6 +69,34 @@ class RejectionBranchParameters(Parameters):
 
 
 @dataclass(frozen=True)
+class CliqueParameters(Parameters):
+    """Of the bound by cliques: starts of which at most one is in a schedule, where few jobs make most of the costs.
+
+    Parameters
+    ----------
+    time_share
+        Share of the remaining time that the bound may take.
+    most_places
+        Starts of all jobs on all clusters up to which there are cliques.
+    most_columns
+        Places that the linear program begins with, at most; more come where prices call for them.
+    rounds
+        Linear programs, at most.
+    least_violation
+        By which the starts of a clique must exceed 1 to be added.
+    most_new
+        Cliques that are added in a round, at most.
+    """
+
+    time_share: float = number(0.3, above=0, most=1)
+    most_places: int = number(100_000, least=0)
+    most_columns: int = number(40_000, least=1)
+    rounds: int = number(20, least=0)
+    least_violation: float = number(0.001, above=0)
+    most_new: int = number(3_000, least=1)
+
+
+@dataclass(frozen=True)
 class WindowParameters(Parameters):
     """Of the branches on where and when large jobs start, where few jobs make most of the costs.
 
@@ -80,8 +108,10 @@ class WindowParameters(Parameters):
         Starts of all jobs on all clusters up to which there is branching.
     most_jobs
         Jobs that count as large, at most: the tree goes down to their places.
+    trial
+        Branches without cliques and with them that decide which way is better.
     most_branches
-        Branches in all, at most. A certificate holds a price of each resource in each slot for every second one.
+        Branches in all, at most. A certificate holds all prices for every second one.
     steps
         Subgradient steps in each branch, at most.
     splits_a_dive
@@ -95,6 +125,7 @@ class WindowParameters(Parameters):
     time_share: float = number(0.45, above=0, most=1)
     most_places: int = number(1_000_000, least=0)
     most_jobs: int = number(60, least=1)
+    trial: int = number(2_000, least=1)
     most_branches: int = number(10_000, least=1)
     steps: int = number(40, least=1)
     splits_a_dive: int = number(500, least=1)

@@ -1,11 +1,13 @@
-"""Where few large jobs make most of the costs: branches on their windows, and neighbourhoods by HiGHS."""
+"""Where few large jobs make most of the costs: cliques, branches on windows, and neighbourhoods by HiGHS."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.formulation.program import place_count
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound, CliqueProof
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
 from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
@@ -13,13 +15,29 @@ from carbonopt.problems.mosp.methods.price.solver import CHUNK, STEPS_A_MOVE, So
 from carbonopt.problems.mosp.methods.price.state import at_places
 from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
-CHECK_SHARE = 0.8
-"""Of the time for branches: what it takes to recheck them, about."""
+LEAF_SECONDS = 1.5e-3
+"""What it takes to recheck a leaf, about, on a slow machine [s]."""
+CHECK_SHARE = 0.2
+"""Of the time that is left, what it may take to recheck all leaves: then there are no more."""
 
 
 def has_large_jobs(solver: Solver) -> bool:
     """Return whether few large jobs make most of the costs, and places are few enough to branch on theirs."""
     return solver.heavy and place_count(solver.instance) <= solver.params.windows.most_places
+
+
+def add_cliques(solver: Solver) -> None:
+    """Raise the bound by cliques, where places are not too many."""
+    params = solver.params.cliques
+    options = solver.options.part(params.time_share)
+    if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
+        return
+    prices = solver.proof.prices.reshape(solver.dual.shape)
+    solver.proof.cliques = cliques = CliqueBound(solver.instance, solver.value, prices, params)
+    for _ in cliques.rounds(options):
+        solver.report(improved=False)
+        if solver.closed:
+            return
 
 
 def branch_on_windows(solver: Solver) -> None:
@@ -28,21 +46,46 @@ def branch_on_windows(solver: Solver) -> None:
     options = solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0:
         return
-    tree = WindowTree(solver.instance, solver.value, solver.dual, solver.proof.prices, params, options)
-    solver.proof.windows = tree
-    begun = options.seconds
     told = options.elapsed
+    leaves = CHECK_SHARE * solver.options.seconds_left / LEAF_SECONDS
+    tree = _better_tree(solver, options)
+    solver.proof.windows = tree
     for splits, _ in enumerate(tree.grow(options), 1):
-        tree.goal = solver.state.best_total if solver.complete else np.inf
+        tree.goal = _goal(solver)
         if splits % params.splits_a_dive == 0:
             dive(solver, tree, options)
         if options.elapsed - told >= CHUNK:
             told = options.elapsed
             solver.report(improved=False)
-        if solver.closed:
+        if solver.closed or len(tree.branches) >= 2 * leaves:
             break
     solver.report(improved=False)
-    solver.options = solver.options.keeping_back(CHECK_SHARE * (options.seconds - begun))
+    solver.options = solver.options.keeping_back(LEAF_SECONDS * len(tree.branches) / 2)
+
+
+def _better_tree(solver: Solver, options: Options) -> WindowTree:
+    """Return a tree without cliques or with them, whichever has the better bound after some branches."""
+    proof = solver.proof
+    ways: list[tuple[FloatArray, CliqueProof | None]] = [(proof.prices, None)]
+    if proof.cliques is not None and proof.cliques.proof.cliques:
+        ways.append((proof.cliques.proof.prices.ravel(), proof.cliques.proof))
+    best: WindowTree | None = None
+    for prices, cliques in ways:
+        params = solver.params.windows
+        tree = WindowTree(solver.instance, solver.value, solver.dual, prices, params, options, cliques)
+        tree.goal = _goal(solver)
+        for _ in tree.grow(options):
+            if len(ways) == 1 or len(tree.branches) >= params.trial:
+                break
+        if best is None or tree.bound > best.bound:
+            best = tree
+    assert best is not None
+    return best
+
+
+def _goal(solver: Solver) -> float:
+    """Return what a better schedule costs less than."""
+    return solver.state.best_total if solver.complete else np.inf
 
 
 def dive(solver: Solver, tree: WindowTree, options: Options) -> None:
@@ -70,6 +113,8 @@ def search_neighbourhoods(solver: Solver) -> None:
     params = solver.params.neighbourhoods
     options = solver.options.part(params.time_share)
     if solver.closed or not solver.complete or options.remaining == 0:
+        return
+    if place_count(solver.instance) > params.most_places:
         return
     proof = solver.proof
     prices = proof.prices.reshape(solver.dual.shape)

@@ -5,8 +5,8 @@
    jobs, or where time is out, each inserted where it costs least at these prices.
 3. A higher bound where the relaxation rejects jobs: branches on how many.
 4. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
-   of moves is used. Where few large jobs make most of the costs, branches on where and when these start raise the
-   bound, their leaves make schedules, and HiGHS searches neighbourhoods of the best one.
+   of moves is used. Where few large jobs make most of the costs, cliques and branches on where and when these start
+   raise the bound, their leaves make schedules, and HiGHS searches neighbourhoods of the best one.
 5. Where few places are left, HiGHS's cuts raise the bound.
 6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
    this leaves goes to HiGHS, without what the prices rule out.
@@ -35,7 +35,12 @@ from carbonopt.problems.mosp.methods.price.beam.expansion import expand
 from carbonopt.problems.mosp.methods.price.beam.improve import is_small
 from carbonopt.problems.mosp.methods.price.beam.part import whole_units
 from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.large_jobs import branch_on_windows, has_large_jobs, search_neighbourhoods
+from carbonopt.problems.mosp.methods.price.large_jobs import (
+    add_cliques,
+    branch_on_windows,
+    has_large_jobs,
+    search_neighbourhoods,
+)
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.search import anneal
 from carbonopt.problems.mosp.methods.price.solver import STEPS_A_MOVE, Solver
@@ -102,6 +107,7 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
         solver.count_rejections()
     if has_large_jobs(solver) and not few:
         solver.search(options.part(params.search.heavy.time_share))
+        add_cliques(solver)
         branch_on_windows(solver)
         if solver.proof.certified == np.inf:  # no branch has a schedule
             return Outcome(Status.INFEASIBLE, certificate=solver.proof.certificate(solver.sign), info=info)

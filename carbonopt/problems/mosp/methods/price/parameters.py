@@ -8,6 +8,7 @@ from carbonopt.core.parameters import Parameters
 from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
 from carbonopt.problems.mosp.methods.price.bound_parameters import (
     BoundParameters,
+    CliqueParameters,
     CutParameters,
     NeighbourhoodParameters,
     RejectionBranchParameters,
@@ -34,6 +35,8 @@ class PriceParameters(Parameters):
         The annealing.
     cuts
         HiGHS's cuts, and its tree for small instances.
+    cliques
+        Starts of which at most one is in a schedule, where few jobs count.
     windows
         Branches on where and when large jobs start, where few jobs count.
     neighbourhoods
@@ -48,6 +51,7 @@ class PriceParameters(Parameters):
     start: StartParameters = field(default_factory=StartParameters)
     search: SearchParameters = field(default_factory=SearchParameters)
     cuts: CutParameters = field(default_factory=CutParameters)
+    cliques: CliqueParameters = field(default_factory=CliqueParameters)
     windows: WindowParameters = field(default_factory=WindowParameters)
     neighbourhoods: NeighbourhoodParameters = field(default_factory=NeighbourhoodParameters)
     beam: BeamParameters = field(default_factory=BeamParameters)

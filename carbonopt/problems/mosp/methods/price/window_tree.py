@@ -2,8 +2,8 @@
 
 The relaxation splits a large job over many starts, and lets small ones run beside its parts. A branch holds the starts
 of large jobs in windows; see `windows` for what that rules out. A window is split where the relaxation puts the job:
-on the cluster that has most of it or elsewhere, or at the median of its starts. The largest job comes first, until its
-place is certain: only then is it known what fits beside it, so that half-known places of many jobs gain less.
+on the cluster that has most of it or elsewhere, or where half of its starts are before. The largest job comes first,
+until its place is certain: only then is it known what fits beside it, so that half-known places of many jobs gain less.
 The branch of least bound is split next, and the least bound of all that are open holds for every schedule.
 """
 
@@ -22,6 +22,7 @@ from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstanc
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
 from carbonopt.problems.mosp.formulation.program import possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
+from carbonopt.problems.mosp.methods.price.cliques import CliqueProof
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.window_ascent import ascend
 from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict
@@ -36,7 +37,7 @@ STEP_SIZE = 0.03
 """Of the first step, over that of Polyak: prices of a branch are near those of the one it came from."""
 
 FIRST_GOAL = 0.02
-"""How far above the bound a schedule is assumed to be where none is known, as a share of it."""
+"""How far above the bound steps aim where no schedule is known, as a share of it; no bound depends on it."""
 SEEN = 0.4
 """Share of the places that an evaluation looks at, about: clusters that cost too much in any slot are passed over."""
 
@@ -100,6 +101,8 @@ class WindowTree:
         Of capacity, flat: where it begins.
     params, options
         Of windows, and of the run.
+    cliques
+        Cliques, and prices of these that hold in all branches.
 
     Attributes
     ----------
@@ -119,14 +122,22 @@ class WindowTree:
         prices: FloatArray,
         params: WindowParameters,
         options: Options,
+        cliques: CliqueProof | None = None,
     ) -> None:
         self.params = params
         self.field = field_of(instance, value, dual, params.most_jobs)
+        self.cliques = cliques
+        self.paid = 0.0 if cliques is None else float(cliques.clique_prices.sum())
+        if cliques is not None:
+            for clique, price in zip(cliques.cliques, cliques.clique_prices.tolist(), strict=True):
+                for job, first, last in zip(clique.jobs, clique.first, clique.last, strict=True):
+                    self.field.cost[job, clique.cluster, first : last + 1] += price
         self.allowed = allowed_of(self.field)
         self.rounding = float(value.rounding().sum())
         self.demand = instance.jobs.demand.sum(axis=0)
         finite = np.where(np.isfinite(self.field.cost), np.abs(self.field.cost), 0.0)
         self.size = float(finite.max(axis=(1, 2), initial=0.0).sum())
+        self.rejected = float(self.field.rejected[np.isfinite(self.field.rejected)].sum())
         self.place = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.goal = np.inf
         self.steps_of_bound = SEEN * float(np.isfinite(self.field.cost).sum())
@@ -156,7 +167,7 @@ class WindowTree:
         k = int(np.argmax(is_open)) if is_open.any() else -1
         shares = np.zeros((clusters + 1, slots))
         value = self._value(prices)
-        goal = self.goal if np.isfinite(self.goal) else value + FIRST_GOAL * abs(value)
+        goal = self.goal + self.paid if np.isfinite(self.goal) else value + FIRST_GOAL * (abs(value) or self.size)
         better = prices.copy()
         ascend(better, self.params.steps, goal, STEP_SIZE, k, self.place, shares, field, self.allowed)
         better = rounded(better)
@@ -166,7 +177,7 @@ class WindowTree:
             value = better_value
         paid = float((prices * field.limit).sum())
         rounding = self.rounding + float((self.demand * prefix_rounding(prefix_sums(prices))).sum())
-        bound = value - rounding - FLOAT_ERROR * (self.size + 2 * paid)
+        bound = value - self.paid - rounding - FLOAT_ERROR * (self.size + self.rejected + 2 * paid + 2 * self.paid)
         return Branch(windows, prices, bound, _split(k, windows[k], shares, field) if k >= 0 else None)
 
     def _value(self, prices: FloatArray) -> float:
@@ -235,7 +246,8 @@ class WindowTree:
             else:
                 node["last"] = branch.split.slot
             nodes.append(node | {"parts": list(branch.parts)})
-        return {"kind": "windows", "jobs": self.field.job.tolist(), "nodes": nodes}
+        proof = {"kind": "windows", "jobs": self.field.job.tolist(), "nodes": nodes}
+        return proof if self.cliques is None else proof | {"cliques": self.cliques.certificate()["cliques"]}
 
 
 def rounded(prices: FloatArray) -> FloatArray:

@@ -189,7 +189,7 @@ def narrow(windows: IntArray, field: Field, allowed: Allowed) -> bool:
 def restrict(windows: IntArray, field: Field, allowed: Allowed) -> bool:
     """Narrow windows until nothing changes, and list the places that are left; return whether each job has one.
 
-    It is the same for certain runs that exceed the capacity together: then neither fits.
+    Two certain runs that exceed the capacity together rule each other out.
     """
     while True:
         if not take_certain(windows, field, allowed):

@@ -1,0 +1,130 @@
+"""Cliques that a point of the linear program violates: starts of which at most one is in a schedule.
+
+Of jobs that use a slot: a job, and all those of more than half the capacity beside which it has no room. Of two jobs
+that never fit together: the starts of one from slot a to a + u, and those of the other from which a run meets all of
+these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carbonopt.algorithms.kernel import kernel
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.problems.mosp.data.instance import MospInstance
+
+MARGIN = 1e-9
+"""Relative, by which the demands of two jobs must exceed a capacity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clique:
+    """Starts of jobs on a cluster, for each job from a first to a last slot."""
+
+    cluster: int
+    jobs: IntArray
+    first: IntArray
+    last: IntArray
+
+
+def violated(instance: MospInstance, starts: FloatArray, least: float, most: int) -> list[Clique]:
+    """Return cliques whose starts add up to at least 1 + `least`, the `most` largest sums.
+
+    `starts` has the share of each job that starts on a cluster in a slot, shape (N, M, T).
+    """
+    found = _in_slots(instance, starts, least) + _of_pairs(instance, starts, least)
+    found.sort(key=lambda entry: -entry[0])
+    return [clique for _, clique in found[:most]]
+
+
+def _in_slots(instance: MospInstance, starts: FloatArray, least: float) -> list[tuple[float, Clique]]:
+    """Return violated cliques of jobs that use one slot, with their violation."""
+    running = np.cumsum(starts - _ends(instance, starts), axis=2)
+    demand = instance.jobs.demand
+    found = []
+    for r in range(demand.shape[1]):
+        order = np.argsort(-demand[:, r], kind="stable")
+        ranked = -demand[order, r]
+        for j in range(starts.shape[1]):
+            above = np.concatenate([np.zeros((1, starts.shape[2])), np.cumsum(running[order, j], axis=0)])
+            for t in np.flatnonzero(above[-1] > 1 + least).tolist():
+                limit = instance.clusters.limit[j, r, t] * (1 + MARGIN)
+                large = np.searchsorted(ranked, -np.maximum(limit - demand[:, r], limit / 2), side="left")
+                small = demand[:, r] <= limit / 2
+                excess = above[large, t] + small * running[:, j, t] - 1
+                chosen = np.flatnonzero((excess > least) & small & (running[:, j, t] > least))
+                if not len(chosen) and excess.max() > least:
+                    chosen = np.array([excess.argmax()])
+                for k in chosen.tolist():
+                    jobs = np.concatenate([order[: large[k]], [k]] if small[k] else [order[: large[k]]])
+                    found.append((float(excess[k]), _running(instance, j, t, jobs)))
+    return found
+
+
+def _ends(instance: MospInstance, starts: FloatArray) -> FloatArray:
+    """Return the share of each job whose run is over by a slot, for the first time."""
+    ends = np.zeros_like(starts)
+    for length in np.unique(instance.jobs.duration).tolist():
+        alike = instance.jobs.duration == length
+        ends[alike, :, length:] = starts[alike, :, : starts.shape[2] - length]
+    return ends
+
+
+def _running(instance: MospInstance, j: int, t: int, jobs: IntArray) -> Clique:
+    """Return the starts from which jobs use slot t."""
+    duration = instance.jobs.duration[jobs]
+    first = np.maximum(instance.jobs.arrival[jobs], t - duration + 1)
+    last = np.minimum(t, instance.time.slots - duration)
+    there = (first <= last) & instance.eligible[jobs, j]
+    return Clique(j, jobs[there], first[there], last[there])
+
+
+def _of_pairs(instance: MospInstance, starts: FloatArray, least: float) -> list[tuple[float, Clique]]:
+    """Return violated cliques of two jobs that never fit together on a cluster, with their violation."""
+    before = np.concatenate([np.zeros((*starts.shape[:2], 1)), np.cumsum(starts, axis=2)], axis=2)
+    duration = instance.jobs.duration
+    found = []
+    for j in range(starts.shape[1]):
+        part = np.flatnonzero((starts[:, j].max(axis=1) > least) & (before[:, j, -1] > least))
+        room = instance.clusters.limit[j].max(axis=1) * (1 + MARGIN)
+        together = (instance.jobs.demand[part][:, None] + instance.jobs.demand[part] > room).any(axis=2)
+        best = np.zeros((len(part), len(part)))
+        at = np.zeros((len(part), len(part), 2), dtype=np.int64)
+        find_windows(np.ascontiguousarray(before[part, j]), duration[part], np.triu(together, 1), best, at)
+        for b, k in np.argwhere(best > 1 + least).tolist():
+            one, other = part[[b, k]].tolist()
+            begin, more = at[b, k].tolist()
+            first = np.array([begin, begin + more - duration[other] + 1])
+            last = np.array([begin + more, begin + duration[one] - 1])
+            pair = part[[b, k]]
+            first = np.maximum(first, instance.jobs.arrival[pair])
+            last = np.minimum(last, instance.time.slots - duration[pair])
+            if (first <= last).all():
+                found.append((float(best[b, k]) - 1, Clique(j, pair, first, last)))
+    return found
+
+
+@kernel
+def find_windows(before: FloatArray, duration: IntArray, together: BoolArray, best: FloatArray, at: IntArray) -> None:
+    """Fill the largest sum of the starts of two jobs that exclude each other, and where the first one's begin and end.
+
+    `before` has the sums of starts before each slot, shape (jobs, T + 1).
+    """
+    slots = before.shape[1] - 1
+    for b in range(len(before)):
+        for k in range(b + 1, len(before)):
+            if not together[b, k]:
+                continue
+            for a in range(slots):
+                if before[b, a + 1] == before[b, a]:
+                    continue
+                for u in range(min(duration[b] + duration[k] - 1, slots - a)):
+                    low = max(a + u - duration[k] + 1, 0)
+                    high = max(min(a + duration[b], slots), low)
+                    total = before[b, a + u + 1] - before[b, a] + before[k, high] - before[k, low]
+                    if total > best[b, k]:
+                        best[b, k] = total
+                        at[b, k, 0] = a
+                        at[b, k, 1] = u

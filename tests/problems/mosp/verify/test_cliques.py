@@ -1,0 +1,159 @@
+"""A certificate with cliques is rechecked from the instance alone, and what is no clique is refused."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.core.errors import InputError
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
+from carbonopt.problems.mosp.methods.price.clique_cuts import violated
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.verify.certificate import proven_bound
+
+
+def raised(instance, columns=40_000):
+    """Return the program of an instance after all rounds, from prices 0."""
+    value = placement_value(instance)
+    params = CliqueParameters(most_columns=columns)
+    bound = CliqueBound(instance, value, np.zeros(instance.clusters.capacity.shape), params)
+    for _ in bound.rounds(Options()):
+        pass
+    return bound
+
+
+def heavy(seed, **more):
+    """Return an instance in which few jobs nearly fill a cluster."""
+    given = {"jobs": 40, "clusters": 2, "slots": 24, "max_demand": 64, "load": 0.5} | more
+    return co.generate("mosp", preset="supercomputer", seed=seed, **given)
+
+
+@pytest.fixture(scope="module")
+def proven():
+    """Return an instance and a certificate with cliques of both kinds."""
+    instance = heavy(3)
+    return instance, raised(instance).proof.certificate()
+
+
+def test_cliques_of_tiny_instances_prove_bounds_below_the_optimum(random_instance, brute_force):
+    better = 0
+    for seed in range(40):
+        instance = random_instance(seed, "carbon")
+        optimum, _ = brute_force(instance.to_dict(), None)
+        if optimum is None:
+            continue
+        found = raised(instance)
+        proof = found.proof
+        proven, assumes = proven_bound(instance, proof.certificate(), {})
+        assert assumes == ()
+        assert proven >= proof.bound
+        assert proven == pytest.approx(proof.bound, rel=1e-9, abs=1e-9)
+        assert proven <= optimum + 1e-9
+        better += proven > co.solve(instance, "lp").bound + 1e-6
+    assert better >= 3
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("more", [{}, {"memory": True, "day_capacity": 0.7, "restricted_share": 0.2}])
+def test_of_the_starts_of_a_clique_no_two_fit_together(seed, more):
+    instance = heavy(seed, **more)
+    duration, demand = instance.jobs.duration, instance.jobs.demand
+    cliques = raised(instance).cliques
+    assert cliques
+    for clique in cliques:
+        runs = [
+            (i, s)
+            for i, first, last in zip(clique.jobs, clique.first, clique.last, strict=True)
+            for s in range(first, last + 1)
+        ]
+        for i, s in runs:
+            for k, t in runs:
+                shared = range(max(s, t), min(s + duration[i], t + duration[k]))
+                load = demand[i] + demand[k]
+                limit = instance.clusters.limit[clique.cluster]
+                assert i == k or any((load > limit[:, slot]).any() for slot in shared)
+
+
+def test_a_program_that_begins_with_few_places_ends_at_the_same_bound():
+    instance = heavy(3)
+    assert raised(instance, columns=200).proof.bound == pytest.approx(raised(instance).proof.bound, rel=1e-6)
+
+
+def test_starts_of_a_whole_schedule_violate_nothing():
+    instance = heavy(2)
+    starts = np.zeros((len(instance.jobs), len(instance.clusters), instance.time.slots))
+    schedule = co.solve(instance, "greedy-clean").schedule
+    jobs = {name: i for i, name in enumerate(instance.jobs.name)}
+    clusters = {name: j for j, name in enumerate(instance.clusters.name)}
+    for job, cluster, start in zip(schedule["job"], schedule["cluster"], schedule["start"], strict=True):
+        starts[jobs[job], clusters[cluster], start] = 1
+    assert violated(instance, starts, 0.001, 100) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        (lambda c: c.update(cliques=3), "certificate.cliques", "must be a list"),
+        (lambda c: c["cliques"].append("x"), "certificate.cliques[{last}]", "must be an object with"),
+        (lambda c: c["cliques"][0].pop("price"), "certificate.cliques[0]", "must be an object with"),
+        (lambda c: c["cliques"][0].update(price=-1.0), "certificate.cliques[0].price", "must be a number from 0"),
+        (lambda c: c["cliques"][0].update(price=True), "certificate.cliques[0].price", "must be a number from 0"),
+        (lambda c: c["cliques"][0].update(cluster=2), "certificate.cliques[0].cluster", "whole number below 2"),
+        (lambda c: c["cliques"][0]["jobs"].__setitem__(0, 40), "certificate.cliques[0].jobs", "below 40"),
+        (lambda c: c["cliques"][0]["first"].__setitem__(0, -1), "certificate.cliques[0].first", "below 24"),
+        (lambda c: c["cliques"][0]["last"].__setitem__(0, 1.5), "certificate.cliques[0].last", "below 24"),
+        (lambda c: c["cliques"][0]["last"].pop(), "certificate.cliques[0]", "each job once"),
+        (lambda c: c["cliques"][0].update(jobs=[1, 1], first=[0, 0], last=[0, 0]), "[0]", "each job once"),
+        (lambda c: c["cliques"][0].update(first=[0] * 9, last=[23] * 9, jobs=list(range(9))), "[0]", "fit together"),
+        (lambda c: c["cliques"][0].update(first=[0, 0], last=[23, 23], jobs=[0, 1]), "[0]", "fit together"),
+    ],
+)
+def test_what_is_no_clique_is_refused_with_its_row(proven, change, field, words):
+    instance, certificate = proven
+    broken = copy.deepcopy(certificate)
+    change(broken)
+    with pytest.raises(InputError) as error:
+        proven_bound(instance, broken, {})
+    assert field.format(last=len(certificate["cliques"])) in str(error.value)
+    assert words in str(error.value)
+
+
+def test_a_wider_window_is_refused_or_proves_less(proven):
+    instance, certificate = proven
+    slots = instance.time.slots
+    bound, _ = proven_bound(instance, certificate, {})
+    refused = 0
+    for row, clique in enumerate(certificate["cliques"]):
+        wider = copy.deepcopy(certificate)
+        wider["cliques"][row] |= {"first": [0] * len(clique["jobs"]), "last": [slots - 1] * len(clique["jobs"])}
+        try:
+            assert proven_bound(instance, wider, {})[0] >= bound  # more starts pay: only if they exclude each other
+        except InputError:
+            refused += 1
+    assert refused > 0
+
+
+def test_price_reports_the_bound_by_cliques_with_a_certificate():
+    instance = heavy(3)
+    params = {"search": {"heavy": {"share": 1.0}}, "cuts": {"most_jobs_of_tree": 0}, "windows": {"most_branches": 1}}
+    solution = co.solve(instance, "price", work_limit=1, params=params)
+    assert solution.certificate["cliques"]
+    assert solution.certificate["bound"] > solution.info["lagrangian_bound"]
+    report = co.check(instance, solution)
+    assert report.feasible
+    assert report.proven_bound == pytest.approx(solution.certificate["bound"], rel=1e-9)
+
+
+def test_branches_close_nearly_all_that_is_left():
+    instance = heavy(3)
+    search = {"moves_per_job": 20, "heavy": {"share": 1.0}}
+    params = {"search": search, "cuts": {"most_jobs_of_tree": 0}, "beam": {"most_jobs": 0}}
+    params |= {"windows": {"most_branches": 4_000, "trial": 500}}
+    solution = co.solve(instance, "price", time_limit=None, params=params)
+    assert solution.gap < 5e-3
+    assert solution.bound <= co.solve(instance, "milp", time_limit=None).objective <= solution.objective * (1 + 1e-9)
