@@ -9,6 +9,7 @@ in the same way. Outside kernels run compiled.
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,11 +18,20 @@ from importlib import import_module
 from math import inf
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
+from carbonopt.core.memory import require_free_addresses
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 PLAIN_STEPS = 2_000_000
 """Below this number of loop steps, at worst, plain Python ends about when numba would be ready."""
+
+NUMBA_BYTES = 200 * 2**20
+MACHINE_BYTES = 64 * 2**20
+"""Addresses that numba takes to load (172 MiB measured), and to compile one function.
+
+Where they run out inside, the compiler ends in whatever way it happens to.
+"""
 
 _LOG = logging.getLogger("carbonopt")
 
@@ -70,20 +80,27 @@ class Kernel(Generic[P, R]):
     @cached_property
     def machine(self) -> Callable[P, R]:
         """The function as numba's dispatcher: imports numba; compiles at the first call, or loads what it has kept."""
-        machine: Callable[P, R] = import_module("carbonopt.algorithms.machine").dispatcher(self)
+        machine: Callable[P, R] = _machines().dispatcher(self)
         return machine
 
     @cached_property
     def part(self) -> Callable[P, R]:
         """The function as a part of other kernels, without what Python needs to call it."""
-        part: Callable[P, R] = import_module("carbonopt.algorithms.machine").part(self)
+        part: Callable[P, R] = _machines().part(self)
         return part
 
     @property
     def is_ready(self) -> bool:
         """Whether machine code is in memory or on disk, so that the next call need not compile it."""
-        ready: bool = import_module("carbonopt.algorithms.machine").is_ready(self.machine)
+        ready: bool = _machines().is_ready(self.machine)
         return ready
+
+
+def _machines() -> Any:
+    """Return the module that compiles, which imports numba, with the addresses to do it."""
+    name = "carbonopt.algorithms.machine"
+    require_free_addresses("compiled loops", MACHINE_BYTES if name in sys.modules else NUMBA_BYTES)
+    return import_module(name)
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from math import inf
 
 from carbonopt.core.errors import Fault, TooLargeError
 from carbonopt.core.interrupt import is_command
@@ -39,15 +40,19 @@ def free_bytes(beside: float = 0.0) -> float:
     """
     import psutil
 
-    free = float(psutil.virtual_memory().available)
+    return min(float(psutil.virtual_memory().available), max(0.0, _free_addresses() - beside))
+
+
+def _free_addresses() -> float:
+    """Return what this process may still allocate within its own limit (``ulimit -v``)."""
+    import psutil
+
     try:
         import resource
     except ImportError:  # Windows has no such limits
-        return free
+        return inf
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        return free
-    return min(free, max(0.0, limit - psutil.Process().memory_info().vms - beside))
+    return inf if limit == resource.RLIM_INFINITY else float(limit - psutil.Process().memory_info().vms)
 
 
 def require_bytes(what: str, needed: float) -> None:
@@ -61,6 +66,20 @@ def require_bytes(what: str, needed: float) -> None:
     free = free_bytes()
     if needed > free:
         raise TooLargeError(Fault("", f"{what}: about {_gib(needed)} GiB; {free / 2**30:.1f} GiB are free"))
+
+
+def require_free_addresses(what: str, needed: float) -> None:
+    """Refuse `what` if it takes more addresses than ``ulimit -v`` leaves, for code that is loaded and hardly used.
+
+    Raises
+    ------
+    TooLargeError
+        With the estimate and with what is free.
+    """
+    free = _free_addresses()
+    if needed > free:
+        words = f"about {needed / 2**20:.0f} MiB of addresses; ulimit -v leaves {max(free, 0.0) / 2**20:.0f}"
+        raise TooLargeError(Fault("", f"{what}: {words}"))
 
 
 def _gib(count: float) -> str:
