@@ -27,6 +27,7 @@ from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix
 from carbonopt.problems.mosp.formulation.program import Placements, possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
+from carbonopt.problems.mosp.methods.price.place_program import program_over
 
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
@@ -167,28 +168,12 @@ class CliqueBound:
 
     def program(self, columns: BoolArray) -> Program:
         """Return the linear program over some places."""
-        instance = self.instance
-        chosen = np.flatnonzero(columns)
-        job, cluster, start = (part[chosen] for part in (self.places.job, self.places.cluster, self.places.start))
-        program = Program("cliques")
-        x = program.add_variables("x", len(chosen), upper=1.0, cost=self.cost[chosen])
-        every = program.add_rows("jobs", len(instance.jobs), lower=1.0, upper=1.0)
-        program.add_entries(every.start + job, x.index, 1.0)
-        if np.isfinite(self.rejection_cost):
-            rejected = program.add_variables("rejected", len(instance.jobs), upper=1.0, cost=self.rejection_cost)
-            program.add_entries(every.index, rejected.index, 1.0)
-        limit = instance.clusters.limit
-        rows = program.add_rows("capacity", limit.shape, upper=limit)
-        length = instance.jobs.duration[job]
-        column = np.repeat(x.index, length)
-        slot = np.arange(len(column)) - np.repeat(np.cumsum(length) - length - start, length)
-        for r in range(limit.shape[1]):
-            at = (np.repeat(cluster, length) * limit.shape[1] + r) * limit.shape[2] + slot
-            program.add_entries(rows.start + at, column, np.repeat(instance.jobs.demand[job, r], length))
+        program = program_over(self.instance, self.places, self.cost, columns)
+        x = program.variables["x"]
         if self.cliques:
             cuts = program.add_rows("cliques", len(self.cliques), upper=1.0)
             of = np.full(len(columns), -1, dtype=np.int64)
-            of[chosen] = x.index
+            of[columns] = x.index
             members = of[np.concatenate(self.members)]
             row = np.repeat(cuts.index, [len(members) for members in self.members])
             program.add_entries(row[members >= 0], members[members >= 0], 1.0)

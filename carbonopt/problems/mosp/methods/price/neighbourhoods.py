@@ -17,12 +17,12 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
-from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.formulation.program import possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import NeighbourhoodParameters
 from carbonopt.problems.mosp.methods.price.exact import Closed
+from carbonopt.problems.mosp.methods.price.place_program import program_over
 
 EXCESS_SHARES = (0.2, 0.4, 0.8)
 """Of the gap, one drawn for each neighbourhood: the most excess of a place in it."""
@@ -129,7 +129,7 @@ class Neighbourhoods:
         columns = columns.copy()
         rows = self._rows(known.place)
         columns[rows] = True
-        program = self._program(columns)
+        program = program_over(self.instance, self.places, self.cost, columns, whole=True)
         chosen = np.flatnonzero(columns)
         start = np.zeros(program.columns)
         start[np.searchsorted(chosen, rows)] = 1.0
@@ -150,28 +150,6 @@ class Neighbourhoods:
             runs = chosen[result.values[: len(chosen)] > 0.5]
             place[self.places.job[runs]] = self.places.cluster[runs] * self.row.shape[2] + self.places.start[runs]
         return Closed(result.status, result.info, place, result.bound)
-
-    def _program(self, columns: BoolArray) -> Program:
-        """Return the program over some places."""
-        instance = self.instance
-        chosen = np.flatnonzero(columns)
-        job, cluster, start = (part[chosen] for part in (self.places.job, self.places.cluster, self.places.start))
-        program = Program("neighbourhood")
-        x = program.add_variables("x", len(chosen), upper=1.0, cost=self.cost[chosen], integer=True)
-        every = program.add_rows("jobs", len(instance.jobs), lower=1.0, upper=1.0)
-        program.add_entries(every.start + job, x.index, 1.0)
-        if np.isfinite(self.rejection_cost):
-            rejected = program.add_variables("rejected", len(instance.jobs), upper=1.0, cost=self.rejection_cost)
-            program.add_entries(every.index, rejected.index, 1.0)
-        limit = instance.clusters.limit
-        rows = program.add_rows("capacity", limit.shape, upper=limit)
-        length = instance.jobs.duration[job]
-        column = np.repeat(x.index, length)
-        slot = np.arange(len(column)) - np.repeat(np.cumsum(length) - length - start, length)
-        for r in range(limit.shape[1]):
-            at = (np.repeat(cluster, length) * limit.shape[1] + r) * limit.shape[2] + slot
-            program.add_entries(rows.start + at, column, np.repeat(instance.jobs.demand[job, r], length))
-        return program
 
     def _rows(self, place: IntArray) -> IntArray:
         """Return the row of each job's place among the possible ones, without those that are rejected."""

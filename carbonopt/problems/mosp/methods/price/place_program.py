@@ -1,0 +1,52 @@
+"""The program of an instance over some of its places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray
+from carbonopt.milp.program import Program
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.formulation.program import Placements
+
+
+def program_over(
+    instance: MospInstance, places: Placements, cost: FloatArray, columns: BoolArray, whole: bool = False
+) -> Program:
+    """Return the program in which jobs run in some places.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    places, cost
+        All places, and what a run costs in each.
+    columns
+        Whether each of them is in the program.
+    whole
+        Whether a job runs in one place, or may be split over several.
+
+    Returns
+    -------
+    Program
+        With columns ``x``, and ``rejected`` where jobs may be left out, and rows ``jobs`` and ``capacity``.
+    """
+    chosen = np.flatnonzero(columns)
+    job, cluster, start = (part[chosen] for part in (places.job, places.cluster, places.start))
+    program = Program("places")
+    x = program.add_variables("x", len(chosen), upper=1.0, cost=cost[chosen], integer=whole)
+    every = program.add_rows("jobs", len(instance.jobs), lower=1.0, upper=1.0)
+    program.add_entries(every.start + job, x.index, 1.0)
+    rejection_cost = instance.objective.rejection_cost
+    if np.isfinite(rejection_cost):
+        rejected = program.add_variables("rejected", len(instance.jobs), upper=1.0, cost=rejection_cost)
+        program.add_entries(every.index, rejected.index, 1.0)
+    limit = instance.clusters.limit
+    rows = program.add_rows("capacity", limit.shape, upper=limit)
+    length = instance.jobs.duration[job]
+    column = np.repeat(x.index, length)
+    slot = np.arange(len(column)) - np.repeat(np.cumsum(length) - length - start, length)
+    for r in range(limit.shape[1]):
+        at = (np.repeat(cluster, length) * limit.shape[1] + r) * limit.shape[2] + slot
+        program.add_entries(rows.start + at, column, np.repeat(instance.jobs.demand[job, r], length))
+    return program
