@@ -7,6 +7,9 @@ import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray
 
+EPS = 2.0**-52
+"""Twice the relative error of an operation in double precision."""
+
 
 def down(values: npt.ArrayLike) -> FloatArray:
     """Return the next doubles below: a rounded result minus at least its rounding error."""

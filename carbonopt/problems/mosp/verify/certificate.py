@@ -37,7 +37,7 @@ from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
-from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, paid_for
+from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, prices_of
 from carbonopt.problems.mosp.verify.objective import assumed
 from carbonopt.problems.mosp.verify.windows import Costs, least_of_windows
 
@@ -59,12 +59,12 @@ def proven_bound(
         ``{"kind": "lagrangian", "prices": [cluster][resource][slot], ...}`` in units of the objective
         per unit and slot, and where the instance limits starts, ``"start_prices": [cluster][slot]`` in units of the
         objective a start, and where it limits quantities, ``"limit_prices": {quantity: price}``, in units of the
-        objective for one of the quantity, and ``"cliques": [{"cluster": row, "jobs": [row, ...], "first": [slot, ...],
-        "last": [slot, ...], "price": ...}, ...]``: starts of which at most one is in a schedule;
+        objective for one of the quantity, and ``"cliques"``, starts of which at most one is in a schedule, see
+        `cliques_of`, each with a ``"price"``;
         or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node is either
         ``{"set": S, "most": k, "at_most": node, "more": node}`` or, with a charge for each set,
         ``{"prices": [cluster][resource][slot], "charges": [...]}``;
-        or ``{"kind": "windows", ...}``, see `least_of_windows`, with the same cliques.
+        or ``{"kind": "windows", ...}``, see `least_of_windows`.
     info
         ``normalizers`` of the caspian objective where the instance does not fix them.
 
@@ -96,13 +96,10 @@ def proven_bound(
     rejection_cost = np.full(len(instance.jobs), _INF if price is None else price)
     if kind == "lagrangian":
         cliques = cliques_of(instance, certificate)
-        lower = _lower(instance, _prices(instance, certificate), rejection_cost, info, cliques)
+        charged = cliques, prices_of(certificate)
+        lower = _lower(instance, _prices(instance, certificate), rejection_cost, info, *charged)
     elif kind == "windows":
-        cliques = cliques_of(instance, certificate)
-        costs = _free_costs(instance, rejection_cost, info, added_costs(instance, cliques))
-        lower = least_of_windows(instance, certificate, costs)
-        if lower is not None and np.isfinite(lower):
-            lower = float(down(lower - paid_for(cliques, np.zeros(()))))
+        lower = least_of_windows(instance, certificate, _free_costs(instance, rejection_cost, info))
     else:
         lower = _least_of_tree(instance, certificate, rejection_cost, info)
     if lower is None:
@@ -178,10 +175,11 @@ def _lower(
     rejection_cost: FloatArray,
     info: dict[str, Any],
     cliques: Sequence[Clique] = (),
+    clique_prices: Sequence[float] = (),
 ) -> float | None:
     """Return the bound where each job that does not run costs `rejection_cost`, shape (N,)."""
     unit_cost = down(prices.capacity + _unit_cost(instance, info))
-    added = added_costs(instance, cliques)
+    added = added_costs(instance, cliques, clique_prices)
     least = _least_costs(instance, unit_cost, prices.starts, rejection_cost, info, added)
     most_starts = instance.clusters.max_starts_per_slot
     if not np.isfinite(least).all():
@@ -191,7 +189,7 @@ def _lower(
             paid = up(math.fsum(up(prices.capacity * instance.clusters.limit).ravel()))
             if most_starts is not None:
                 paid = up(paid + up(math.fsum(up(prices.starts * most_starts[:, None]).ravel())))
-            paid = paid_for(cliques, paid)
+            paid = up(paid + up(math.fsum(clique_prices)))
         lower = float(down(down(math.fsum(least)) - paid))
     except OverflowError:
         return None
@@ -349,10 +347,8 @@ def _least_costs(
     return best
 
 
-def _free_costs(
-    instance: MospInstance, rejection_cost: FloatArray, info: dict[str, Any], added: dict[int, FloatArray]
-) -> Costs:
-    """Return lower bounds on what runs cost without prices of capacity, with what cliques add."""
+def _free_costs(instance: MospInstance, rejection_cost: FloatArray, info: dict[str, Any]) -> Costs:
+    """Return lower bounds on what runs cost without prices."""
     clusters, _, slots = instance.clusters.capacity.shape
     unit_cost = _unit_cost(instance, info)
     free = np.zeros((clusters, slots))
@@ -360,8 +356,6 @@ def _free_costs(
     def place(i: int) -> FloatArray:
         cost = np.full((clusters, slots), _INF)
         found = _by_place(instance, unit_cost, free, i)
-        if i in added:
-            found = _finite_down(found + added[i][:, : found.shape[1]])
         cost[:, : found.shape[1]] = found
         return cost
 
@@ -372,7 +366,7 @@ def _free_costs(
         cost[: instance.jobs.arrival[i]] = _INF
         return cost
 
-    return Costs(place, time, rejection_cost, sorted(added))
+    return Costs(place, time, rejection_cost)
 
 
 def _by_place(instance: MospInstance, unit_cost: FloatArray, start_prices: FloatArray, i: int) -> FloatArray:

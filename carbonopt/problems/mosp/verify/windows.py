@@ -5,13 +5,13 @@ does not. One with a last slot, too: the job starts by then, or later or not at 
 
 Where a job must run and has one cluster left, it uses some slots from every start of its window. What does not
 fit beside these certain loads is in no schedule of the leaf. That narrows windows, and makes more loads certain. The
-bound of a leaf is the Lagrangian one over the places that are left.
+bound of a leaf is the Lagrangian one over the places that are left, with prices of capacity and of cliques.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,12 +20,10 @@ import numpy.typing as npt
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.certificate import LARGEST_PRICE
-from carbonopt.core.directed import down, up
+from carbonopt.core.directed import EPS, down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.instance import MospInstance
-
-EPS = 2.0**-52
-"""Twice the relative error of an operation in double precision."""
+from carbonopt.problems.mosp.verify.cliques import Charges, Clique, cliques_of
 
 
 class Costs(NamedTuple):
@@ -41,18 +39,33 @@ class Costs(NamedTuple):
         would not end in time, shape (T,).
     rejected
         What a job costs that does not run, shape (N,).
-    special
-        Jobs whose places cost unlike those of others of equal duration, demand and eligibility.
     """
 
     place: Callable[[int], FloatArray]
     time: Callable[[int], FloatArray]
     rejected: FloatArray
-    special: list[int]
+
+
+class Prices(NamedTuple):
+    """Prices of a leaf.
+
+    Attributes
+    ----------
+    capacity
+        Of each unit of a resource on a cluster in a slot, shape (M, R, T).
+    cliques
+        Of each clique, shape (Q,).
+    """
+
+    capacity: FloatArray
+    cliques: FloatArray
 
 
 class Kinds:
-    """The jobs in kinds: each large or special job is one, and others of equal duration, demand and eligibility are.
+    """The jobs in kinds.
+
+    Each job that is large or in a clique is a kind of its own. Others share one with those of equal duration, demand
+    and eligibility.
 
     Parameters
     ----------
@@ -60,11 +73,15 @@ class Kinds:
         The instance.
     jobs
         Its large jobs.
+    cliques
+        Its cliques.
     costs
         Of its runs.
 
     Attributes
     ----------
+    charges
+        What cliques add to the costs of kinds.
     place
         Cost of each kind by cluster and start, infinite where there is none, shape (H, M, T); the first K are the
         large jobs.
@@ -78,7 +95,7 @@ class Kinds:
         The largest cost of a place of each job plus the largest of its completion, in size, shape (N,).
     """
 
-    def __init__(self, instance: MospInstance, jobs: IntArray, costs: Costs) -> None:
+    def __init__(self, instance: MospInstance, jobs: IntArray, cliques: Sequence[Clique], costs: Costs) -> None:
         slots = instance.time.slots
         self.limit = instance.clusters.limit
         self.rejected = costs.rejected
@@ -90,10 +107,11 @@ class Kinds:
         )
         alike[jobs, 1:] = 0.0
         alike[number < 0, 0] = count  # large jobs come first, in their order
-        special = [i for i in costs.special if number[i] < 0]
-        alike[special, 0] = count + 1.0 + np.arange(len(special))
+        alone = sorted({i for clique in cliques for i in clique.jobs if number[i] < 0})
+        alike[alone, 0] = count + 1.0 + np.arange(len(alone))
         _, first, of = np.unique(alike, axis=0, return_index=True, return_inverse=True)
         self.of = of.ravel()
+        self.charges = Charges(cliques, self.of, (len(self.limit), slots))
         self.demand: FloatArray = instance.jobs.demand[first]
         self.duration: IntArray = np.minimum(instance.jobs.duration[first], slots + 1)  # longer ones run nowhere
         clusters = len(self.limit)
@@ -104,26 +122,28 @@ class Kinds:
         self.start = np.arange(slots)
         self.end = np.minimum(self.start + self.duration[:, None], slots)
 
-    def least(self, prices: FloatArray, places: BoolArray, rejected: FloatArray) -> FloatArray:
+    def least(self, prices: Prices, places: BoolArray, rejected: FloatArray) -> FloatArray:
         """Return a lower bound on what each job costs in its places (H, M, T), or left out, shape (N,).
 
         A difference of prefix sums of T prices is wrong by at most T + 1 times 2^-53 of the largest sum. Four times
-        this error is taken off. A sum of R products and two costs is then wrong by at most 2 R + 3 times 2^-53 of the
-        sizes of its terms. These are at most the sum itself and twice the costs, since prices are not negative.
+        this error is taken off. A sum of R products, a charge and two costs is then wrong by at most 2 R + 4 times
+        2^-53 of the sizes of its terms. These are at most the sum itself and twice the costs, since prices are not
+        negative.
         """
-        clusters, resources, slots = prices.shape
+        clusters, resources, slots = prices.capacity.shape
         prefix = np.zeros((clusters, resources, slots + 1))
-        np.cumsum(prices, axis=2, out=prefix[:, :, 1:])
+        np.cumsum(prices.capacity, axis=2, out=prefix[:, :, 1:])
         total = self.place.copy()
         for r in range(resources):
             of = prefix[:, r]
             paid = of[:, self.end].swapaxes(0, 1) - of[:, :-1]
             paid -= 2 * (slots + 2) * EPS * of[:, -1:]
             total += self.demand[:, r, None, None] * np.maximum(paid, 0.0)
+        total[self.charges.rows] += self.charges.least(prices.cliques)
         total[~places] = np.inf
         by_start = total.min(axis=1)
         best: FloatArray = (by_start[self.of] + self.time).min(axis=1)
-        error = (2 * resources + 4) * EPS * (np.abs(best) + 2 * self.size)
+        error = (2 * resources + 5) * EPS * (np.abs(best) + 2 * self.size)
         return np.asarray(np.minimum(np.where(np.isfinite(best), down(best - up(error)), np.inf), rejected))
 
 
@@ -160,7 +180,8 @@ def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs:
         ``{"kind": "windows", "jobs": [row, ...], "nodes": [node, ...]}``: the large jobs, and the root first. A node is
         ``{"job": row, "cluster": row, "parts": [there, elsewhere]}``, ``{"job": row, "last": slot, "parts": [by then,
         later]}`` with numbers of later nodes, or ``{"prices": [cluster][resource][slot]}``. The number of clusters
-        stands for a job that does not run. Limits on starts are left out: they only raise what schedules cost.
+        stands for a job that does not run. Limits on starts are left out: they only raise what schedules cost. With
+        ``"cliques"``, see `cliques_of`, a leaf has ``"clique_prices"``, one for each.
     costs
         Of its runs.
 
@@ -178,7 +199,8 @@ def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs:
     nodes = certificate.get("nodes")
     if not isinstance(nodes, list) or not nodes or not all(isinstance(node, dict) for node in nodes):
         raise InputError(Fault("certificate.nodes", "must be a list of objects, not empty"))
-    kinds = Kinds(instance, jobs, costs)
+    cliques = cliques_of(instance, certificate)
+    kinds = Kinds(instance, jobs, cliques, costs)
     bound = np.inf
     used = {0}
     starts = kinds.is_there[: len(jobs)] & np.isfinite(kinds.time[jobs])[:, None]
@@ -191,7 +213,10 @@ def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs:
             numbers = _parts(node, number, len(nodes), used, field)
             waiting.extend(zip(numbers, _split(node, jobs, windows, instance.time.slots, field), strict=True))
             continue
-        prices = _prices(node, kinds.limit.shape, field)
+        of_capacity = _prices(node, "prices", kinds.limit.shape, field)
+        has_cliques = bool(cliques) or "clique_prices" in node
+        of_cliques = _prices(node, "clique_prices", (len(cliques),), field) if has_cliques else np.zeros(0)
+        prices = Prices(of_capacity, of_cliques)
         value = _bound_of_leaf(kinds, jobs, windows, prices)
         if value is None:
             return None
@@ -199,7 +224,7 @@ def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs:
     return bound
 
 
-def _bound_of_leaf(kinds: Kinds, jobs: IntArray, windows: Windows, prices: FloatArray) -> float | None:
+def _bound_of_leaf(kinds: Kinds, jobs: IntArray, windows: Windows, prices: Prices) -> float | None:
     """Return what prices prove of the schedules within windows: infinite where there is none, None for nothing."""
     places = open_places(kinds, windows)
     if places is None:
@@ -211,7 +236,7 @@ def _bound_of_leaf(kinds: Kinds, jobs: IntArray, windows: Windows, prices: Float
         if not np.isfinite(least).all():
             return np.inf if _is_empty(kinds, places, rejected) else None
         try:
-            paid = up(math.fsum(up(prices * kinds.limit).ravel()))
+            paid = up(math.fsum([*up(prices.capacity * kinds.limit).ravel(), *prices.cliques]))
             value = float(down(down(math.fsum(least)) - paid))
         except (OverflowError, ValueError):
             return None
@@ -238,8 +263,8 @@ def open_places(kinds: Kinds, windows: Windows) -> BoolArray | None:
         certain = _certain(kinds, first, last, np.flatnonzero((clusters == 1) & ~windows.left_out))
         room = _room(kinds, certain)
         places = kinds.is_there & _fits_from(kinds, room)
-        for k, j, begin, end in certain:
-            places[k, j] = kinds.is_there[k, j] & _fits_beside_itself(kinds, k, room[j], begin, end)
+        k, j = certain.job, certain.cluster
+        places[k, j] = kinds.is_there[k, j] & _fits_beside_itself(kinds, certain, room)
         places[:large] &= (slot >= first[..., None]) & (slot <= last[..., None])
         narrowed = _ends(places[:large])
         if (narrowed[0] == first).all() and (narrowed[1] == last).all():
@@ -255,24 +280,30 @@ def _ends(starts: BoolArray) -> tuple[IntArray, IntArray]:
     return first.astype(np.int64), last.astype(np.int64)
 
 
-def _certain(kinds: Kinds, first: IntArray, last: IntArray, jobs: IntArray) -> list[tuple[int, int, int, int]]:
-    """Return job, cluster, and first and last slot + 1 that jobs on one cluster use from every start."""
-    found = []
-    for k in jobs.tolist():
-        j = int((first[k] <= last[k]).argmax())
-        begin = int(last[k, j])
-        end = int(first[k, j] + kinds.duration[k])
-        if begin < end:
-            found.append((k, j, begin, end))
-    return found
+class _Certain(NamedTuple):
+    """Loads of large jobs, one each: the job, its cluster, and whether it uses each slot from every start, (C, T)."""
+
+    job: IntArray
+    cluster: IntArray
+    uses: BoolArray
 
 
-def _room(kinds: Kinds, certain: list[tuple[int, int, int, int]]) -> FloatArray:
+def _certain(kinds: Kinds, first: IntArray, last: IntArray, jobs: IntArray) -> _Certain:
+    """Return what jobs on one cluster use from every start."""
+    cluster = (first[jobs] <= last[jobs]).argmax(axis=1)
+    begin = last[jobs, cluster]
+    end = first[jobs, cluster] + kinds.duration[jobs]
+    slot = np.arange(kinds.limit.shape[2])
+    uses = (begin[:, None] <= slot) & (slot < end[:, None])
+    there = begin < end
+    return _Certain(jobs[there], cluster[there], uses[there])
+
+
+def _room(kinds: Kinds, certain: _Certain) -> FloatArray:
     """Return at least what certain loads leave, shape (M, R, T)."""
     load = np.zeros(kinds.limit.shape)
-    for k, j, begin, end in certain:
-        load[j, :, begin:end] += kinds.demand[k][:, None]
-    load -= (len(certain) + 2) * EPS * load  # at most what is certain
+    np.add.at(load, certain.cluster, kinds.demand[certain.job][:, :, None] * certain.uses[:, None])
+    load -= (len(certain.job) + 2) * EPS * load  # at most what is certain
     return up(kinds.limit - load) + (len(kinds.of) + 2) * EPS * kinds.limit  # a checker's sum may be short by so much
 
 
@@ -289,12 +320,13 @@ def _fits_from(kinds: Kinds, room: FloatArray) -> BoolArray:
     return fits
 
 
-def _fits_beside_itself(kinds: Kinds, k: int, room: FloatArray, begin: int, end: int) -> BoolArray:
-    """Return whether a large job has room from each slot on a cluster, shape (T,), where its own load is certain."""
-    fits = (kinds.demand[k][:, None] <= room).all(axis=0)
-    fits[begin:end] = (room[:, begin:end] >= 0).all(axis=0)
-    bad = np.concatenate([[0], np.cumsum(~fits)])
-    return np.asarray(bad[kinds.end[k]] == bad[:-1])
+def _fits_beside_itself(kinds: Kinds, certain: _Certain, room: FloatArray) -> BoolArray:
+    """Return whether jobs of certain loads have room from each slot on their cluster, shape (C, T)."""
+    left = room[certain.cluster]
+    needed = np.where(certain.uses[:, None], 0.0, kinds.demand[certain.job][:, :, None])
+    bad = np.zeros((len(left), left.shape[2] + 1), dtype=np.int64)
+    np.cumsum((needed > left).any(axis=1), axis=1, out=bad[:, 1:])
+    return np.asarray(np.take_along_axis(bad, kinds.end[certain.job], axis=1) == bad[:, :-1])
 
 
 def _split(node: dict[str, Any], jobs: IntArray, windows: Windows, slots: int, field: str) -> tuple[Windows, Windows]:
@@ -352,14 +384,28 @@ def _rows(certificate: dict[str, Any], count: int) -> npt.NDArray[np.int64]:
     return np.array(jobs, dtype=np.int64)
 
 
-def _prices(node: dict[str, Any], shape: tuple[int, ...], field: str) -> FloatArray:
-    """Return the prices of a leaf."""
+def _prices(node: dict[str, Any], name: str, shape: tuple[int, ...], field: str) -> FloatArray:
+    """Return some prices of a leaf."""
+    given = node.get(name)
     try:
-        given = np.array(node["prices"])
-    except ValueError:  # ragged
-        given = np.zeros(0)
-    prices = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
-    if prices.shape != shape or not ((prices >= 0) & (prices <= LARGEST_PRICE)).all():
-        size = "{} clusters x {} resources x {} slots".format(*shape)
-        raise InputError(Fault(f"{field}.prices", f"must be numbers from 0 to {LARGEST_PRICE:g} for {size}"))
+        prices = np.array(given, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):  # ragged, no numbers, or too large
+        prices = np.zeros(0)
+    good = prices.shape == shape and _types(given) <= {int, float}
+    if not good or not ((prices >= 0) & (prices <= LARGEST_PRICE)).all():
+        size = (
+            "{} clusters x {} resources x {} slots".format(*shape)
+            if len(shape) == 3
+            else f"the {shape[0]} in certificate.cliques"
+        )
+        raise InputError(Fault(f"{field}.{name}", f"must be numbers from 0 to {LARGEST_PRICE:g} for {size}"))
     return prices
+
+
+def _types(given: Any) -> set[type]:
+    """Return the types of what is in a list, or in a list of lists: as numbers, true and "1" would be 1."""
+    if not isinstance(given, list):
+        return {type(given)}
+    if given and isinstance(given[0], list):
+        return set().union(*map(_types, given))
+    return set(map(type, given))

@@ -34,6 +34,13 @@ def tree_of(instance, goal=np.inf, prices=None, **params):
     return tree
 
 
+def tree_with(bound, value, dual, **params):
+    """Return the tree that begins with the cliques of a bound and their prices, not grown."""
+    proof = bound.proof
+    prices = np.concatenate([proof.prices.ravel(), proof.clique_prices])
+    return WindowTree(bound.instance, value, dual, prices, WindowParameters(**params), OPTIONS, proof.cliques)
+
+
 def heavy(seed, **more):
     """Return an instance in which few jobs nearly fill a cluster."""
     given = {"jobs": 40, "clusters": 2, "slots": 24, "max_demand": 64, "load": 0.5} | more
@@ -102,8 +109,7 @@ def test_tiny_trees_with_cliques_never_prove_more_than_the_optimum(random_instan
         for _ in cliques.rounds(OPTIONS):
             pass
         optimum, _ = brute_force(instance.to_dict(), None)
-        prices = cliques.proof.prices.ravel()
-        tree = WindowTree(instance, value, dual, prices, WindowParameters(most_jobs=2), OPTIONS, cliques.proof)
+        tree = tree_with(cliques, value, dual, most_jobs=2)
         for _ in tree.grow(OPTIONS):
             pass
         proven, _ = proven_bound(instance, tree.certificate(), {})
@@ -168,12 +174,14 @@ def test_a_tree_with_cliques_begins_at_their_bound_and_check_proves_as_much(seed
     for _ in cliques.rounds(OPTIONS):
         pass
     assert cliques.proof.cliques
-    prices = cliques.proof.prices.ravel()
-    tree = WindowTree(instance, value, dual, prices, WindowParameters(most_branches=100), OPTIONS, cliques.proof)
+    tree = tree_with(cliques, value, dual, most_branches=100)
     assert tree.bound >= cliques.proof.bound * (1 - 1e-6)
     for _ in tree.grow(OPTIONS):
         pass
-    proven, _ = proven_bound(instance, json.loads(json.dumps(tree.certificate())), {})
+    certificate = json.loads(json.dumps(tree.certificate()))
+    leaves = [node["clique_prices"] for node in certificate["nodes"] if "prices" in node]
+    assert len(set(map(tuple, leaves))) > 1
+    proven, _ = proven_bound(instance, certificate, {})
     assert proven >= tree.bound
     assert proven == pytest.approx(tree.bound, rel=1e-8)
     assert proven > cliques.proof.bound
@@ -214,6 +222,14 @@ def test_no_schedule_within_windows_uses_a_place_that_they_rule_out(seed):
         within &= places.start <= allowed.last[places.job, places.cluster]
         ruled_out += int((~within).sum())
     assert ruled_out > 0
+
+
+def test_a_certificate_holds_no_more_prices_than_asked():
+    instance = heavy(1)
+    size = instance.clusters.capacity.size
+    tree = tree_of(instance, most_prices=20 * size)
+    leaves = [node for node in tree.certificate()["nodes"] if "prices" in node]
+    assert len(leaves) == 20
 
 
 def test_the_parts_of_a_branch_leave_no_start_out_and_share_none():

@@ -59,8 +59,51 @@ def test_each_leaf_counts_the_places_of_its_windows_alone(instance, proof):
     assert proven == pytest.approx(float(least), rel=1e-12)
 
 
-def by_fractions(instance, held, prices):
+def test_each_leaf_has_its_own_prices_of_cliques(instance, proof):
+    """By hand as above: a start in a clique costs its price more, and the clique takes it off once."""
+    proof["cliques"] = in_a_slot(instance)
+    for number, node in enumerate(proof["nodes"][2:]):
+        node["clique_prices"] = (np.random.default_rng(number).random(len(proof["cliques"])) * 3.0).tolist()
+    windows = [{3: (0, None)}, {3: (1, None), 5: (None, range(7))}, {3: (1, None), 5: (None, range(7, 12))}]
+    leaves = zip(windows, proof["nodes"][2:], strict=True)
+    least = min(by_fractions(instance, held, node["prices"], proof["cliques"], node) for held, node in leaves)
+    proven, _ = proven_bound(instance, proof, {})
+    assert Fraction(proven) <= least
+    assert proven == pytest.approx(float(least), rel=1e-12)
+    for node in proof["nodes"][2:]:
+        node["clique_prices"] = [0.0] * len(proof["cliques"])
+    free, _ = proven_bound(instance, proof, {})
+    del proof["cliques"]
+    for node in proof["nodes"][2:]:
+        del node["clique_prices"]
+    assert free == pytest.approx(proven_bound(instance, proof, {})[0], rel=1e-12)
+
+
+def in_a_slot(instance):
+    """Return cliques of two jobs in a slot: job 6 fills a cluster, so that no other one runs beside it."""
+    jobs = instance.jobs
+    cliques = []
+    for j, t in np.ndindex(len(instance.clusters), instance.time.slots):
+        rows = np.array([6, [3, 5, 8, 11][t % 4]])
+        assert jobs.demand[rows, 0].sum() > instance.clusters.limit[j, 0, t]
+        first = np.maximum(jobs.arrival[rows], t - jobs.duration[rows] + 1)
+        last = np.minimum(t, instance.time.slots - jobs.duration[rows])
+        there = (first <= last) & instance.eligible[rows, j]
+        if there.sum() >= 2:
+            columns = {"jobs": rows, "first": first, "last": last}
+            cliques.append({"cluster": j} | {name: column[there].tolist() for name, column in columns.items()})
+    assert len(cliques) >= 5
+    return cliques
+
+
+def by_fractions(instance, held, prices, cliques=(), node=None):
     """Return the bound of a leaf in which no load is certain, over the places that fit an empty cluster."""
+    charge = {}
+    clique_prices = [Fraction(price) for price in (node or {}).get("clique_prices", [])]
+    for clique, price in zip(cliques, clique_prices, strict=True):
+        for i, first, last in zip(clique["jobs"], clique["first"], clique["last"], strict=True):
+            for t in range(first, last + 1):
+                charge[i, clique["cluster"], t] = charge.get((i, clique["cluster"], t), 0) + price
     jobs = instance.jobs
     intensity = [instance.carbon.g_per_kwh[instance.carbon.index(zone)] for zone in instance.clusters.zone]
     weights = instance.objective
@@ -77,7 +120,7 @@ def by_fractions(instance, held, prices):
                 if any(units > instance.clusters.limit[j, 0, s] for s in run):
                     continue
                 watts = Fraction(float(instance.clusters.watts_per_unit[j, 0]))
-                cost = Fraction(0)
+                cost = Fraction(charge.get((i, j, t), 0))
                 for s in run:
                     kg = watts / 1000 * Fraction(instance.time.slot_hours) * Fraction(float(intensity[j][s])) / 1000
                     cost += Fraction(units) * (Fraction(weights.carbon_kg) * kg + Fraction(prices[j][0][s]))
@@ -88,7 +131,19 @@ def by_fractions(instance, held, prices):
         total += best
     limit = instance.clusters.limit
     paid = sum(Fraction(prices[j][0][t]) * Fraction(float(limit[j, 0, t])) for j, t in np.ndindex(*limit.shape[::2]))
-    return total - paid
+    return total - paid - sum(clique_prices)
+
+
+ALONE = {"cluster": 0, "jobs": [3], "first": [5], "last": [5]}
+"""One start: at most one of it is in a schedule."""
+
+
+def with_clique(certificate, prices):
+    """Give a certificate this clique, at some prices in its first leaf."""
+    certificate["cliques"] = [ALONE]
+    for node in certificate["nodes"][2:]:
+        node["clique_prices"] = [0.5]
+    certificate["nodes"][2]["clique_prices"] = prices
 
 
 @pytest.mark.parametrize(
@@ -119,6 +174,19 @@ def by_fractions(instance, held, prices):
         (lambda c: c["nodes"][2]["prices"][0][0].__setitem__(0, float("nan")), "certificate.nodes[2].prices"),
         (lambda c: c["nodes"][2]["prices"][0].__setitem__(0, [1.0]), "certificate.nodes[2].prices"),
         (lambda c: c["nodes"][2]["prices"][0][0].__setitem__(0, "1"), "certificate.nodes[2].prices"),
+        (lambda c: c["nodes"][2]["prices"][0][0].__setitem__(0, True), "certificate.nodes[2].prices"),
+        (lambda c: c["nodes"][2]["prices"][0][0].__setitem__(0, 10**400), "certificate.nodes[2].prices"),
+        (lambda c: c["nodes"][2].update(prices=None, parts=0), "certificate.nodes[2].prices"),
+        (lambda c: c["nodes"][2].update(clique_prices=[1.0]), "certificate.nodes[2].clique_prices"),
+        (lambda c: c.update(cliques=7), "certificate.cliques"),
+        (lambda c: c.update(cliques=[{"cluster": 0}]), "certificate.cliques[0]"),
+        (lambda c: c.update(cliques=[ALONE]), "certificate.nodes[2].clique_prices"),
+        (lambda c: with_clique(c, []), "certificate.nodes[2].clique_prices"),
+        (lambda c: with_clique(c, [1.0, 2.0]), "certificate.nodes[2].clique_prices"),
+        (lambda c: with_clique(c, [-1.0]), "certificate.nodes[2].clique_prices"),
+        (lambda c: with_clique(c, [True]), "certificate.nodes[2].clique_prices"),
+        (lambda c: with_clique(c, {"0": 1.0}), "certificate.nodes[2].clique_prices"),
+        (lambda c: with_clique(c, ["1"]), "certificate.nodes[2].clique_prices"),
     ],
 )
 def test_what_is_no_tree_is_refused_with_its_field(instance, proof, change, field):

@@ -108,10 +108,11 @@ class WindowParameters(Parameters):
         Starts of all jobs on all clusters up to which there is branching.
     most_jobs
         Jobs that count as large, at most: the tree goes down to their places.
-    trial
-        Branches without cliques and with them that decide which way is better.
     most_branches
-        Branches in all, at most. A certificate holds all prices for every second one.
+        Branches in all, at most.
+    most_prices
+        Prices in a certificate, at most: of each slot, resource and cluster, and of each clique, for every second
+        branch.
     steps
         Subgradient steps in each branch, at most.
     splits_a_dive
@@ -125,10 +126,10 @@ class WindowParameters(Parameters):
     time_share: float = number(0.45, above=0, most=1)
     most_places: int = number(1_000_000, least=0)
     most_jobs: int = number(60, least=1)
-    trial: int = number(2_000, least=1)
     most_branches: int = number(10_000, least=1)
+    most_prices: int = number(3_000_000, least=1)
     steps: int = number(40, least=1)
-    splits_a_dive: int = number(500, least=1)
+    splits_a_dive: int = number(200, least=1)
     moves_a_dive: int = number(150, least=0)
     heat: float = number(0.1, above=0)
 

@@ -8,6 +8,7 @@ these.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,11 @@ class Clique:
     jobs: IntArray
     first: IntArray
     last: IntArray
+
+    def members(self) -> dict[str, Any]:
+        """Return what a certificate holds of it."""
+        numbers = {"jobs": self.jobs, "first": self.first, "last": self.last}
+        return {"cluster": self.cluster} | {name: column.tolist() for name, column in numbers.items()}
 
 
 def violated(instance: MospInstance, starts: FloatArray, least: float, most: int) -> list[Clique]:

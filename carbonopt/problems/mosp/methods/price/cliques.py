@@ -59,16 +59,8 @@ class CliqueProof:
 
     def certificate(self) -> dict[str, Any]:
         """Return what a certificate holds of it."""
-        cliques = [
-            {
-                "cluster": clique.cluster,
-                "jobs": clique.jobs.tolist(),
-                "first": clique.first.tolist(),
-                "last": clique.last.tolist(),
-                "price": price,
-            }
-            for clique, price in zip(self.cliques, self.clique_prices.tolist(), strict=True)
-        ]
+        priced = zip(self.cliques, self.clique_prices.tolist(), strict=True)
+        cliques = [clique.members() | {"price": price} for clique, price in priced]
         return {"kind": "lagrangian", "prices": self.prices.tolist(), "cliques": cliques}
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.formulation.program import place_count
-from carbonopt.problems.mosp.methods.price.cliques import CliqueBound, CliqueProof
+from carbonopt.problems.mosp.methods.price.clique_cuts import Clique
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
 from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
@@ -15,10 +15,15 @@ from carbonopt.problems.mosp.methods.price.solver import CHUNK, STEPS_A_MOVE, So
 from carbonopt.problems.mosp.methods.price.state import at_places
 from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
-LEAF_SECONDS = 1.5e-3
+LEAF_SECONDS = 1e-3
 """What it takes to recheck a leaf, about, on a slow machine [s]."""
-CHECK_SHARE = 0.2
-"""Of the time that is left, what it may take to recheck all leaves: then there are no more."""
+STEP_SECONDS = 1.2e-7
+"""What it takes more for each step of a leaf's bound [s]."""
+CHECKS = 2
+"""How often a tree is rechecked after its last branch: at the end, and for a checkpoint that begins just before."""
+CHECK_SHARE = 0.1
+"""Of the time that is left, what one of these may take: then there are no more branches. Under a limit of some seconds
+to a minute this ends the tree; to recheck a branch takes half as long as to make it."""
 
 
 def has_large_jobs(solver: Solver) -> bool:
@@ -47,8 +52,10 @@ def branch_on_windows(solver: Solver) -> None:
     if solver.closed or options.remaining == 0:
         return
     told = options.elapsed
-    leaves = CHECK_SHARE * solver.options.seconds_left / LEAF_SECONDS
-    tree = _better_tree(solver, options)
+    tree = _tree(solver, options)
+    tree.goal = _goal(solver)
+    check_seconds = (LEAF_SECONDS + STEP_SECONDS * tree.steps_of_bound) / 2  # for each branch: every second is a leaf
+    most = CHECK_SHARE * solver.options.seconds_left / check_seconds
     solver.proof.windows = tree
     for splits, _ in enumerate(tree.grow(options), 1):
         tree.goal = _goal(solver)
@@ -57,30 +64,22 @@ def branch_on_windows(solver: Solver) -> None:
         if options.elapsed - told >= CHUNK:
             told = options.elapsed
             solver.report(improved=False)
-        if solver.closed or len(tree.branches) >= 2 * leaves:
+        if solver.closed or len(tree.branches) >= most:
             break
     solver.report(improved=False)
-    solver.options = solver.options.keeping_back(LEAF_SECONDS * len(tree.branches) / 2)
+    solver.options = solver.options.keeping_back(CHECKS * check_seconds * len(tree.branches))
 
 
-def _better_tree(solver: Solver, options: Options) -> WindowTree:
-    """Return a tree without cliques or with them, whichever has the better bound after some branches."""
+def _tree(solver: Solver, options: Options) -> WindowTree:
+    """Return the tree that begins at the prices of the best bound so far."""
     proof = solver.proof
-    ways: list[tuple[FloatArray, CliqueProof | None]] = [(proof.prices, None)]
-    if proof.cliques is not None and proof.cliques.proof.cliques:
-        ways.append((proof.cliques.proof.prices.ravel(), proof.cliques.proof))
-    best: WindowTree | None = None
-    for prices, cliques in ways:
-        params = solver.params.windows
-        tree = WindowTree(solver.instance, solver.value, solver.dual, prices, params, options, cliques)
-        tree.goal = _goal(solver)
-        for _ in tree.grow(options):
-            if len(ways) == 1 or len(tree.branches) >= params.trial:
-                break
-        if best is None or tree.bound > best.bound:
-            best = tree
-    assert best is not None
-    return best
+    prices = proof.prices
+    cliques: list[Clique] = []
+    if proof.cliques is not None:
+        best = proof.cliques.proof
+        cliques = best.cliques
+        prices = np.concatenate([best.prices.ravel(), best.clique_prices])
+    return WindowTree(solver.instance, solver.value, solver.dual, prices, solver.params.windows, options, cliques)
 
 
 def _goal(solver: Solver) -> float:

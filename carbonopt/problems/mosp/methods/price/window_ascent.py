@@ -1,19 +1,62 @@
 """The dual function over the places that windows leave, and its ascent.
 
-The bound of all schedules within windows is the Lagrangian one over these places. Prices of a branch are near those of
-the one it comes from, so that a few subgradient steps from there are enough.
+The bound of all schedules within windows is the Lagrangian one over these places, with prices of capacity and of
+cliques. Prices of a branch are near those of the one it comes from, so that a few subgradient steps from there are
+enough.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.mosp.methods.price.clique_cuts import Clique
 from carbonopt.problems.mosp.methods.price.windows import Allowed, Field, copy_into
 
+CLIQUE_SCALE = 0.3
+"""Prices of cliques are counted in this share of the mean capacity: their slopes and their steps are times that.
+
+A clique that is used twice counts for 1 in the slope, and a slot in which a cluster is used twice for its capacity.
+"""
 SMALL_RISE = 1e-9
 """Relative, of a value that counts as no better one."""
+
+
+class Members(NamedTuple):
+    """The starts that are in cliques, job by job.
+
+    Attributes
+    ----------
+    begin
+        Where the entries of each job begin, and the end, shape (N + 1,).
+    clique, cluster, first, last
+        Of each entry: which clique, on which cluster, and the first and last start that is in it, shape (E,).
+    """
+
+    begin: IntArray
+    clique: IntArray
+    cluster: IntArray
+    first: IntArray
+    last: IntArray
+
+
+def members_of(cliques: Sequence[Clique], jobs: int) -> Members:
+    """Return the members of cliques."""
+    none = [np.zeros(0, dtype=np.int64)]
+    job = np.concatenate(none + [clique.jobs for clique in cliques])
+    sizes = [len(clique.jobs) for clique in cliques]
+    order = np.argsort(job, kind="stable")
+    return Members(
+        np.searchsorted(job[order], np.arange(jobs + 1)),
+        np.repeat(np.arange(len(cliques)), sizes)[order],
+        np.repeat(np.array([clique.cluster for clique in cliques], dtype=np.int64), sizes)[order],
+        np.concatenate(none + [clique.first for clique in cliques])[order],
+        np.concatenate(none + [clique.last for clique in cliques])[order],
+    )
 
 
 @kernel
@@ -40,51 +83,99 @@ def price_windows(prices: FloatArray, prefix: FloatArray, priced: FloatArray, fi
 
 
 @kernel
+def charge_members(i: int, clique_prices: FloatArray, members: Members, charge: FloatArray) -> None:
+    """Fill what a job pays for cliques from each start, shape (M, T + 1); the last column means nothing."""
+    clusters, starts = charge.shape
+    for j in range(clusters):
+        for t in range(starts):
+            charge[j, t] = 0.0
+    for e in range(members.begin[i], members.begin[i + 1]):
+        price = clique_prices[members.clique[e]]
+        charge[members.cluster[e], members.first[e]] += price
+        charge[members.cluster[e], members.last[e] + 1] -= price
+    for j in range(clusters):
+        for t in range(1, starts):
+            charge[j, t] += charge[j, t - 1]
+
+
+@kernel
+def best_place(
+    i: int, tried: int, is_member: bool, priced: FloatArray, charge: FloatArray, field: Field, allowed: Allowed
+) -> tuple[float, int]:
+    """Return the least cost of a job, and where; place `tried` comes first.
+
+    A cluster whose least cost without prices is above that is passed over.
+    """
+    clusters = field.cost.shape[1]
+    slots = field.cost.shape[2]
+    g = field.shape[i]
+    scale = field.scale[i]
+    best = allowed.rejected[i]
+    at = -1
+    if tried >= 0:
+        j = tried // slots
+        t = tried % slots
+        if allowed.first[i, j] <= t <= allowed.last[i, j]:
+            cost = allowed.cost[i, j, t] + scale * priced[g, j, t]
+            if is_member:
+                cost += charge[j, t]
+            if cost < best:
+                best = cost
+                at = tried
+    for j in range(clusters):
+        if allowed.least[i, j] >= best:
+            continue
+        for t in range(allowed.first[i, j], allowed.last[i, j] + 1):
+            cost = allowed.cost[i, j, t] + scale * priced[g, j, t]
+            if is_member:
+                cost += charge[j, t]
+            if cost < best:
+                best = cost
+                at = j * slots + t
+    return best, at
+
+
+@kernel
 def evaluate(
     prices: FloatArray,
+    clique_prices: FloatArray,
     prefix: FloatArray,
     priced: FloatArray,
+    charge: FloatArray,
     place: IntArray,
     field: Field,
     allowed: Allowed,
+    members: Members,
     slope: FloatArray,
+    clique_slope: FloatArray,
 ) -> float:
-    """Return the bound at `prices`, shape (M, R, T), and fill a subgradient and each job's place.
+    """Return the bound at prices of capacity, shape (M, R, T), and of cliques, shape (Q,).
 
-    `place` holds cluster x T + start, -1 for a job that does not run. What it holds before is tried first: a cluster
-    whose least cost is above that is passed over.
+    `slope` and `clique_slope` are filled with a subgradient, and `place` with each job's place: cluster x T + start, -1
+    for a job that does not run. What it holds before is tried first.
     """
-    clusters, resources, slots = prices.shape
+    slots = prices.shape[2]
     total = -price_windows(prices, prefix, priced, field)
     copy_into(field.limit, -1.0, slope)
+    for q in range(len(clique_prices)):
+        total -= clique_prices[q]
+        clique_slope[q] = -1.0
     for i in range(len(place)):
-        g = field.shape[i]
-        scale = field.scale[i]
-        best = allowed.rejected[i]
-        at = -1
-        if place[i] >= 0:
-            j = place[i] // slots
-            t = place[i] % slots
-            if allowed.first[i, j] <= t <= allowed.last[i, j]:
-                cost = allowed.cost[i, j, t] + scale * priced[g, j, t]
-                if cost < best:
-                    best = cost
-                    at = place[i]
-        for j in range(clusters):
-            if allowed.least[i, j] >= best:
-                continue
-            for t in range(allowed.first[i, j], allowed.last[i, j] + 1):
-                cost = allowed.cost[i, j, t] + scale * priced[g, j, t]
-                if cost < best:
-                    best = cost
-                    at = j * slots + t
+        is_member = members.begin[i] < members.begin[i + 1]
+        if is_member:
+            charge_members(i, clique_prices, members, charge)
+        best, at = best_place(i, place[i], is_member, priced, charge, field, allowed)
         place[i] = at
         total += best
         if at >= 0:
             j = at // slots
-            for r in range(resources):
-                for s in range(at % slots, at % slots + field.duration[i]):
+            t = at % slots
+            for r in range(prices.shape[1]):
+                for s in range(t, t + field.duration[i]):
                     slope[j, r, s] += field.demand[i, r]
+            for e in range(members.begin[i], members.begin[i + 1]):
+                if members.cluster[e] == j and members.first[e] <= t <= members.last[e]:
+                    clique_slope[members.clique[e]] += 1.0
     return total
 
 
@@ -99,13 +190,14 @@ def ascend(
     shares: FloatArray,
     field: Field,
     allowed: Allowed,
+    members: Members,
 ) -> float:
     """Raise the bound by deflected subgradient steps from `prices`, which become the best ones; return that bound.
 
     Parameters
     ----------
     prices
-        Of capacity, shape (M, R, T).
+        Of capacity, then of cliques, shape (M x R x T + Q,).
     steps
         At most.
     goal
@@ -120,23 +212,33 @@ def ascend(
         How often that job was at each of its places, later steps more; the last row is for none. Shape (M + 1, T).
     field, allowed
         The places.
+    members
+        Of cliques.
 
     References
     ----------
     Camerini, Fratta, Maffioli (1975), "On improving relaxation methods by modified gradient techniques", Mathematical
     Programming Study 3, 26-34.
     """
-    clusters, resources, slots = prices.shape
+    clusters, resources, slots = field.limit.shape
+    size = field.limit.size
     prefix = np.zeros((clusters, resources, slots + 1))
     priced = np.zeros((len(field.length), clusters, slots))
-    slope = np.zeros((clusters, resources, slots))
-    direction = np.zeros((clusters, resources, slots))
+    charge = np.zeros((clusters, slots + 1))
+    slope = np.zeros(len(prices))
+    direction = np.zeros(len(prices))
     now = prices.copy()
+    now_of_capacity = now[:size].reshape((clusters, resources, slots))
+    slope_of_capacity = slope[:size].reshape((clusters, resources, slots))
+    clique_scale = CLIQUE_SCALE * field.limit.mean()
     best = -np.inf
     since = 0
     shares[:] = 0.0
     for step in range(steps):
-        value = evaluate(now, prefix, priced, place, field, allowed, slope)
+        value = evaluate(
+            now_of_capacity, now[size:], prefix, priced, charge, place, field, allowed, members,
+            slope_of_capacity, slope[size:],
+        )  # fmt: skip
         if k >= 0:
             weight = max(0.05, 1.0 / (step + 1))
             shares *= 1.0 - weight
@@ -158,19 +260,18 @@ def ascend(
         if best >= goal:
             break
         squares = 0.0
-        for j in range(clusters):
-            for r in range(resources):
-                for t in range(slots):
-                    by = 0.3 * slope[j, r, t] + 0.7 * direction[j, r, t] if step > 0 else slope[j, r, t]
-                    if now[j, r, t] <= 0.0 and by < 0.0:
-                        by = 0.0
-                    direction[j, r, t] = by
-                    squares += by * by
+        for e in range(len(prices)):
+            by = slope[e] if e < size else clique_scale * slope[e]
+            if step > 0:
+                by = 0.3 * by + 0.7 * direction[e]
+            if now[e] <= 0.0 and by < 0.0:
+                by = 0.0
+            direction[e] = by
+            squares += by * by
         if squares <= 0.0:
             break
         length = step_size * (goal - value) / squares
-        for j in range(clusters):
-            for r in range(resources):
-                for t in range(slots):
-                    now[j, r, t] = max(0.0, now[j, r, t] + length * direction[j, r, t])
+        for e in range(len(prices)):
+            by = length * direction[e]
+            now[e] = max(0.0, now[e] + (by if e < size else clique_scale * by))
     return float(best)

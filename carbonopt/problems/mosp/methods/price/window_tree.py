@@ -5,30 +5,33 @@ of large jobs in windows; see `windows` for what that rules out. A window is spl
 on the cluster that has most of it or elsewhere, or where half of its starts are before. The largest job comes first,
 until its place is certain: only then is it known what fits beside it, so that half-known places of many jobs gain less.
 The branch of least bound is split next, and the least bound of all that are open holds for every schedule.
+
+Cliques have prices of their own in each branch: where a window rules out what a clique did, its price falls.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.directed import EPS
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
 from carbonopt.problems.mosp.formulation.program import possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
-from carbonopt.problems.mosp.methods.price.cliques import CliqueProof
+from carbonopt.problems.mosp.methods.price.clique_cuts import Clique
 from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.window_ascent import ascend
+from carbonopt.problems.mosp.methods.price.window_ascent import ascend, members_of
 from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict
 
 FLOAT_ERROR = 1e-11
-"""Relative allowance for the rounding of sums in double precision."""
+"""Relative allowance for the rounding of sums in double precision; more where very many prices are added."""
 DIGITS = 5
 """Of the largest price: with more, certificates are longer and prove as much."""
 LEAST_ROUNDED = 1e-200
@@ -74,7 +77,7 @@ class Branch:
     windows
         First and last start of each large job on each cluster, and beside these of its being left out, (K, M + 1, 2).
     prices
-        Of capacity, shape (M, R, T): what proves the bound; None once it is split.
+        Of capacity, then of cliques, shape (M x R x T + Q,): what proves the bound; None once it is split.
     bound
         On the cost of all its schedules; infinite where it has none.
     split
@@ -98,11 +101,11 @@ class WindowTree:
     instance, value, dual
         The problem.
     prices
-        Of capacity, flat: where it begins.
+        Of capacity, flat, then of cliques: where it begins.
     params, options
         Of windows, and of the run.
     cliques
-        Cliques, and prices of these that hold in all branches.
+        Starts of which at most one is in a schedule.
 
     Attributes
     ----------
@@ -122,16 +125,14 @@ class WindowTree:
         prices: FloatArray,
         params: WindowParameters,
         options: Options,
-        cliques: CliqueProof | None = None,
+        cliques: Sequence[Clique] = (),
     ) -> None:
         self.params = params
         self.field = field_of(instance, value, dual, params.most_jobs)
         self.cliques = cliques
-        self.paid = 0.0 if cliques is None else float(cliques.clique_prices.sum())
-        if cliques is not None:
-            for clique, price in zip(cliques.cliques, cliques.clique_prices.tolist(), strict=True):
-                for job, first, last in zip(clique.jobs, clique.first, clique.last, strict=True):
-                    self.field.cost[job, clique.cluster, first : last + 1] += price
+        self.members = members_of(cliques, len(instance.jobs))
+        self.entries = np.array([1 + len(clique.jobs) for clique in cliques], dtype=np.float64)
+        self.float_error = max(FLOAT_ERROR, 4 * EPS * (instance.time.slots + 2 * len(self.members.clique)))
         self.allowed = allowed_of(self.field)
         self.rounding = float(value.rounding().sum())
         self.demand = instance.jobs.demand.sum(axis=0)
@@ -140,8 +141,10 @@ class WindowTree:
         self.rejected = float(self.field.rejected[np.isfinite(self.field.rejected)].sum())
         self.place = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.goal = np.inf
-        self.steps_of_bound = SEEN * float(np.isfinite(self.field.cost).sum())
-        root = self._raised(self._all_windows(), prices.reshape(dual.shape), options)
+        in_cliques = float((np.diff(self.members.begin) > 0).sum()) * self.field.cost[0].size
+        self.steps_of_bound = SEEN * (float(np.isfinite(self.field.cost).sum()) + in_cliques)
+        root = self._raised(self._all_windows(), prices, options)
+        self.most_branches = min(params.most_branches, 2 * params.most_prices // len(prices))
         self.branches = [root]
         self.open = [(root.bound, 0)]
         self.bound = root.bound
@@ -167,27 +170,35 @@ class WindowTree:
         k = int(np.argmax(is_open)) if is_open.any() else -1
         shares = np.zeros((clusters + 1, slots))
         value = self._value(prices)
-        goal = self.goal + self.paid if np.isfinite(self.goal) else value + FIRST_GOAL * (abs(value) or self.size)
+        goal = self.goal if np.isfinite(self.goal) else value + FIRST_GOAL * (abs(value) or self.size)
         better = prices.copy()
-        ascend(better, self.params.steps, goal, STEP_SIZE, k, self.place, shares, field, self.allowed)
-        better = rounded(better)
+        ascend(better, self.params.steps, goal, STEP_SIZE, k, self.place, shares, field, self.allowed, self.members)
+        better = np.concatenate([rounded(part) for part in self._in_parts(better)])
         better_value = self._value(better)
         if better_value > value:  # if not, digits cost more than the steps gained
             prices = better
             value = better_value
-        paid = float((prices * field.limit).sum())
-        rounding = self.rounding + float((self.demand * prefix_rounding(prefix_sums(prices))).sum())
-        bound = value - self.paid - rounding - FLOAT_ERROR * (self.size + self.rejected + 2 * paid + 2 * self.paid)
+        of_capacity, of_cliques = self._in_parts(prices)
+        of_capacity = of_capacity.reshape(field.limit.shape)
+        size = self.size + self.rejected + 2 * float((of_capacity * field.limit).sum())
+        size += 2 * float((of_cliques * self.entries).sum())  # each is taken off, and added to the costs of its jobs
+        rounding = self.rounding + float((self.demand * prefix_rounding(prefix_sums(of_capacity))).sum())
+        bound = value - rounding - self.float_error * size
         return Branch(windows, prices, bound, _split(k, windows[k], shares, field) if k >= 0 else None)
+
+    def _in_parts(self, prices: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return prices of capacity and of cliques."""
+        size = self.field.limit.size
+        return prices[:size], prices[size:]
 
     def _value(self, prices: FloatArray) -> float:
         """Return the value of the relaxation under the windows that were restricted last."""
         shares = np.zeros((self.field.limit.shape[0] + 1, self.field.limit.shape[2]))
-        return ascend(prices.copy(), 1, 0.0, STEP_SIZE, -1, self.place, shares, self.field, self.allowed)
+        return ascend(prices.copy(), 1, 0.0, STEP_SIZE, -1, self.place, shares, self.field, self.allowed, self.members)
 
     def grow(self, options: Options) -> Iterator[None]:
         """Split the branch of least bound again and again, up to a bound of `goal`; yield after each split."""
-        while self.open and len(self.branches) < self.params.most_branches and options.remaining > 0:
+        while self.open and len(self.branches) + 2 <= self.most_branches and options.remaining > 0:
             bound, number = self.open[0]
             branch = self.branches[number]
             if bound >= self.goal or branch.split is None:
@@ -230,14 +241,14 @@ class WindowTree:
         k, cluster = np.nonzero(branch.windows[:, :, 0] <= branch.windows[:, :, 1])
         place = np.full(len(field.arrival), -1, dtype=np.int64)
         place[field.job[k]] = np.where(cluster < clusters, cluster * slots + branch.windows[k, cluster, 0], -1)
-        return Leaf(place, branch.prices.ravel())
+        return Leaf(place, self._in_parts(branch.prices)[0])
 
     def certificate(self) -> dict[str, Any]:
         """Return what proves the bound."""
         nodes: list[dict[str, Any]] = []
         for branch in self.branches:
             if branch.prices is not None:
-                nodes.append({"prices": branch.prices.tolist()})
+                nodes.append(self._leaf(branch.prices))
                 continue
             assert branch.split is not None
             node: dict[str, Any] = {"job": int(self.field.job[branch.split.job])}
@@ -247,7 +258,13 @@ class WindowTree:
                 node["last"] = branch.split.slot
             nodes.append(node | {"parts": list(branch.parts)})
         proof = {"kind": "windows", "jobs": self.field.job.tolist(), "nodes": nodes}
-        return proof if self.cliques is None else proof | {"cliques": self.cliques.certificate()["cliques"]}
+        return proof | {"cliques": [clique.members() for clique in self.cliques]} if self.cliques else proof
+
+    def _leaf(self, prices: FloatArray) -> dict[str, Any]:
+        """Return what a certificate holds of a leaf."""
+        of_capacity, of_cliques = self._in_parts(prices)
+        leaf = {"prices": of_capacity.reshape(self.field.limit.shape).tolist()}
+        return leaf | {"clique_prices": of_cliques.tolist()} if self.cliques else leaf
 
 
 def rounded(prices: FloatArray) -> FloatArray:
