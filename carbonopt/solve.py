@@ -217,8 +217,9 @@ class _Keeper:
         if certificate is None:
             return Outcome(Status.INTERRUPTED, schedule, self.bound, info=info)
         bound: float = certificate["bound"]
-        if schedule is not None and self.bound is not None and abs(self.bound - bound) > AGREEMENT * abs(bound):
-            bound = self.bound  # of a search tree: it has no certificate
+        known = bound if self.bound is None else self.tightest(self.bound, bound)  # the proof may have got better since
+        if schedule is not None and abs(known - bound) > AGREEMENT * abs(bound):
+            bound = known  # of a search tree: it has no certificate
             info["tree_bound"] = bound
         return Outcome(Status.INTERRUPTED, schedule, bound, certificate, info)
 

@@ -286,6 +286,27 @@ def test_price_of_few_large_jobs_has_a_certificate_by_windows_that_check_confirm
     assert solution.bound > solution.info["lagrangian_bound"]
 
 
+def test_an_interrupt_between_two_reports_keeps_the_bound_of_the_tree(monkeypatch):
+    instance = heavy(5, jobs=80, slots=36, load=0.7)
+    grow = WindowTree.grow
+    bounds = []
+
+    def interrupted(tree, options):
+        for splits, done in enumerate(grow(tree, options)):
+            bounds.append(tree.bound)
+            if splits == 100:
+                raise KeyboardInterrupt
+            yield done
+
+    monkeypatch.setattr(WindowTree, "grow", interrupted)
+    params = {"search": {"moves_per_job": 200}}
+    solution = co.solve(instance, "price", time_limit=None, params=params, callback=lambda progress: None)
+    assert solution.status == "interrupted"
+    assert "tree_bound" not in solution.info
+    assert solution.bound == solution.certificate["bound"] == pytest.approx(bounds[-1], rel=1e-12)
+    assert co.check(instance, solution).proven_bound >= solution.bound
+
+
 @pytest.mark.parametrize("price", [None, 3.0])
 def test_units_of_another_size_prove_the_same(price):
     """Memory in units 64 times as small: the certificate is in the units of the file."""
