@@ -27,7 +27,7 @@ from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix
 from carbonopt.problems.mosp.formulation.program import Placements, possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
-from carbonopt.problems.mosp.methods.price.place_program import program_over
+from carbonopt.problems.mosp.methods.price.place_program import priced, program_over
 
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
@@ -124,14 +124,7 @@ class CliqueBound:
 
     def _priced(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
         """Return the reduced cost of each possible placement."""
-        places = self.places
-        jobs = self.instance.jobs
-        prefix = prefix_sums(prices)
-        end = places.start + jobs.duration[places.job]
-        cost = self.cost.copy()
-        for r in range(prices.shape[1]):
-            used = prefix[places.cluster, r, end] - prefix[places.cluster, r, places.start]
-            cost += jobs.demand[places.job, r] * used
+        cost = priced(self.instance, self.places, self.cost, prices)
         for members, price in zip(self.members, clique_prices.tolist(), strict=True):
             cost[members] += price
         return cost

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
 from carbonopt.problems.mosp.data.instance import MospInstance
@@ -22,7 +22,7 @@ from carbonopt.problems.mosp.formulation.objective import PlacementValue
 from carbonopt.problems.mosp.formulation.program import possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import NeighbourhoodParameters
 from carbonopt.problems.mosp.methods.price.exact import Closed
-from carbonopt.problems.mosp.methods.price.place_program import program_over
+from carbonopt.problems.mosp.methods.price.place_program import priced, program_over
 
 EXCESS_SHARES = (0.2, 0.4, 0.8)
 """Of the gap, one drawn for each neighbourhood: the most excess of a place in it."""
@@ -82,14 +82,8 @@ class Neighbourhoods:
     def _excess_at(self, prices: FloatArray) -> FloatArray:
         """Return the reduced cost of each place above the least of its job, rejection included."""
         places = self.places
-        jobs = self.instance.jobs
-        prefix = prefix_sums(prices)
-        end = places.start + jobs.duration[places.job]
-        cost = self.cost.copy()
-        for r in range(prices.shape[1]):
-            used = prefix[places.cluster, r, end] - prefix[places.cluster, r, places.start]
-            cost += jobs.demand[places.job, r] * used
-        least = np.full(len(jobs), self.rejection_cost)
+        cost = priced(self.instance, places, self.cost, prices)
+        least = np.full(len(self.instance.jobs), self.rejection_cost)
         np.minimum.at(least, places.job, cost)
         return np.asarray(cost - least[places.job])
 

@@ -1,10 +1,10 @@
-"""The program of an instance over some of its places."""
+"""The program of an instance over some of its places, and what places cost at prices of capacity."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, FloatArray
+from carbonopt.core.arrays import BoolArray, FloatArray, prefix_sums
 from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.program import Placements
@@ -50,3 +50,14 @@ def program_over(
         at = (np.repeat(cluster, length) * limit.shape[1] + r) * limit.shape[2] + slot
         program.add_entries(rows.start + at, column, np.repeat(instance.jobs.demand[job, r], length))
     return program
+
+
+def priced(instance: MospInstance, places: Placements, cost: FloatArray, prices: FloatArray) -> FloatArray:
+    """Return what a run costs in each place, with what its capacity costs at `prices`, shape (M, R, T)."""
+    prefix = prefix_sums(prices)
+    end = places.start + instance.jobs.duration[places.job]
+    total = cost.copy()
+    for r in range(prices.shape[1]):
+        used = prefix[places.cluster, r, end] - prefix[places.cluster, r, places.start]
+        total += instance.jobs.demand[places.job, r] * used
+    return total
