@@ -98,7 +98,7 @@ class _Search:
                 break
             new.append(rows)
             room.add(rows)
-        most_rise = temperature * self.proof.bound * float(self.rng.exponential())
+        most_rise = temperature * self.proof.bound / self.count * float(self.rng.exponential())
         if len(new) == len(drawn.jobs) and self._accepts(drawn.jobs, new, most_rise):
             self.rows = self.rows.kept(~taken).joined(*new)
             return self._keep_best()

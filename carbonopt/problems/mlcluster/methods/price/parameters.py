@@ -98,8 +98,8 @@ class RepairParameters(Parameters):
     patience
         Rounds a job without a better schedule, after which the search has converged.
     temperature
-        By how much a round may raise the objective, relative to the bound, usually. It falls to 0 while nothing better
-        is found, and starts anew with the next better schedule.
+        By how much a round may raise the objective, usually, in shares of what a job costs on average. It falls to 0
+        while nothing better is found, and starts anew with the next better schedule.
     price_share
         Largest share of the prices of GPU time that a job pays when it is put back.
     free_share
@@ -114,7 +114,7 @@ class RepairParameters(Parameters):
 
     most_jobs: int = number(2, least=1)
     patience: float = number(60.0, least=0)
-    temperature: float = number(3e-6, least=0)
+    temperature: float = number(6e-4, least=0)
     price_share: float = number(1.1, least=0)
     free_share: float = number(0.3, least=0, most=1)
     noise: float = number(0.1, least=0)
