@@ -11,12 +11,14 @@ from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.methods.price.beam import beam as beam_module
 from carbonopt.problems.mosp.methods.price.beam.beam import Beam
 from carbonopt.problems.mosp.methods.price.beam.choose import choose
 from carbonopt.problems.mosp.methods.price.beam.improve import Improver, is_small
 from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
 from carbonopt.problems.mosp.methods.price.beam.part import whole_room, whole_units
 from carbonopt.problems.mosp.methods.price.beam.profiles import are_few, make_profiles
+from carbonopt.problems.mosp.methods.price.beam.relaxation import make_paths
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.methods.price.search_parameters import PlaceParameters
@@ -31,7 +33,9 @@ def test_profiles_of_two_units_over_two_slots():
     assert profiles.units.tolist() == [[0, 0], [1, 0], [1, 1], [2, 0], [2, 1], [2, 2]]
     assert profiles.later.tolist() == [0, 0, 1, 0, 1, 3]
     assert profiles.after_start(1, 1).tolist() == [1, 3, 4, -1, -1, -1]
-    assert profiles.after_start(2, 1).tolist() == [2, 4, 5, -1, -1, -1]
+    for _ in range(2):  # the second time it is known
+        assert profiles.after_start(2, 1).tolist() == [2, 4, 5, -1, -1, -1]
+    assert profiles.after_start(1, 2).tolist() == [3, -1, -1, -1, -1, -1]
 
 
 def test_whole_units_of_demands():
@@ -157,6 +161,37 @@ def test_a_part_keeps_the_room_of_all_other_jobs():
         assert found.best_total <= total * (1 + 1e-8)
         total = found.best_total
     assert total < state.best_total
+
+
+def test_profiles_without_room_are_never_read(monkeypatch):
+    """Their values are not filled: beams with any numbers there find the same."""
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=5, load=0.8)
+    dual, improver, empty, _ = started(instance)
+    state = given(instance, empty, dual, improver)
+    closed = 0
+    for seed in range(10):
+        choice = choose(
+            state, improver.units, improver.unit, dual.shape, BEAMS, BEAMS.large, np.random.default_rng(seed)
+        )
+        part = improver._part(choice, 1e6)
+        cost = float(state.jobs.cost[choice.job].sum())
+        closed += int((~part.program.open).sum())
+        found = []
+        for filled in (0.0, np.nan, -1e6):
+
+            def paths(program, filled=filled):
+                made = make_paths(program)
+                made.value[:, :-1] = filled
+                made.stage[:] = filled
+                return made
+
+            monkeypatch.setattr(beam_module, "make_paths", paths)
+            beam = Beam(part, cost * (1 + 1e-9), BEAMS, Options())
+            bound = beam.root(10)
+            result = beam.go(100, 2)
+            found.append((bound, result.bound, None if result.start is None else result.start.tolist()))
+        assert found[0] == found[1] == found[2]
+    assert closed > 1000
 
 
 def test_equal_jobs_of_caspian_start_together():

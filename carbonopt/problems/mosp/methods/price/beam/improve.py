@@ -12,13 +12,16 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.beam.beam import Beam, BeamResult
 from carbonopt.problems.mosp.methods.price.beam.choose import choose
-from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
+from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters, PartParameters
 from carbonopt.problems.mosp.methods.price.beam.part import Choice, Part, make_part, whole_room, whole_units
 from carbonopt.problems.mosp.methods.price.beam.profiles import are_few
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.records import State
 from carbonopt.problems.mosp.methods.price.state import at_places, fits_capacity
 
+PART_STEPS = 2.5e6
+ENTRY_STEPS = 11.0
+"""Loop steps to choose a part and to take what its beam finds, and for each profile, cluster and slot of it."""
 TIE = 1e-9
 """Relative, above the cost of a part: others as cheap are taken, too."""
 
@@ -90,8 +93,7 @@ class Improver:
     def parts(self, state: State, rng: np.random.Generator, options: Options) -> Iterator[State]:
         """Yield schedules in which a beam made a part anew."""
         price = self.prices.reshape(self.dual.shape)[:, 0] * self.unit
-        small = is_small(self.instance, self.dual, self.params)
-        size = self.params.small if small else self.params.large
+        size = self._size()
         for _ in range(self.params.parts_per_job * len(self.units)):
             if options.remaining == 0:
                 return
@@ -102,10 +104,17 @@ class Improver:
             if len(choice.job) < 2 or most <= TIE * abs(cost):
                 continue
             part = self._part(choice, most)
+            options.spend(PART_STEPS + ENTRY_STEPS * part.program.open.size)
             beam = Beam(part, cost + TIE * abs(cost), self.params, options)
             beam.root(0)
             state = self._better(state, part, beam.go(size.width))
             yield state
+
+    def _size(self) -> PartParameters:
+        """Return how large parts are."""
+        if is_small(self.instance, self.dual, self.params):
+            return self.params.small
+        return self.params.medium if len(self.units) <= self.params.medium_jobs else self.params.large
 
     def _part(self, choice: Choice, most_excess: float) -> Part:
         most = most_excess * (1 + 1e-6) + 1e-12 * float(np.abs(self.empty.jobs.lowest).sum()) + 2 * self.rounding

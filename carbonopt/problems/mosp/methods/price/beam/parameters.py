@@ -66,6 +66,10 @@ class BeamParameters(Parameters):
         What the first step of an ascent closes [distances to the limit of the beam].
     most_compared
         Cheaper states of the same jobs that a state is compared with, at most.
+    small, medium, large
+        Parts where one beam could take all jobs; else of at most `medium_jobs` jobs; and of more, which are many parts.
+    medium_jobs
+        Number of jobs up to which an instance is a medium one.
     """
 
     least_jobs: int = number(20, least=2)
@@ -92,4 +96,6 @@ class BeamParameters(Parameters):
     first_step: float = number(0.3, above=0)
     most_compared: int = number(1_000, least=1)
     small: PartParameters = field(default_factory=lambda: PartParameters(12_000, (12, 16, 24), 1_000))
+    medium: PartParameters = field(default_factory=lambda: PartParameters(12_000, (8, 12, 16), 1_000))
+    medium_jobs: int = number(800, least=0)
     large: PartParameters = field(default_factory=PartParameters)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import comb
@@ -13,6 +13,8 @@ from carbonopt.core.arrays import IntArray
 
 MOST_UNITS = 127
 """Jobs that start together are counted in one byte."""
+MOST_KNOWN = 1_000_000
+"""Profiles after starts that are kept for one capacity and length: parts of a schedule ask for the same again."""
 
 
 def are_few(capacity: int, longest: int, most: int) -> bool:
@@ -35,12 +37,18 @@ class Profiles:
 
     units: IntArray
     later: IntArray
+    _known: dict[tuple[int, int], IntArray] = field(default_factory=dict, init=False, repr=False)
 
     def after_start(self, length: int, units: int) -> IntArray:
         """Return the profile after the start of a job of so many slots and units, -1 beyond capacity; shape (S,)."""
+        if (length, units) in self._known:
+            return self._known[length, units]
         held = self.units.copy()
         held[:, :length] += units
-        return _find(self.units, held)
+        after = _find(self.units, held)
+        if (len(self._known) + 1) * len(after) <= MOST_KNOWN:
+            self._known[length, units] = after
+        return after
 
 
 def _find(profiles: IntArray, wanted: IntArray) -> IntArray:

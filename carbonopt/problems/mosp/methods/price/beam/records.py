@@ -49,7 +49,7 @@ class Program(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Shortest paths at given job prices.
+    """Shortest paths at given job prices, for profiles that are open: all that a state ever holds.
 
     Attributes
     ----------

@@ -62,7 +62,7 @@ def rank(j: int, t: int, price: FloatArray, part: Program, paths: Paths) -> None
 
 @kernel
 def find_paths(begin: int, price: FloatArray, part: Program, paths: Paths) -> None:
-    """Fill the shortest paths from each slot from `begin` on."""
+    """Fill the shortest paths from each slot from `begin` on, of profiles that others leave room for."""
     step = part.step
     later = part.later
     reduced = paths.reduced
@@ -72,7 +72,8 @@ def find_paths(begin: int, price: FloatArray, part: Program, paths: Paths) -> No
             value = paths.value[j, t]
             opened = part.open[j, t]
             for k in range(len(later)):
-                value[k] = paths.value[j, t + 1, later[k]]
+                if opened[k]:
+                    value[k] = paths.value[j, t + 1, later[k]]
             for a in range(len(step) - 1, -1, -1):
                 ready = paths.ready[j, t, a]
                 first = part.first[a]
@@ -80,6 +81,8 @@ def find_paths(begin: int, price: FloatArray, part: Program, paths: Paths) -> No
                 if ready == 0:
                     continue
                 for k in range(len(later)):
+                    if not opened[k]:
+                        continue
                     after = k
                     paid = 0.0
                     least = value[k]
@@ -98,7 +101,7 @@ def find_paths(begin: int, price: FloatArray, part: Program, paths: Paths) -> No
 
 @kernel
 def find_stages(j: int, t: int, price: FloatArray, part: Program, paths: Paths) -> None:
-    """Fill the values within a slot: before the starts of each type."""
+    """Fill the values within a slot before the starts of each type, of profiles that others leave room for."""
     step = part.step
     reduced = paths.reduced
     opened = part.open[j, t]
@@ -106,12 +109,19 @@ def find_stages(j: int, t: int, price: FloatArray, part: Program, paths: Paths) 
     rank(j, t, price, part, paths)
     types = len(step)
     for k in range(len(part.later)):
-        stage[types, k] = paths.value[j, t + 1, part.later[k]]
+        if opened[k]:
+            stage[types, k] = paths.value[j, t + 1, part.later[k]]
     for a in range(types - 1, -1, -1):
         ready = paths.ready[j, t, a]
         first = part.first[a]
         done = stage[a + 1]
+        if ready == 0:
+            for k in range(len(part.later)):
+                stage[a, k] = done[k]
+            continue
         for k in range(len(part.later)):
+            if not opened[k]:
+                continue
             after = k
             paid = 0.0
             least = done[k]
