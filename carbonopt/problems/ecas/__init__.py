@@ -43,14 +43,14 @@ PROBLEM = Problem(
             certificate="no",
         ),
         "lp": Method(
-            ".methods.milp:lp",
+            ".methods.rounding:lp",
             "the LP relaxation: a bound and its certificate",
             bound_only=True,
             respects=_ALL,
             certificate="yes",
         ),
         "lp-rounding": Method(
-            ".methods.milp:lp_rounding",
+            ".methods.rounding:lp_rounding",
             "jobs go where most of them is in the LP relaxation",
             respects=_ALL,
             certificate="yes",

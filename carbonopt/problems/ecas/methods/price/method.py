@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 
 import numpy as np
 
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.arrays import FloatArray
+from carbonopt.core.errors import TooLargeError
 from carbonopt.core.options import Options, Schedule
 from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.problems.ecas.data.instance import EcasInstance
 from carbonopt.problems.ecas.data.schedule import from_schedule
+from carbonopt.problems.ecas.formulation.program import estimate_size
+from carbonopt.problems.ecas.methods.milp import milp
 from carbonopt.problems.ecas.methods.price.bound import best_prices, prefix
 from carbonopt.problems.ecas.methods.price.bound_kernels import deepest_cut, priced_starts, soft_patterns
 from carbonopt.problems.ecas.methods.price.eject_kernels import eject
@@ -32,12 +35,15 @@ from carbonopt.problems.ecas.methods.price.tables import (
     tables_of,
 )
 from carbonopt.problems.ecas.verify.certificate import proven_bound
+from carbonopt.problems.ecas.verify.check import check
 
 PRICE_KERNELS = (search, fill, priced_starts, soft_patterns, deepest_cut, eject)
 """Kernels that take long to compile."""
 COMPILE_SECONDS = 25.0
 """How long numba takes to compile all kernels of the method [s]; 37 measured on a processor 1.7 times as slow."""
 
+MOST_COLUMNS = 300_000
+"""Of the program that HiGHS gets where no loops are compiled: it does not end with larger ones in so short a time."""
 SECOND_GREEDY = 4.0
 """Times of a greedy schedule that must be left for a second one by another order."""
 
@@ -78,7 +84,7 @@ def greedy(instance: EcasInstance, options: Options) -> Outcome:
 def price(instance: EcasInstance, options: Options) -> Outcome:
     """Bound an instance by prices, and search for a schedule that is close to the bound.
 
-    Where the loops are not compiled yet and the time limit is too short for that, only the greedy schedule is made.
+    Where the loops are not compiled yet and the time limit is too short for that, HiGHS has the time.
     """
     if not len(instance.machines):
         return _without_machines(instance)
@@ -92,10 +98,28 @@ def price(instance: EcasInstance, options: Options) -> Outcome:
 
 
 def without_loops(instance: EcasInstance, options: Options) -> Outcome:
-    """Return the user's start, or else the greedy schedule, whose loops are few enough to run as Python."""
-    if options.start is not None:
-        return Outcome(Status.TIME_LIMIT, options.start)
-    return replace(greedy(instance, options), status=Status.TIME_LIMIT)
+    """Give the time that is left to HiGHS, and return the better of its schedule and the first one, and its bound.
+
+    The first is the user's start, or else the greedy schedule, whose loops are few enough to run as Python. It is all
+    there is where the program is large.
+    """
+    first = options.start if options.start is not None else greedy(instance, options).schedule
+    found = Outcome(Status.TIME_LIMIT)
+    if estimate_size(instance)[0] <= MOST_COLUMNS and options.remaining > 0:
+        with suppress(TooLargeError):
+            found = milp(instance, replace(options, start=None))
+    if found.schedule is None and found.status is not Status.INFEASIBLE:
+        stopped = found.status is Status.INTERRUPTED
+        return replace(found, schedule=first, status=found.status if stopped else Status.TIME_LIMIT)
+    if first is not None and found.schedule is not None and _cost(instance, first) < _cost(instance, found.schedule):
+        return replace(found, schedule=first)
+    return found
+
+
+def _cost(instance: EcasInstance, schedule: Schedule) -> float:
+    """Return what a schedule costs, by the checker; infinite where it violates something."""
+    report = check(instance, schedule)
+    return np.inf if report.violations or report.objective is None else report.objective
 
 
 def _price(instance: EcasInstance, options: Options, params: PriceParameters) -> Outcome:
