@@ -163,6 +163,17 @@ def test_a_part_keeps_the_room_of_all_other_jobs():
     assert total < state.best_total
 
 
+def test_a_schedule_has_its_own_room_where_rounding_leaves_less_than_none():
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=5, load=0.8)
+    dual, improver, empty, _ = started(instance)
+    state, rng = given(instance, empty, dual, improver), np.random.default_rng(0)
+    state.capacity_left[:] = -1e-8
+    for _ in range(20):
+        choice = choose(state, improver.units, improver.unit, dual.shape, BEAMS, BEAMS.large, rng)
+        assert (choice.idle == 0).all()
+        assert (choice.room >= 0).all()
+
+
 def test_profiles_without_room_are_never_read(monkeypatch):
     """Their values are not filled: beams with any numbers there find the same."""
     instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=5, load=0.8)
@@ -218,6 +229,8 @@ def test_profiles_that_no_number_stands_for_are_refused():
     assert are_few(9, 5, 2002)
     assert not are_few(9, 5, 2001)
     assert not are_few(2, 40, 50_000)
+    assert not are_few(1, 10**15, 10**18)  # at once
+    assert are_few(0, 10**15, 1)
     instance = co.generate("mosp", preset="bench", jobs=8, clusters=1, slots=80, seed=1)
     raw = instance.to_dict()
     raw["jobs"]["duration"][0], raw["jobs"]["arrival"][0], raw["jobs"]["deadline"][0] = 64, 0, 80.0

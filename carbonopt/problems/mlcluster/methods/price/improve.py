@@ -65,6 +65,7 @@ class _Search:
         self.proof, self.options, self.params, self.rows = proof, options, params, rows
         self.room = Room(proof, rows)
         self.count = len(instance.jobs)
+        self.mean_bound = proof.bound / max(self.count, params.temperature_jobs)
         self.weight = instance.weights.jct_hours
         limit = instance.limits.mean_jct_hours
         self.most_hours = np.inf if limit is None else limit * self.count
@@ -98,7 +99,7 @@ class _Search:
                 break
             new.append(rows)
             room.add(rows)
-        most_rise = temperature * self.proof.bound / self.count * float(self.rng.exponential())
+        most_rise = temperature * self.mean_bound * float(self.rng.exponential())
         if len(new) == len(drawn.jobs) and self._accepts(drawn.jobs, new, most_rise):
             self.rows = self.rows.kept(~taken).joined(*new)
             return self._keep_best()

@@ -98,8 +98,10 @@ class RepairParameters(Parameters):
     patience
         Rounds a job without a better schedule, after which the search has converged.
     temperature
-        By how much a round may raise the objective, usually, in shares of what a job costs on average. It falls to 0
+        By how much a round may raise the objective on average, as a share of the bound's mean for a job. It falls to 0
         while nothing better is found, and starts anew with the next better schedule.
+    temperature_jobs
+        Number of jobs below which the mean is that of so many.
     price_share
         Largest share of the prices of GPU time that a job pays when it is put back.
     free_share
@@ -115,6 +117,7 @@ class RepairParameters(Parameters):
     most_jobs: int = number(2, least=1)
     patience: float = number(60.0, least=0)
     temperature: float = number(6e-4, least=0)
+    temperature_jobs: int = number(200, least=1)
     price_share: float = number(1.1, least=0)
     free_share: float = number(0.3, least=0, most=1)
     noise: float = number(0.1, least=0)

@@ -35,10 +35,15 @@ from carbonopt.problems.mosp.methods.price.beam.states import (
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
 PATH_STEPS = 0.45
+"""Loop steps for each type and open profile when paths are found."""
 STAGE_STEPS = 0.25
+"""Loop steps for each type and open profile when the values within a slot are found."""
 STATE_STEPS = 3.0
-"""Loop steps for each type and open profile when paths are found, and when those within a slot are; for each job of a
-state before and after it is expanded. These and those of a part are fitted to CPU times of parts of four instances."""
+"""Loop steps for each job of a state before it is expanded, and after; and of a sampled state in an ascent.
+
+These, and those of a part in `improve`, are fitted to the CPU times of 370 parts of four instances: `bench` with 200
+jobs (seeds 21, 22) and 1,000 jobs on 10 clusters (seed 31), and `supercomputer` with 756 jobs on 8 clusters (seed 1).
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +89,6 @@ class Beam:
         self.price = part.price
         self.states: States = make_states(1, self.program)
         self.opened = len(self.program.step) * self.program.open.sum(axis=2)  # by cluster and slot
-        self.path_steps = PATH_STEPS * float(self.opened.sum())
 
     def raise_prices(self, t: int, passed: int, count: int, rounds: int) -> None:
         """Raise the mean bound of a sample of the states by better prices of jobs; leave the paths at these."""
@@ -92,6 +96,7 @@ class Beam:
         if count > self.params.sample:
             sample = self.rng.choice(count, self.params.sample, replace=False)
         latest = self.price
+        steps = PATH_STEPS * float(self.opened[:, t:].sum()) + STATE_STEPS * len(self.price) * len(sample)
 
         def mean_bound(price: FloatArray) -> tuple[float, FloatArray]:
             nonlocal latest
@@ -107,7 +112,7 @@ class Beam:
             lower=-np.inf,
             upper=self.program.rejection_cost,
             remaining=lambda: self.options.remaining,
-            spend=lambda: self.options.spend(self.path_steps + STATE_STEPS * self.paths.reduced.size * len(sample)),
+            spend=lambda: self.options.spend(steps),
             goal=self.most,
         )
         if rounds:

@@ -58,7 +58,7 @@ def choose(
             there += units[i]
             chosen.append(int(i))
     left = state.capacity_left[0].reshape(clusters, slots)[cluster, begin:end]
-    room = np.minimum(most, held + whole_room(left, unit, most))
+    room = np.clip(held + whole_room(left, unit, most), held, most)  # what is left may be less than 0 by rounding
     return Choice(np.array(chosen, dtype=np.int64), cluster, (begin, end), room, room - held)
 
 

@@ -20,8 +20,9 @@ from carbonopt.problems.mosp.methods.price.records import State
 from carbonopt.problems.mosp.methods.price.state import at_places, fits_capacity
 
 PART_STEPS = 2.5e6
+"""Loop steps to choose a part and to take what its beam finds."""
 ENTRY_STEPS = 11.0
-"""Loop steps to choose a part and to take what its beam finds, and for each profile, cluster and slot of it."""
+"""Loop steps for each entry (profile x cluster x slot) of a part."""
 TIE = 1e-9
 """Relative, above the cost of a part: others as cheap are taken, too."""
 
@@ -97,6 +98,7 @@ class Improver:
         for _ in range(self.params.parts_per_job * len(self.units)):
             if options.remaining == 0:
                 return
+            options.spend(PART_STEPS)
             choice = choose(state, self.units, self.unit, self.dual.shape, self.params, size, rng)
             begin, end = choice.slots
             most = float(state.jobs.excess[choice.job].sum() + (price[choice.cluster, begin:end] * choice.idle).sum())
@@ -104,7 +106,7 @@ class Improver:
             if len(choice.job) < 2 or most <= TIE * abs(cost):
                 continue
             part = self._part(choice, most)
-            options.spend(PART_STEPS + ENTRY_STEPS * part.program.open.size)
+            options.spend(ENTRY_STEPS * part.program.open.size)
             beam = Beam(part, cost + TIE * abs(cost), self.params, options)
             beam.root(0)
             state = self._better(state, part, beam.go(size.width))

@@ -67,9 +67,10 @@ class BeamParameters(Parameters):
     most_compared
         Cheaper states of the same jobs that a state is compared with, at most.
     small, medium, large
-        Parts where one beam could take all jobs; else of at most `medium_jobs` jobs; and of more, which are many parts.
+        How large parts are: in instances of which one beam could take all jobs; in others of at most `medium_jobs`
+        jobs; and in larger ones, which need many parts.
     medium_jobs
-        Number of jobs up to which an instance is a medium one.
+        Number of jobs up to which an instance is a medium one, unless it is a small one.
     """
 
     least_jobs: int = number(20, least=2)

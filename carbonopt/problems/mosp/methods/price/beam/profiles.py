@@ -13,14 +13,17 @@ from carbonopt.core.arrays import IntArray
 
 MOST_UNITS = 127
 """Jobs that start together are counted in one byte."""
+LONGEST = 62
+"""Bits of the number that stands for a profile. Longer runs of one unit or more have no number."""
 MOST_KNOWN = 1_000_000
-"""Profiles after starts that are kept for one capacity and length: parts of a schedule ask for the same again."""
+"""Entries (profiles x starts, 8 bytes each) that are kept of a table: parts of a schedule ask for the same again."""
 
 
 def are_few(capacity: int, longest: int, most: int) -> bool:
     """Return whether there are at most `most` profiles of so many units and slots, and a number stands for each."""
-    fits = capacity <= MOST_UNITS and (capacity + 1) ** longest < 1 << 62
-    return fits and comb(capacity + longest, longest) <= most
+    if capacity > MOST_UNITS or (capacity > 0 and longest >= LONGEST):
+        return False
+    return (capacity + 1) ** longest < 1 << LONGEST and comb(capacity + longest, longest) <= most
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,7 @@ class Profiles:
         held = self.units.copy()
         held[:, :length] += units
         after = _find(self.units, held)
+        after.flags.writeable = False
         if (len(self._known) + 1) * len(after) <= MOST_KNOWN:
             self._known[length, units] = after
         return after

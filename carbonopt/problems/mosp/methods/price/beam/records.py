@@ -19,7 +19,8 @@ class Program(NamedTuple):
     units, later
         Units that a profile holds in the slots to come, shape (S, L), and the profile one slot later, shape (S,).
     open
-        Whether others leave room for a profile on a cluster in a slot, shape (M, T, S).
+        Whether others leave room for a profile on a cluster in a slot, shape (M, T, S); always for the one that holds
+        nothing.
     cost
         Of each start, infinite where there is none, shape (M, T, n).
     arrival, last
@@ -49,7 +50,7 @@ class Program(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Shortest paths at given job prices, for profiles that are open: all that a state ever holds.
+    """Shortest paths at given job prices, for profiles that are open. Entries of others are not filled, and never read.
 
     Attributes
     ----------
