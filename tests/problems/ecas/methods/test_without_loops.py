@@ -10,7 +10,7 @@ import carbonopt as co
 from carbonopt.algorithms import kernel
 from carbonopt.algorithms.kernel import Kernel
 from carbonopt.core.errors import Fault, TooLargeError
-from carbonopt.core.options import Options
+from carbonopt.core.options import Options, Progress
 from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.ecas.methods.price import method
@@ -57,6 +57,17 @@ def test_what_is_too_large_gets_the_start_or_the_greedy(
     assert (outcome.status, outcome.schedule) == (Status.TIME_LIMIT, start or greedy)
 
 
+def test_the_greedy_schedule_waits_for_its_own_loops_alone(
+    instance: co.Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    greedy = co.solve(instance, "greedy").columns
+    monkeypatch.setattr(method, "milp", too_large)
+    monkeypatch.setattr(kernel, "PLAIN_STEPS", 0)
+    assert method.price(instance, Options(time_limit=method.GREEDY_COMPILE_SECONDS / 2)).schedule is None
+    monkeypatch.setattr(method, "GREEDY_COMPILE_SECONDS", 0.0)
+    assert method.price(instance, Options(time_limit=LIMIT)).schedule == greedy
+
+
 def test_the_better_schedule_is_kept(instance: co.Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     best = co.solve(instance, "milp", mip_rel_gap=0).columns
     greedy = co.solve(instance, "greedy").columns
@@ -70,9 +81,13 @@ def test_the_better_schedule_is_kept(instance: co.Instance, monkeypatch: pytest.
 
 def test_an_interrupt_is_told(instance: co.Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(method, "milp", lambda *_: Outcome(Status.INTERRUPTED))
-    found = method.without_loops(instance, Options(time_limit=LIMIT))
+    told: list[Progress] = []
+    found = method.without_loops(instance, Options(time_limit=LIMIT, callback=told.append))
     assert found.status is Status.INTERRUPTED
     assert found.schedule is not None
+    assert [progress.incumbent for progress in told] == [co.evaluate(instance, found.schedule).objective]
+    assert told[0].schedule is not None
+    assert told[0].schedule() == found.schedule
 
 
 def test_no_schedule_is_proven_by_highs(instance: co.Instance, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import loops
+from carbonopt.algorithms.kernel import Kernel, loops
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.errors import TooLargeError
 from carbonopt.core.options import Options, Schedule
@@ -27,6 +29,7 @@ from carbonopt.problems.ecas.methods.price.search import filled, greedy_steps, i
 from carbonopt.problems.ecas.methods.price.search_kernels import search, value_of
 from carbonopt.problems.ecas.methods.price.tables import (
     NOWHERE,
+    Ranking,
     State,
     Tables,
     by_energy,
@@ -41,16 +44,26 @@ PRICE_KERNELS = (search, fill, priced_starts, soft_patterns, deepest_cut, eject)
 """Kernels that take long to compile."""
 COMPILE_SECONDS = 25.0
 """How long numba takes to compile all kernels of the method [s]; 37 measured on a processor 1.7 times as slow."""
-
+GREEDY_COMPILE_SECONDS = 12.0
+"""The same for the one that fills machines [s]; 10 measured on the slower processor."""
 MOST_COLUMNS = 300_000
 """Of the program that HiGHS gets where no loops are compiled: it does not end with larger ones in so short a time."""
 SECOND_GREEDY = 4.0
 """Times of a greedy schedule that must be left for a second one by another order."""
 
 
-def compiled(steps: float, options: Options) -> AbstractContextManager[bool]:
-    """Decide whether the kernels are compiled, for about so many loop steps and the time that is left."""
-    return loops(steps, PRICE_KERNELS, COMPILE_SECONDS, remaining=options.seconds_left, problem="ecas")
+def compiled(
+    steps: float,
+    options: Options,
+    kernels: tuple[Kernel[..., Any], ...] = PRICE_KERNELS,
+    seconds: float | None = None,
+) -> AbstractContextManager[bool]:
+    """Decide whether kernels are compiled, for about so many loop steps and the time that is left.
+
+    To compile them takes about so many seconds, `COMPILE_SECONDS` if None.
+    """
+    seconds = COMPILE_SECONDS if seconds is None else seconds
+    return loops(steps, kernels, seconds, remaining=options.seconds_left, problem="ecas")
 
 
 def greedy(instance: EcasInstance, options: Options) -> Outcome:
@@ -63,22 +76,37 @@ def greedy(instance: EcasInstance, options: Options) -> Outcome:
         return _without_machines(instance)
     params = options.parameters(PriceParameters)
     tables = tables_of(instance, params.search.penalty)
-    with compiled(greedy_steps(instance), options) as ready:
+    with compiled(greedy_steps(instance), options, (fill,), GREEDY_COMPILE_SECONDS) as ready:
         if not ready:
             return Outcome(Status.TIME_LIMIT)
         by_cost = by_energy(tables)
         state = filled(instance, tables, by_cost, options)
+    if (state.machine == NOWHERE).any() and instance.fits.any(axis=1).all():
+        state = _all_placed(instance, tables, by_cost, state, options, params)
     missing = int(np.count_nonzero(state.machine == NOWHERE))
-    if missing and instance.fits.any(axis=1).all():
-        rounds = params.search.greedy_rounds
-        with compiled(rounds * greedy_steps(instance) + repair_steps(instance, params.repair), options) as ready:
-            if ready:
-                state = filled(instance, tables, by_cost, options.part(params.repair.time_share), rounds)
-                missing = repaired(tables, state, by_cost, options, params.repair)
     if missing:
         status = Status.UNKNOWN if options.remaining > 0 else Status.TIME_LIMIT
         return Outcome(status, info={"jobs_without_place": missing})
     return Outcome(Status.FEASIBLE, schedule_of(instance, state))
+
+
+def _all_placed(
+    instance: EcasInstance, tables: Tables, ranking: Ranking, state: State, options: Options, params: PriceParameters
+) -> State:
+    """Return a schedule with a place for more jobs than `state`, where there is one.
+
+    Jobs without a place come first in further rounds, and then force others out of theirs. Where the time is too short
+    to compile the loops of the latter, there are only rounds.
+    """
+    rounds = params.search.greedy_rounds
+    steps = rounds * greedy_steps(instance)
+    with compiled(steps + repair_steps(instance, params.repair), options) as ready:
+        if ready:
+            state = filled(instance, tables, ranking, options.part(params.repair.time_share), rounds)
+            repaired(tables, state, ranking, options, params.repair)
+            return state
+    with compiled(steps, options, (fill,), GREEDY_COMPILE_SECONDS) as ready:
+        return filled(instance, tables, ranking, options, rounds) if ready else state
 
 
 def price(instance: EcasInstance, options: Options) -> Outcome:
@@ -100,10 +128,12 @@ def price(instance: EcasInstance, options: Options) -> Outcome:
 def without_loops(instance: EcasInstance, options: Options) -> Outcome:
     """Give the time that is left to HiGHS, and return the better of its schedule and the first one, and its bound.
 
-    The first is the user's start, or else the greedy schedule, whose loops are few enough to run as Python. It is all
-    there is where the program is large.
+    The first is the user's start, or else the greedy schedule, whose loops run as Python or take less to compile. It is
+    all there is where the program is large.
     """
     first = options.start if options.start is not None else greedy(instance, options).schedule
+    if first is not None:
+        options.report(incumbent=_cost(instance, first), schedule=partial(dict, first))
     found = Outcome(Status.TIME_LIMIT)
     if estimate_size(instance)[0] <= MOST_COLUMNS and options.remaining > 0:
         with suppress(TooLargeError):
