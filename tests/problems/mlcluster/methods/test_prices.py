@@ -322,8 +322,9 @@ class TestParameters:
     instance = generate(jobs=12, gpus=4, arrival_hours=4, max_gpus=4, drain_hours=30, load=1.2, seed=5)
 
     def test_change_what_is_done(self) -> None:
-        usual = co.solve(self.instance, "price")
-        short = co.solve(self.instance, "price", params={"bound": {"temperatures": [0.1], "subgradient_steps": 0}})
+        usual = co.solve(self.instance, "price", params={"bound": {"restart_steps": 0}})
+        fewer = {"temperatures": [0.1], "subgradient_steps": 0, "restart_steps": 0}
+        short = co.solve(self.instance, "price", params={"bound": fewer})
         assert short.info["pricings"] < usual.info["pricings"]
         assert short.bound <= usual.bound
 

@@ -18,7 +18,7 @@ from carbonopt.problems.mlcluster.data.settings import Weights
 from carbonopt.problems.mlcluster.methods.price.bound import ascend
 from carbonopt.problems.mlcluster.methods.price.path import CLOSE, Stretches, best_path, break_paths, path_space
 from carbonopt.problems.mlcluster.methods.price.restarts import count_restarts
-from carbonopt.problems.mlcluster.methods.price.walks import JobColumns, Kinds, least_costs, price_walks
+from carbonopt.problems.mlcluster.methods.price.walks import WIDTH, JobColumns, Kinds, least_costs, price_walks
 from carbonopt.problems.mlcluster.verify.certificate import proven_bound
 
 RESTART = 3.0
@@ -71,7 +71,7 @@ def test_at_the_break_price_both_walks_are_best(seed: int) -> None:
     need = 0.6 * max(w for w, _ in walks)
     with loops(steps=0):
         space = path_space(len(over.length), 2)
-        mu, has_high, _ = break_paths(need, 0.1, over, speed, watts, RESTART, 1e6, CLOSE, space)
+        mu, has_high, _ = break_paths(need, 0.1, over, speed, watts, RESTART, 1e6, CLOSE, WIDTH, space)
     assert has_high
     low_work, low_cost, high_work, high_cost = space.totals
     assert low_work < need <= high_work
@@ -108,7 +108,7 @@ def test_walks_of_all_jobs_are_those_of_one(seed: int) -> None:
             )
             space = path_space(len(length), 3)
             price, has_high, _ = break_paths(
-                need[j], 0.1, over, speed[kind[j]], watts[kind[j]], restart[j], 1e6, CLOSE, space
+                need[j], 0.1, over, speed[kind[j]], watts[kind[j]], restart[j], 1e6, CLOSE, WIDTH, space
             )
             assert has_high
             assert mu[j] == pytest.approx(price, rel=1e-9)
@@ -153,12 +153,14 @@ def test_restarts_are_left_out_where_completion_times_count() -> None:
 
 def test_jobs_put_back_make_the_schedule_better() -> None:
     instance = heavy()
-    without = co.solve(instance, "price", work_limit=1, params={"repair": {"patience": 0.0}})
-    found = co.solve(instance, "price", work_limit=1, params={"repair": {"patience": 10.0}})
+    poor = {"first_shares": [0.3]}
+    without = co.solve(instance, "price", work_limit=1, params={"construct": poor, "repair": {"patience": 0.0}})
+    params = {"construct": poor, "repair": {"patience": 10.0}}
+    found = co.solve(instance, "price", work_limit=1, params=params)
     assert found.info["rounds"] > 100
     assert found.bound is not None
     assert found.bound <= found.objective < without.objective * 0.999
-    assert found.columns == co.solve(instance, "price", work_limit=1, params={"repair": {"patience": 10.0}}).columns
+    assert found.columns == co.solve(instance, "price", work_limit=1, params=params).columns
 
 
 def test_a_budget_of_completion_times_is_kept() -> None:

@@ -28,13 +28,14 @@ class Limits(NamedTuple):
     ----------
     gpus
         Of the cluster.
-    highest, close
+    highest, close, width
         See `path.break_paths`.
     """
 
     gpus: int
     highest: float
     close: float
+    width: float
 
 
 class Space(NamedTuple):
@@ -62,22 +63,39 @@ def cheapest_runs(
     watts: FloatArray,
     limits: Limits,
     space: Space,
-) -> int:
-    """Fill `space.runs` with the cheapest runs of a job; return their number, 0 where there are none.
+) -> tuple[int, int]:
+    """Fill `space.runs` with the cheapest runs of a job.
 
     They are those of the cheapest walk that does the work, which may do somewhat more. So the dearest minutes at the
     edges of runs are left out.
+
+    Returns
+    -------
+    count : int
+        Of runs; 0 where there are none.
+    looked_at : int
+        Stretches, and those whose states were looked at, over all walks.
     """
     n = free_stretches(held, window, limits.gpus, len(speed), space.moments, space.over)
     every = space.over
     over = Stretches(
         every.carbon[:n], every.price[:n], every.length[:n], every.free[:n], every.late[:n], every.least[:n]
     )
-    _, has_high, _ = break_paths(
-        asked.work, asked.price, over, speed, watts, asked.restart, limits.highest, limits.close, space.paths
+    _, has_high, looked_at = break_paths(
+        asked.work,
+        asked.price,
+        over,
+        speed,
+        watts,
+        asked.restart,
+        limits.highest,
+        limits.close,
+        limits.width,
+        space.paths,
     )
     if not has_high:
-        return 0
+        return 0, n + looked_at
     count = runs_of_walk(space.paths.high, space.moments, n, space.runs)
     surplus = space.paths.totals[2] - asked.work
-    return cut_surplus(space.runs, count, space.moments, over, speed, watts, asked.restart, surplus)
+    count = cut_surplus(space.runs, count, space.moments, over, speed, watts, asked.restart, surplus)
+    return count, n + looked_at

@@ -19,21 +19,23 @@ from carbonopt.problems.mlcluster.data.instance import MlClusterInstance
 from carbonopt.problems.mlcluster.data.settings import Limits
 from carbonopt.problems.mlcluster.formulation.objective import CellCoefficients
 from carbonopt.problems.mlcluster.methods.price.bound import Proof, ascend, ceiling, cells_of, pricing_steps
-from carbonopt.problems.mlcluster.methods.price.cheapest import cheapest_runs
+from carbonopt.problems.mlcluster.methods.price.construct import construct
 from carbonopt.problems.mlcluster.methods.price.dual import Dual
 from carbonopt.problems.mlcluster.methods.price.follow import PricePolicy, follow_prices
-from carbonopt.problems.mlcluster.methods.price.improve import improve
+from carbonopt.problems.mlcluster.methods.price.improve import Search, improve
 from carbonopt.problems.mlcluster.methods.price.incumbent import Incumbent
 from carbonopt.problems.mlcluster.methods.price.kernels import cover, soft_cover
 from carbonopt.problems.mlcluster.methods.price.parameters import BoundParameters, PriceParameters
-from carbonopt.problems.mlcluster.methods.price.repair import Room, Rows
+from carbonopt.problems.mlcluster.methods.price.place_kernels import place_all
 from carbonopt.problems.mlcluster.methods.price.restarts import RestartDual, count_restarts
+from carbonopt.problems.mlcluster.methods.price.rows import Rows, schedule_of
+from carbonopt.problems.mlcluster.methods.price.ruin_kernels import ruin_and_recreate
 from carbonopt.problems.mlcluster.methods.price.walks import price_walks
 
-PRICE_KERNELS = (cover, soft_cover, price_walks, cheapest_runs)
+PRICE_KERNELS = (cover, soft_cover, price_walks, place_all, ruin_and_recreate)
 """Kernels that take long to compile."""
-COMPILE_SECONDS = 20.0
-"""How long numba takes to compile all kernels of the method [s]; 32 measured on a processor 1.7 times as slow."""
+COMPILE_SECONDS = 25.0
+"""How long numba takes to compile all kernels of the method [s]; 40 measured on a processor 1.7 times as slow."""
 PRICINGS = 300.0
 """Rough number of times that all jobs are priced: by it `price_steps` guesses the work."""
 RULES = ("fixed-2", "tiresias")
@@ -43,8 +45,12 @@ RULES = ("fixed-2", "tiresias")
 def price_steps(instance: MlClusterInstance, params: BoundParameters) -> float:
     """Return about how many loop steps prices and the schedules that follow them take."""
     cells = cells_of(instance, params)
-    follow = float(len(instance.jobs)) * (instance.time.slots * cells) ** 2
-    return PRICINGS * pricing_steps(instance, cells) + follow
+    return PRICINGS * pricing_steps(instance, cells) + follow_steps(len(instance.jobs), instance.time.slots * cells)
+
+
+def follow_steps(jobs: int, cells: int) -> float:
+    """Return about how many loop steps a schedule takes that follows the prices."""
+    return float(jobs) * cells**2
 
 
 def price(instance: MlClusterInstance, options: Options) -> Outcome:
@@ -89,7 +95,9 @@ def _prepare_loops(instance: MlClusterInstance, options: Options) -> None:
     policy = PricePolicy(proof, 1.0, 1.0, 0)
     none = np.zeros(0, dtype=np.int64)
     policy.raise_break_prices(none, np.zeros(0), 0, 0.0)
-    Room(proof, Rows(none, np.zeros(0), np.zeros(0), none)).runs(0)
+    search = Search(proof, params.repair, Rows.space(0), 0)
+    search.rounds(0)
+    place_all(search.room.tables, search.room.state, none, search.room.work)
 
 
 def search_schedule(
@@ -107,8 +115,10 @@ def search_schedule(
         Prices to follow, where those of the bound count restarts: break prices of walks say less of single cells.
     """
     params = options.parameters(PriceParameters).follow
-    for follower in _tightened(instance, options, followed or proof, best):
-        _follow_in_time(follower, options, best)
+    is_constructed = _construct(proof, options, best) and best.schedule is not None
+    if not is_constructed or follow_steps(len(instance.jobs), proof.coefficients.count) <= params.most_steps:
+        for follower in _tightened(instance, options, followed or proof, best):
+            _follow_in_time(follower, options, best)
     if best.schedule is None:
         for haste in params.hastes:  # completion times may exceed the budget by less
             best.offer(follow_prices(proof, options, haste=haste) if options.remaining > 0 else None)
@@ -118,6 +128,26 @@ def search_schedule(
     if options.remaining <= 0:
         status = Status.TIME_LIMIT
     return Outcome(status, best.schedule, proof.bound, proof.certificate(), {**proof.info, **told})
+
+
+def _construct(proof: Proof, options: Options, best: Incumbent) -> bool:
+    """Offer schedules that are made from nothing; return whether there are any.
+
+    Not where completion times have a price: the largest jobs first would let all others wait.
+    """
+    if proof.delay_price > 0:
+        return False
+    params = options.parameters(PriceParameters).construct
+    found = [_offer(construct(proof, options, share), best) for share in params.first_shares]
+    return any(found) or any(_offer(construct(proof, options, share, share), best) for share in params.kept_shares)
+
+
+def _offer(rows: Rows | None, best: Incumbent) -> bool:
+    """Offer runs; return whether there are any."""
+    if rows is None:
+        return False
+    best.offer(schedule_of(best.instance.jobs.name, rows))
+    return True
 
 
 def _follow_in_time(proof: Proof, options: Options, best: Incumbent) -> None:

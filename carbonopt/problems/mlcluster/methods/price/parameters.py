@@ -56,9 +56,26 @@ class BoundParameters(Parameters):
     fine_cells: int = number(4, least=1)
     fine_size: float = number(2e6, least=0)
     restart_steps: int = number(100, least=0)
-    restart_gap: float = number(0.01, above=0)
+    restart_gap: float = number(0.001, above=0)
     restart_size: float = number(1e8, least=0)
     restart_time_share: float = number(0.3, above=0, most=1)
+
+
+@dataclass(frozen=True)
+class ConstructParameters(Parameters):
+    """The schedules that are made from nothing, the largest job first.
+
+    Parameters
+    ----------
+    first_shares
+        Of the prices of GPU time, those at which the first jobs are placed: all are tried. Higher ones keep more room
+        for the jobs that are still to come. They fall to 1 with the work that is left.
+    kept_shares
+        Shares that do not fall, where some job finds no room with any of those: tried in order until all do.
+    """
+
+    first_shares: tuple[float, ...] = number((1.01, 1.02, 1.03, 1.04), least=0)
+    kept_shares: tuple[float, ...] = number((1.03, 1.06, 1.1, 1.2, 1.5), least=0)
 
 
 @dataclass(frozen=True)
@@ -76,6 +93,8 @@ class FollowParameters(Parameters):
         Smaller budgets of completion time that are tried at most.
     budget_use
         Mean completion time, over its budget, that is close enough.
+    most_steps
+        Jobs times squared cells up to which schedules follow the prices although some are made from nothing.
     most_passed
         Jobs that were left over and do not fit, which are passed over at most. More fill GPUs better, more slowly.
     """
@@ -84,6 +103,7 @@ class FollowParameters(Parameters):
     hastes: tuple[float, ...] = number((1.05, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0, 16.0, 1e6), least=1)
     budget_rounds: int = number(6, least=0)
     budget_use: float = number(0.995, above=0, most=1)
+    most_steps: float = number(1e8, least=0)
     most_passed: int = number(64, least=0)
 
 
@@ -133,6 +153,8 @@ class PriceParameters(Parameters):
     ----------
     bound
         Of the search for prices.
+    construct
+        Of the schedules that are made at these prices from nothing.
     follow
         Of the schedules that follow them.
     repair
@@ -140,5 +162,6 @@ class PriceParameters(Parameters):
     """
 
     bound: BoundParameters = field(default_factory=BoundParameters)
+    construct: ConstructParameters = field(default_factory=ConstructParameters)
     follow: FollowParameters = field(default_factory=FollowParameters)
     repair: RepairParameters = field(default_factory=RepairParameters)

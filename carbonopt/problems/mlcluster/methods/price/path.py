@@ -182,12 +182,15 @@ def break_paths(
     restart: float,
     highest: float,
     close: float,
+    width: float,
     space: PathSpace,
 ) -> tuple[float, bool, int]:
     """Find a job's best walks that do less than `need`, and at least that: `space.low` and `space.high`.
 
-    Both are best at the break price of its work: no walk does the work for less than their mixture costs. The search
-    ends where a better price raises the value by less than the share `close` of the cost.
+    Both are best at the break price of its work: no walk does the work for less than their mixture costs. The first
+    steps from `mu` go by the share `width`, and by four times more each, until there are walks on both sides. After
+    that, the next price is the one at which both cost the same. The search ends where it could raise the value by less
+    than the share `close` of the cost.
 
     Returns
     -------
@@ -202,24 +205,33 @@ def break_paths(
     totals[:] = 0.0
     count = len(over.length)
     space.low[:count] = 0
-    has_high = False
+    has_low, has_high = False, False
     looked_at = 0
     price = mu
     for _ in range(MOST_TURNS):
         mu = price
         work, cost, looked = best_path(mu, over, speed, watts, restart, space, space.tried)
         looked_at += looked
-        found = has_high and mu * (work - totals[2]) - (cost - totals[3]) <= close * abs(totals[3])
         if work >= need:
             has_high = True
             copy_walk(space.tried, space.high, count)
             totals[2], totals[3] = work, cost
         else:
+            has_low = True
             copy_walk(space.tried, space.low, count)
             totals[0], totals[1] = work, cost
-        if found or (not has_high and mu >= highest):
+        if not has_high:
+            if mu >= highest:
+                break
+            price = min(highest, (1 + width) * mu)
+            width *= 4
+            continue
+        price = (totals[3] - totals[1]) / (totals[2] - totals[0])
+        if price * (need - totals[2]) + totals[3] - mu * (need - work) - cost <= close * abs(totals[3]):
             break
-        price = (totals[3] - totals[1]) / (totals[2] - totals[0]) if has_high else min(highest, 2 * mu)
+        if not has_low:
+            price = max(price, (1 - width) * mu)
+            width *= 4
     return mu, has_high, looked_at
 
 

@@ -28,6 +28,10 @@ class Kinds(NamedTuple):
     watts: FloatArray
 
 
+WIDTH = 0.01
+"""See `break_paths`: break prices hardly change from one evaluation of the dual function to the next."""
+
+
 @kernel
 def least_costs(carbon: FloatArray, price: FloatArray, kinds: Kinds, least: FloatArray) -> None:
     """Fill the least cost of work of each kind in each cell [objective a 1-GPU min], shape (K, T)."""
@@ -99,7 +103,7 @@ def price_walks(
             least[kind][first:],
         )
         mu[j], has_high, looked = break_paths(
-            need, mu[j], over, kinds.speed[kind], kinds.watts[kind], jobs.restart[j], highest, close, space
+            need, mu[j], over, kinds.speed[kind], kinds.watts[kind], jobs.restart[j], highest, close, WIDTH, space
         )
         looked_at += looked
         low_work, low_cost, high_work, high_cost = space.totals
