@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +75,11 @@ class Report:
     def feasible(self) -> bool:
         """Whether no constraint is violated."""
         return not self.violations
+
+    @property
+    def cost(self) -> float:
+        """The objective of a minimisation; infinite where a constraint is violated or there is no value."""
+        return math.inf if self.violations or self.objective is None else self.objective
 
     def __repr__(self) -> str:
         return (

@@ -99,9 +99,9 @@ def best_schedule(instance: ElasticInstance, *schedules: Schedule | None) -> Sch
     """Return the schedule of least carbon of those that pass the checker, the first of equal ones; None without any."""
     best, least = None, np.inf
     for schedule in schedules:
-        report = None if schedule is None else check(instance, schedule)
-        if report is not None and not report.violations and report.objective is not None and report.objective < least:
-            best, least = schedule, report.objective
+        cost = np.inf if schedule is None else check(instance, schedule).cost
+        if cost < least:
+            best, least = schedule, cost
     return best
 
 

@@ -41,8 +41,7 @@ def checked(instance: PurchasingInstance, schedule: Schedule, reserved: int | No
         else:
             info["reserved_cpus"] = reserved
     report = check(instance, schedule, info)
-    feasible = report.feasible and report.objective is not None
-    return CheckedSchedule(schedule, info, report.objective if feasible and report.objective is not None else np.inf)
+    return CheckedSchedule(schedule, info, report.cost)
 
 
 def tightened(instance: PurchasingInstance, limits: Limits, found: CheckedSchedule, share: float) -> Limits:

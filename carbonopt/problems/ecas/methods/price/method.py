@@ -133,7 +133,7 @@ def without_loops(instance: EcasInstance, options: Options) -> Outcome:
     """
     first = options.start if options.start is not None else greedy(instance, options).schedule
     if first is not None:
-        options.report(incumbent=_cost(instance, first), schedule=partial(dict, first))
+        options.report(incumbent=check(instance, first).cost, schedule=partial(dict, first))
     found = Outcome(Status.TIME_LIMIT)
     if estimate_size(instance)[0] <= MOST_COLUMNS and options.remaining > 0:
         with suppress(TooLargeError):
@@ -141,15 +141,9 @@ def without_loops(instance: EcasInstance, options: Options) -> Outcome:
     if found.schedule is None and found.status is not Status.INFEASIBLE:
         stopped = found.status is Status.INTERRUPTED
         return replace(found, schedule=first, status=found.status if stopped else Status.TIME_LIMIT)
-    if first is not None and found.schedule is not None and _cost(instance, first) < _cost(instance, found.schedule):
-        return replace(found, schedule=first)
-    return found
-
-
-def _cost(instance: EcasInstance, schedule: Schedule) -> float:
-    """Return what a schedule costs, by the checker; infinite where it violates something."""
-    report = check(instance, schedule)
-    return np.inf if report.violations or report.objective is None else report.objective
+    if first is None or found.schedule is None or check(instance, first).cost >= check(instance, found.schedule).cost:
+        return found
+    return replace(found, schedule=first)
 
 
 def _price(instance: EcasInstance, options: Options, params: PriceParameters) -> Outcome:

@@ -43,8 +43,8 @@ class Incumbent:
         if close:
             found = report.metrics["mean_jct_hours"]
             self.mean_jct = found if self.mean_jct is None else min(self.mean_jct, found)
-        if not report.violations and report.objective < self.objective:
-            self.schedule, self.objective = schedule, report.objective
+        if report.cost < self.objective:
+            self.schedule, self.objective = schedule, report.cost
             self.options.report(incumbent=self.objective, schedule=lambda: schedule)
 
     def is_within(self, bound: float) -> bool:
