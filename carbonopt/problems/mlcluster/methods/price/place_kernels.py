@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from carbonopt.algorithms.kernel import kernel
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import IntArray
 from carbonopt.problems.mlcluster.methods.price.cheapest import Asked, cheapest_runs
 from carbonopt.problems.mlcluster.methods.price.rows import Rows
 from carbonopt.problems.mlcluster.methods.price.tables import State, Tables, Work
 from carbonopt.problems.mlcluster.methods.price.timeline import Window, hold
+from carbonopt.problems.mlcluster.methods.price.walks import fill_least
 
 
 @kernel
@@ -38,17 +37,6 @@ def put_in(state: State, runs: Rows, count: int) -> None:
 
 
 @kernel
-def fill_least(tables: Tables, kind: int, price: FloatArray, least: FloatArray) -> None:
-    """Fill the least cost of work of a kind in each cell [objective a 1-GPU min], shape (T,)."""
-    speed, watts = tables.kinds.speed[kind], tables.kinds.watts[kind]
-    for t in range(len(least)):
-        least[t] = np.inf
-        for m in range(len(speed)):
-            if speed[m] > 0.0:
-                least[t] = min(least[t], (tables.carbon[t] * watts[m] + price[t] * (m + 1)) / speed[m])
-
-
-@kernel
 def put_back(tables: Tables, state: State, k: int, first: int, work: Work) -> tuple[int, int]:
     """Give the k-th job that is taken its cheapest runs, as rows of `work.new` from `first` on.
 
@@ -63,10 +51,10 @@ def put_back(tables: Tables, state: State, k: int, first: int, work: Work) -> tu
     kind = tables.kind[j]
     if len(tables.carbon) + state.held.steps[0] > len(work.space.over.length):
         return -1, 0
-    fill_least(tables, kind, work.price, work.least)
+    speed, watts = tables.kinds.speed[kind], tables.kinds.watts[kind]
+    fill_least(tables.carbon, work.price, speed, watts, work.least)
     window = Window(tables.carbon, work.price, work.least, tables.minutes, tables.arrival[j], tables.delay_price)
     asked = Asked(tables.work[j], tables.work_prices[j], tables.restart[j])
-    speed, watts = tables.kinds.speed[kind], tables.kinds.watts[kind]
     count, looked_at = cheapest_runs(state.held, window, asked, speed, watts, tables.limits, work.space)
     needed = state.counts[0] + first + count
     if needed > len(work.new.job) or state.held.steps[0] + 2 * needed + 2 > len(state.held.moment):

@@ -33,15 +33,20 @@ WIDTH = 0.01
 
 
 @kernel
+def fill_least(carbon: FloatArray, price: FloatArray, speed: FloatArray, watts: FloatArray, least: FloatArray) -> None:
+    """Fill the least cost of work of a kind in each cell [objective a 1-GPU min], shape (T,)."""
+    for t in range(len(least)):
+        least[t] = np.inf
+        for m in range(len(speed)):
+            if speed[m] > 0.0:
+                least[t] = min(least[t], (carbon[t] * watts[m] + price[t] * (m + 1)) / speed[m])
+
+
+@kernel
 def least_costs(carbon: FloatArray, price: FloatArray, kinds: Kinds, least: FloatArray) -> None:
     """Fill the least cost of work of each kind in each cell [objective a 1-GPU min], shape (K, T)."""
     for k in range(least.shape[0]):
-        for t in range(least.shape[1]):
-            least[k, t] = np.inf
-            for m in range(kinds.speed.shape[1]):
-                if kinds.speed[k, m] > 0.0:
-                    cost = carbon[t] * kinds.watts[k, m] + price[t] * (m + 1)
-                    least[k, t] = min(least[k, t], cost / kinds.speed[k, m])
+        fill_least(carbon, price, kinds.speed[k], kinds.watts[k], least[k])
 
 
 @kernel
