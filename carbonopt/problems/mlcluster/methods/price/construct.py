@@ -28,6 +28,8 @@ def construct(proof: Proof, options: Options, first_share: float, last_share: fl
         Of the prices, those at which the first jobs and the last ones are placed. The share changes with the work that
         is left.
     """
+    if options.remaining <= 0:
+        return None
     room = Room(proof, Rows.space(0), 1)
     work = room.tables.work
     order = np.argsort(-work, kind="stable")

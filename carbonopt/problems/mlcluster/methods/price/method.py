@@ -1,4 +1,4 @@
-"""Method `price`: the bound by prices of GPU time, and schedules that follow the prices.
+"""Method `price`: the bound by prices of GPU time, and schedules that the prices lead to.
 
 Where there is a JCT budget, a schedule that follows the prices ends somewhat later than the relaxation says. The
 prices are then made anew for a smaller budget, until the schedule keeps the true one.
@@ -107,7 +107,7 @@ def search_schedule(
     best: Incumbent,
     followed: Proof | None = None,
 ) -> Outcome:
-    """Make schedules that follow prices, and return the best, or what there is already.
+    """Make schedules at the prices, from nothing or by following them, and return the best, or what there is already.
 
     Parameters
     ----------

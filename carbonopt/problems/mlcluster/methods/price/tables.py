@@ -83,7 +83,7 @@ class State(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Work space of a round that takes K jobs out at most.
+    """Work space of a change that takes K jobs out at most.
 
     Attributes
     ----------
