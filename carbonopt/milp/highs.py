@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
@@ -39,6 +39,17 @@ _STATUS = {
 }
 
 
+class Basis(NamedTuple):
+    """Where a linear program ended: HiGHS's status of each column and of each row."""
+
+    columns: list[Any]
+    rows: list[Any]
+
+    def with_rows(self, rows: int) -> Basis:
+        """Return where to begin with a program that has more rows behind these, `rows` in all."""
+        return Basis(self.columns, self.rows + [highspy.HighsBasisStatus.kBasic] * (rows - len(self.rows)))
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """What HiGHS says of a program.
@@ -60,6 +71,8 @@ class Result:
     best
         The schedule of least objective among those that `judge` made of what HiGHS found on its way; None if none is
         feasible, and without `judge`.
+    basis
+        Where an LP ended at a vertex; None where it did not.
     """
 
     status: Status
@@ -69,6 +82,7 @@ class Result:
     row_dual: FloatArray | None = None
     info: dict[str, Any] = field(default_factory=dict)
     best: Judged | None = None
+    basis: Basis | None = None
 
 
 def solve(
@@ -83,6 +97,7 @@ def solve(
     tolerance: float = TOLERANCE,
     root_only: bool = False,
     judge: Callable[[FloatArray], Judged] | None = None,
+    basis: Basis | None = None,
 ) -> Result:
     """Solve a program with HiGHS.
 
@@ -115,6 +130,8 @@ def solve(
     judge
         Makes a schedule of column values and says what it costs, where the program's value is only a bound of that.
         Progress then tells the best of these schedules.
+    basis
+        Of an LP: where to begin.
 
     Returns
     -------
@@ -137,6 +154,11 @@ def solve(
         solution = highspy.HighsSolution()
         solution.col_value = np.asarray(start, dtype=np.float64)
         highs.setSolution(solution)
+    if basis is not None and not is_mip:
+        begin = highspy.HighsBasis()
+        begin.col_status, begin.row_status = basis
+        begin.valid = True
+        highs.setBasis(begin)
     slack = 2 * TOLERANCE / scaling.cost * bound_error[0] + bound_error[1]
     slack = -slack if program.sense == "min" else slack
     highs.setOptionValue("time_limit", max(options.seconds_left, 1e-3))
@@ -293,7 +315,13 @@ def _result(highs: Any, program: Program, scaling: Scaling, is_mip: bool, stoppe
         bound=bound,
         row_dual=np.array(solution.row_dual) * scaling.rows / factor if solution.dual_valid and not is_mip else None,
         info=notes,
+        basis=_basis_of(highs) if model_status == highspy.HighsModelStatus.kOptimal and not is_mip else None,
     )
+
+
+def _basis_of(highs: Any) -> Basis | None:
+    basis = highs.getBasis()
+    return Basis(list(basis.col_status), list(basis.row_status)) if basis.valid else None
 
 
 def _reported(run: Run) -> Result:
