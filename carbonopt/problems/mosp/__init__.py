@@ -41,7 +41,7 @@ _BRIEF = {
     "rejections": {"most_branches": 3, "steps": 2},
     "start": {"least_jobs": 30},
     "search": {"moves_per_job": 20, "first_moves": 100, "heavy": {"share": 1.0}},
-    "cliques": {"rounds": 1},
+    "cliques": {"rounds": 2, "few": 100_000},
     "windows": {"most_branches": 3, "splits_a_dive": 1},
     "neighbourhoods": {"most": 0},
     "cuts": {"most_jobs_of_tree": 25, "most_columns": 0},

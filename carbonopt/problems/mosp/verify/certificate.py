@@ -37,7 +37,7 @@ from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
-from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, prices_of
+from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, paid_for, prices_of
 from carbonopt.problems.mosp.verify.objective import assumed
 from carbonopt.problems.mosp.verify.windows import Costs, least_of_windows
 
@@ -189,7 +189,7 @@ def _lower(
             paid = up(math.fsum(up(prices.capacity * instance.clusters.limit).ravel()))
             if most_starts is not None:
                 paid = up(paid + up(math.fsum(up(prices.starts * most_starts[:, None]).ravel())))
-            paid = up(paid + up(math.fsum(clique_prices)))
+            paid = up(paid + up(math.fsum(paid_for(cliques, clique_prices))))
         lower = float(down(down(math.fsum(least)) - paid))
     except OverflowError:
         return None

@@ -3,6 +3,9 @@
 Two runs exclude each other where their demands together exceed what is there in a slot that both use. A clique holds
 starts of jobs on one cluster, for each job those from a first to a last slot. Either all its runs use one slot in
 which any two of the jobs exceed what is there, or it holds two jobs and each pair of their starts is tried.
+
+With weights, all its runs use one slot, and jobs whose weights add up to more than `most` exceed what is there: the
+least demand of each sum of weights is worked out, job after job.
 """
 
 from __future__ import annotations
@@ -15,26 +18,36 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.certificate import LARGEST_PRICE
-from carbonopt.core.directed import EPS, down
+from carbonopt.core.directed import EPS, down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.instance import MospInstance
 
 FIELDS = ("cluster", "jobs", "first", "last")
 
 
+LARGEST_WEIGHT = 10_000
+"""Of a job, and of what weights add up to at most: what is worked out grows with it."""
+
+
 class Clique(NamedTuple):
-    """Starts of jobs (rows) on a cluster (its row), each from `first` to `last`."""
+    """Starts of jobs (rows) on a cluster (its row), each from `first` to `last`.
+
+    The weights of those in a schedule add up to at most `most`.
+    """
 
     cluster: int
     jobs: list[int]
     first: list[int]
     last: list[int]
+    weights: list[int]
+    most: int
 
 
 def cliques_of(instance: MospInstance, certificate: dict[str, Any]) -> list[Clique]:
     """Return the cliques of a certificate, none if it names none.
 
-    They are ``"cliques": [{"cluster": row, "jobs": [row, ...], "first": [slot, ...], "last": [slot, ...]}, ...]``.
+    They are ``"cliques": [{"cluster": row, "jobs": [row, ...], "first": [slot, ...], "last": [slot, ...]}, ...]``, some
+    with ``"weights": [whole number, ...]`` and ``"most": whole number``; without these, each job counts 1 of 1.
 
     Raises
     ------
@@ -68,10 +81,16 @@ def added_costs(instance: MospInstance, cliques: Sequence[Clique], prices: Seque
     clusters, _, slots = instance.clusters.capacity.shape
     added: dict[int, FloatArray] = {}
     for clique, price in zip(cliques, prices, strict=True):
-        for job, first, last in zip(clique.jobs, clique.first, clique.last, strict=True):
+        rows = zip(clique.jobs, clique.first, clique.last, clique.weights, strict=True)
+        for job, first, last, weight in rows:
             part = added.setdefault(job, np.zeros((clusters, slots)))[clique.cluster, first : last + 1]
-            part[:] = np.maximum(0.0, down(part + price))
+            part[:] = np.maximum(0.0, down(part + down(price * weight)))
     return added
+
+
+def paid_for(cliques: Sequence[Clique], prices: Sequence[float] | FloatArray) -> FloatArray:
+    """Return at least what each clique's price takes off the bound, shape (Q,)."""
+    return up(np.asarray(prices, dtype=np.float64) * np.array([clique.most for clique in cliques], dtype=np.float64))
 
 
 class Charges:
@@ -94,31 +113,33 @@ class Charges:
 
     def __init__(self, cliques: Sequence[Clique], row: IntArray, shape: tuple[int, int]) -> None:
         entries = [
-            (number, row[job], clique.cluster, first, last + 1)
+            (number, row[job], clique.cluster, first, last + 1, weight)
             for number, clique in enumerate(cliques)
-            for job, first, last in zip(clique.jobs, clique.first, clique.last, strict=True)
+            for job, first, last, weight in zip(clique.jobs, clique.first, clique.last, clique.weights, strict=True)
             if first <= last
         ]
-        self._clique, of, self._cluster, self._first, self._end = np.array(entries, dtype=np.int64).reshape(-1, 5).T
+        columns = np.array(entries, dtype=np.int64).reshape(-1, 6).T
+        self._clique, of, self._cluster, self._first, self._end, self._weight = columns
         self.rows, self._of = np.unique(of, return_inverse=True)
         self._shape = (len(self.rows), shape[0], shape[1] + 1)
 
     def least(self, prices: FloatArray) -> FloatArray:
         """Return a lower bound on what is added in each of `rows`, by cluster and start, shape (J, M, T).
 
-        Prices, shape (Q,), are added where starts begin to be in a clique, taken off behind, and summed from slot to
-        slot. A computed sum of n prices is below twice their total in size. So after 2 n + T operations it is wrong by
-        at most that often 2^-52 of the total, to first order. Twice as much is taken off, which covers that, too.
+        Prices, shape (Q,), times weights are added where starts begin to be in a clique, taken off behind, and summed
+        from slot to slot. A computed sum of n such products is below twice their total in size. So after 2 n + T
+        operations it is wrong by at most that often 2^-52 of the total, to first order; rounded products are one more.
+        Twice as much is taken off, which covers that, too.
         """
         changes = np.zeros(self._shape)
-        price = prices[self._clique]
+        price = prices[self._clique] * self._weight
         np.add.at(changes, (self._of, self._cluster, self._first), price)
         np.subtract.at(changes, (self._of, self._cluster, self._end), price)
         place = self._of * self._shape[1] + self._cluster
         places = self._shape[0] * self._shape[1]
         total = np.bincount(place, weights=price, minlength=places)
         count = np.bincount(place, minlength=places)
-        error = (2 * EPS * (2 * count + self._shape[2] + 2) * total).reshape(self._shape[:2])
+        error = (2 * EPS * (2 * count + self._shape[2] + 3) * total).reshape(self._shape[:2])
         return np.asarray(np.maximum(0.0, changes.cumsum(axis=2)[:, :, :-1] - error[:, :, None]))
 
 
@@ -126,35 +147,78 @@ def _clique(instance: MospInstance, entry: Any, field: str) -> Clique:
     """Return one clique, once its runs are seen to exclude each other."""
     if not isinstance(entry, dict) or not set(FIELDS) <= set(entry):
         raise InputError(Fault(field, f"must be an object with {', '.join(FIELDS)}", shown(entry)))
-    clique = Clique(*(entry[name] for name in FIELDS))
     clusters, _, slots = instance.clusters.capacity.shape
-    if not _is_whole(clique.cluster, clusters):
-        raise InputError(Fault(f"{field}.cluster", f"must be a whole number below {clusters}", shown(clique.cluster)))
-    for name, least in (("jobs", len(instance.jobs)), ("first", slots), ("last", slots)):
-        column = entry[name]
-        if not isinstance(column, list) or not column or not all(_is_whole(number, least) for number in column):
-            raise InputError(Fault(f"{field}.{name}", f"must be whole numbers below {least}, not empty"))
-    if not len(clique.jobs) == len(clique.first) == len(clique.last) == len(set(clique.jobs)):
-        raise InputError(Fault(field, "must name each job once, with one first and one last start"))
-    if not (_share_a_slot(instance, clique) or _exclude_in_pairs(instance, clique)):
+    if not _are_whole([entry["cluster"]], 0, clusters):
+        raise InputError(Fault(f"{field}.cluster", f"must be a whole number below {clusters}", shown(entry["cluster"])))
+    for name, below in (("jobs", len(instance.jobs)), ("first", slots), ("last", slots)):
+        if not _are_whole(entry[name], 0, below):
+            raise InputError(Fault(f"{field}.{name}", f"must be whole numbers below {below}, not empty"))
+    has_weights = "weights" in entry or "most" in entry
+    weights = [1] * len(entry["jobs"])
+    most: Any = 1
+    if has_weights:
+        weights = entry.get("weights", [])
+        most = entry.get("most")
+        if not _are_whole(weights, 1, LARGEST_WEIGHT + 1):
+            words = f"must be whole numbers from 1 to {LARGEST_WEIGHT}, not empty"
+            raise InputError(Fault(f"{field}.weights", words))
+        if not _are_whole([most], 1, LARGEST_WEIGHT + 1):
+            words = f"must be a whole number from 1 to {LARGEST_WEIGHT}"
+            raise InputError(Fault(f"{field}.most", words, shown(most)))
+    clique = Clique(entry["cluster"], entry["jobs"], entry["first"], entry["last"], weights, most)
+    if not len(clique.jobs) == len(clique.first) == len(clique.last) == len(weights) == len(set(clique.jobs)):
+        raise InputError(Fault(field, "must name each job once, with one first and one last start, and one weight"))
+    if has_weights and not _is_limited(instance, clique):
+        words = f"must hold runs that do not fit together where their weights exceed {most}; some of these do"
+        raise InputError(Fault(field, words))
+    if not has_weights and not (_share_a_slot(instance, clique) or _exclude_in_pairs(instance, clique)):
         raise InputError(Fault(field, "must hold runs that exclude each other; some of these fit together"))
     return clique
 
 
-def _is_whole(number: Any, below: int) -> bool:
-    return type(number) is int and 0 <= number < below
+def _are_whole(numbers: Any, least: int, below: int) -> bool:
+    """Return whether there is a list of whole numbers, not empty, from `least` to below `below`."""
+    if not isinstance(numbers, list) or not numbers:
+        return False
+    return all(type(number) is int and least <= number < below for number in numbers)
+
+
+def _shared_slots(instance: MospInstance, clique: Clique) -> range:
+    """Return the slots that all runs use."""
+    end = int((np.array(clique.first) + instance.jobs.duration[clique.jobs]).min())
+    return range(max(clique.last), min(end, instance.time.slots))
 
 
 def _share_a_slot(instance: MospInstance, clique: Clique) -> bool:
     """Return whether all runs use a slot in which the two least demands of a resource exceed what is there."""
-    jobs = np.array(clique.jobs)
-    if len(jobs) < 2:
+    if len(clique.jobs) < 2:
         return True
-    end = int((np.array(clique.first) + instance.jobs.duration[jobs]).min())
-    slots = range(max(clique.last), min(end, instance.time.slots))
-    least = np.sort(instance.jobs.demand[jobs], axis=0)[:2]
+    least = np.sort(instance.jobs.demand[clique.jobs], axis=0)[:2]
     together = down(least[0] + least[1])
-    return any((together > instance.clusters.limit[clique.cluster, :, t]).any() for t in slots)
+    limit = instance.clusters.limit[clique.cluster]
+    return any((together > limit[:, t]).any() for t in _shared_slots(instance, clique))
+
+
+def _is_limited(instance: MospInstance, clique: Clique) -> bool:
+    """Return whether all runs use a slot in which jobs of more weight than `most` have no room."""
+    limit = instance.clusters.limit[clique.cluster][:, list(_shared_slots(instance, clique))]
+    demand = instance.jobs.demand[clique.jobs]
+    return any((_least_demand_beyond(demand[:, r], clique) > limit[r]).any() for r in range(len(limit)))
+
+
+def _least_demand_beyond(demand: FloatArray, clique: Clique) -> float:
+    """Return a lower bound on what jobs use whose weights add up to more than `most`; infinite if all do not."""
+    beyond = clique.most + 1
+    least = np.full(beyond + 1, np.inf)  # of jobs with such a sum of weights; the last entry is for it or more
+    least[0] = 0.0
+    for weight, units in zip(clique.weights, demand, strict=True):
+        added = np.where(np.isfinite(least), down(least + units), np.inf)
+        step = min(weight, beyond)
+        rest = np.full(beyond + 1, np.inf)
+        rest[step:] = added[: beyond + 1 - step]
+        rest[-1] = added[beyond - step :].min()
+        least = np.minimum(least, rest)
+    return float(least[-1])
 
 
 def _exclude_in_pairs(instance: MospInstance, clique: Clique) -> bool:

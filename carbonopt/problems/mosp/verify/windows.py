@@ -23,7 +23,7 @@ from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.directed import EPS, down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.verify.cliques import Charges, Clique, cliques_of
+from carbonopt.problems.mosp.verify.cliques import Charges, Clique, cliques_of, paid_for
 
 
 class Costs(NamedTuple):
@@ -80,8 +80,8 @@ class Kinds:
 
     Attributes
     ----------
-    charges
-        What cliques add to the costs of kinds.
+    cliques, charges
+        The cliques, and what they add to the costs of kinds.
     place
         Cost of each kind by cluster and start, infinite where there is none, shape (H, M, T); the first K are the
         large jobs.
@@ -111,6 +111,7 @@ class Kinds:
         alike[alone, 0] = count + 1.0 + np.arange(len(alone))
         _, first, of = np.unique(alike, axis=0, return_index=True, return_inverse=True)
         self.of = of.ravel()
+        self.cliques = cliques
         self.charges = Charges(cliques, self.of, (len(self.limit), slots))
         self.demand: FloatArray = instance.jobs.demand[first]
         self.duration: IntArray = np.minimum(instance.jobs.duration[first], slots + 1)  # longer ones run nowhere
@@ -236,7 +237,7 @@ def _bound_of_leaf(kinds: Kinds, jobs: IntArray, windows: Windows, prices: Price
         if not np.isfinite(least).all():
             return np.inf if _is_empty(kinds, places, rejected) else None
         try:
-            paid = up(math.fsum([*up(prices.capacity * kinds.limit).ravel(), *prices.cliques]))
+            paid = up(math.fsum([*up(prices.capacity * kinds.limit).ravel(), *paid_for(kinds.cliques, prices.cliques)]))
             value = float(down(down(math.fsum(least)) - paid))
         except (OverflowError, ValueError):
             return None

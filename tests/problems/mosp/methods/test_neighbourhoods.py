@@ -9,7 +9,8 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
-from carbonopt.problems.mosp.methods.price.bound_parameters import NeighbourhoodParameters
+from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, NeighbourhoodParameters
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
 from carbonopt.problems.mosp.methods.price.state import places_of, schedule_of
 
@@ -21,10 +22,12 @@ def instance():
     return co.generate("mosp", preset="supercomputer", seed=3, jobs=40, clusters=2, slots=24, max_demand=64, load=0.5)
 
 
-def around(instance, prices=None, bound=0.0):
+def around(instance, prices=None, rounds=0):
     prices = np.zeros(instance.clusters.capacity.shape) if prices is None else prices
-    params = NeighbourhoodParameters(columns=60)
-    return Neighbourhoods(instance, placement_value(instance), prices, bound, params, seed=0)
+    cliques = CliqueBound(instance, placement_value(instance), prices, CliqueParameters(rounds=rounds))
+    for _ in cliques.rounds(OPTIONS):
+        pass
+    return Neighbourhoods(cliques, NeighbourhoodParameters(columns=60), seed=0)
 
 
 def known_of(instance, method="lp-rounding"):
@@ -32,9 +35,10 @@ def known_of(instance, method="lp-rounding"):
     return Known(places_of(instance, solution.columns), solution.objective)
 
 
-def test_neighbourhoods_never_cost_more_and_leave_most_jobs_where_they_are(instance):
-    relaxed = co.solve(instance, "lp")
-    search = around(instance, np.array(relaxed.certificate["prices"]), relaxed.bound)
+@pytest.mark.parametrize("rounds", [0, 30])
+def test_neighbourhoods_never_cost_more_and_leave_most_jobs_where_they_are(instance, rounds):
+    search = around(instance, np.array(co.solve(instance, "lp").certificate["prices"]), rounds)
+    assert (len(search.cliques.proof.cliques) > 0) == (rounds > 0)
     known = first = known_of(instance, "greedy-clean")
     for _ in range(8):
         closed = search.search(known, OPTIONS)

@@ -318,7 +318,11 @@ def test_units_of_another_size_prove_the_same(price):
         part["memory_gb"] = (64 * np.array(part["memory_gb"])).tolist()
     clusters["watts_per_unit"]["memory_gb"] = [watts / 64 for watts in clusters["watts_per_unit"]["memory_gb"]]
     changed = from_dict(raw)
-    params = {"windows": {"most_branches": 60}, "neighbourhoods": {"most": 1}, "search": {"moves_per_job": 50}}
-    solution = co.solve(changed, "price", time_limit=None, params=params | {"beam": {"parts_per_job": 0}})
-    assert solution.certificate["kind"] == "windows"
-    assert co.check(changed, solution).feasible
+    params = {"neighbourhoods": {"most": 1}, "search": {"moves_per_job": 50}, "beam": {"parts_per_job": 0}}
+    for rounds, branches, kind in ((2, 60, "windows"), (60, 1, "lagrangian")):
+        given = params | {"cliques": {"rounds": rounds}, "windows": {"most_branches": branches}}
+        solution = co.solve(changed, "price", time_limit=None, params=given)
+        assert solution.certificate["kind"] == kind
+        report = co.check(changed, solution)
+        assert report.feasible
+        assert report.proven_bound >= solution.bound

@@ -10,6 +10,7 @@ import pytest
 import carbonopt as co
 from carbonopt.core.errors import InputError
 from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import violated
@@ -63,7 +64,7 @@ def test_cliques_of_tiny_instances_prove_bounds_below_the_optimum(random_instanc
 def test_of_the_starts_of_a_clique_no_two_fit_together(seed, more):
     instance = heavy(seed, **more)
     duration, demand = instance.jobs.duration, instance.jobs.demand
-    cliques = raised(instance).cliques
+    cliques = [clique for clique in raised(instance).cliques if clique.weights is None]
     assert cliques
     for clique in cliques:
         runs = [
@@ -77,6 +78,106 @@ def test_of_the_starts_of_a_clique_no_two_fit_together(seed, more):
                 load = demand[i] + demand[k]
                 limit = instance.clusters.limit[clique.cluster]
                 assert i == k or any((load > limit[:, slot]).any() for slot in shared)
+
+
+def by_hand():
+    """Return five jobs of 4 units for one slot of a cluster of 10, which all would run in the clean slot, the first."""
+    return from_dict(
+        {
+            "schema_version": 1,
+            "problem": "mosp",
+            "name": "by-hand",
+            "time": {"slots": 3, "slot_hours": 1.0, "start": "2024-01-01T00:00:00Z"},
+            "carbon": {"zones": ["Z"], "g_per_kwh": [[1.0, 10.0, 10.0]]},
+            "clusters": {
+                "name": ["c"],
+                "zone": ["Z"],
+                "capacity": {"unit": [10.0]},
+                "watts_per_unit": {"unit": [1000.0]},
+            },
+            "jobs": {
+                "name": [f"j{i}" for i in range(5)],
+                "arrival": [0] * 5,
+                "duration": [1] * 5,
+                "deadline": [3] * 5,
+                "demand": {"unit": [4.0] * 5},
+                "eligible": None,
+            },
+            "objective": {
+                "kind": "carbon",
+                "weights": {"carbon_kg": 1000.0, "tardiness_slots": 0.0, "completion_slots": 0.0},
+                "rejection_price": None,
+            },
+        }
+    )
+
+
+WEIGHTED = {"cluster": 0, "jobs": [0, 1, 2, 3, 4], "first": [0] * 5, "last": [0] * 5, "weights": [1] * 5, "most": 2}
+
+
+def weighted(**more):
+    """Return a certificate for `by_hand`: the clean slot's two jobs pay 36 each, so all slots cost a job 40."""
+    clique = WEIGHTED | {"price": 36.0} | more
+    return {"kind": "lagrangian", "prices": [[[0.0, 0.0, 0.0]]], "cliques": [clique]}
+
+
+def test_five_jobs_of_which_two_have_room_by_hand():
+    """Two in the clean slot and three elsewhere: 2 x 4 + 3 x 40 = 128. Capacity has room for 2.5 of them: 110."""
+    instance = by_hand()
+    assert co.solve(instance, "lp").bound == pytest.approx(110.0)
+    found = raised(instance)
+    assert found.proof.bound == pytest.approx(128.0, rel=1e-6)
+    (clique,) = found.proof.cliques
+    assert clique.members() == WEIGHTED
+    assert proven_bound(instance, weighted(), {})[0] == pytest.approx(128.0)
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "words"),
+    [
+        ({"most": 1}, "[0]", "do not fit together where their weights exceed 1"),
+        ({"weights": [2, 1, 1, 1, 1]}, "[0]", "where their weights exceed 2"),
+        ({"last": [1, 0, 0, 0, 0]}, "[0]", "do not fit together"),
+        ({"most": 0}, "[0].most", "whole number from 1 to 10000"),
+        ({"most": 2.0}, "[0].most", "whole number from 1 to 10000"),
+        ({"most": True}, "[0].most", "whole number from 1 to 10000"),
+        ({"most": None}, "[0].most", "whole number from 1 to 10000"),
+        ({"most": 10_001}, "[0].most", "whole number from 1 to 10000"),
+        ({"weights": None}, "[0].weights", "whole numbers from 1 to 10000"),
+        ({"weights": [1, 1, 1, 1, 0]}, "[0].weights", "whole numbers from 1 to 10000"),
+        ({"weights": [1, 1, 1, 1, 1.0]}, "[0].weights", "whole numbers from 1 to 10000"),
+        ({"weights": [1, 1, 1, 1]}, "[0]", "one weight"),
+    ],
+)
+def test_wrong_weights_are_refused_with_their_field(more, field, words):
+    with pytest.raises(InputError) as error:
+        proven_bound(by_hand(), weighted(**more), {})
+    assert f"certificate.cliques{field}" in str(error.value)
+    assert words in str(error.value)
+
+
+def test_a_weight_without_a_most_or_a_most_without_weights_is_refused():
+    for name in ("weights", "most"):
+        certificate = weighted()
+        del certificate["cliques"][0][name]
+        with pytest.raises(InputError, match=name):
+            proven_bound(by_hand(), certificate, {})
+
+
+def test_weights_of_three_different_demands_by_hand():
+    """Of 6, 5, 4, 3 and 2 units in 10, with weights 2, 1, 1, 1, 1: at most 3.
+
+    6 and 4 have room and weight 3, and so have 5, 3 and 2. One more has none: 6 + 3 + 2 = 11, 5 + 4 + 3 + 2 = 14.
+    """
+    instance = by_hand().to_dict()
+    instance["jobs"]["demand"]["unit"] = [6.0, 5.0, 4.0, 3.0, 2.0]
+    fits = from_dict(instance)
+    good = {"weights": [2, 1, 1, 1, 1], "most": 3}
+    assert proven_bound(fits, weighted(**good), {})[0] is not None
+    with pytest.raises(InputError, match="exceed 2"):
+        proven_bound(fits, weighted(**good | {"most": 2}), {})
+    with pytest.raises(InputError, match="exceed 3"):
+        proven_bound(fits, weighted(weights=[3, 1, 1, 1, 1], most=3), {})
 
 
 def test_a_program_that_begins_with_few_places_ends_at_the_same_bound():

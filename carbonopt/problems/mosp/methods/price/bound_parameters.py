@@ -86,14 +86,20 @@ class CliqueParameters(Parameters):
         By which the starts of a clique must exceed 1 to be added.
     most_new
         Cliques that are added in a round, at most.
+    least_rise
+        Share of the gap that the last third of the time must have closed for more rounds.
+    few
+        Violated cliques below which inequalities with weights are sought, too.
     """
 
-    time_share: float = number(0.3, above=0, most=1)
+    time_share: float = number(0.12, above=0, most=1)
     most_places: int = number(100_000, least=0)
     most_columns: int = number(40_000, least=1)
-    rounds: int = number(20, least=0)
+    rounds: int = number(60, least=0)
     least_violation: float = number(0.001, above=0)
     most_new: int = number(3_000, least=1)
+    least_rise: float = number(0.01, least=0)
+    few: int = number(100, least=0)
 
 
 @dataclass(frozen=True)

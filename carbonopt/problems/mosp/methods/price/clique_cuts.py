@@ -1,5 +1,7 @@
 """Cliques that a point of the linear program violates: starts of which at most one is in a schedule.
 
+With weights, those of the starts in a schedule add up to at most `most`.
+
 Of jobs that use a slot: a job, and all those of more than half the capacity beside which it has no room. Of two jobs
 that never fit together: the starts of one from slot a to a + u, and those of the other from which a run meets all of
 these.
@@ -22,17 +24,37 @@ MARGIN = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Clique:
-    """Starts of jobs on a cluster, for each job from a first to a last slot."""
+    """Starts of jobs on a cluster, for each job from a first to a last slot; the weights of a schedule's are limited.
+
+    Parameters
+    ----------
+    cluster
+        Row of the cluster.
+    jobs, first, last
+        Rows of jobs, and their first and last start that counts, shape (m,) [slots].
+    weights
+        Of each job, shape (m,), whole numbers; None where each counts 1.
+    most
+        What the weights of the starts in a schedule add up to at most.
+    """
 
     cluster: int
     jobs: IntArray
     first: IntArray
     last: IntArray
+    weights: IntArray | None = None
+    most: int = 1
+
+    @property
+    def weight(self) -> IntArray:
+        """Weight of each job, shape (m,)."""
+        return np.ones(len(self.jobs), dtype=np.int64) if self.weights is None else self.weights
 
     def members(self) -> dict[str, Any]:
         """Return what a certificate holds of it."""
         numbers = {"jobs": self.jobs, "first": self.first, "last": self.last}
-        return {"cluster": self.cluster} | {name: column.tolist() for name, column in numbers.items()}
+        entry = {"cluster": self.cluster} | {name: column.tolist() for name, column in numbers.items()}
+        return entry if self.weights is None else entry | {"weights": self.weights.tolist(), "most": self.most}
 
 
 def violated(instance: MospInstance, starts: FloatArray, least: float, most: int) -> list[Clique]:
@@ -47,29 +69,29 @@ def violated(instance: MospInstance, starts: FloatArray, least: float, most: int
 
 def _in_slots(instance: MospInstance, starts: FloatArray, least: float) -> list[tuple[float, Clique]]:
     """Return violated cliques of jobs that use one slot, with their violation."""
-    running = np.cumsum(starts - _ends(instance, starts), axis=2)
+    share = np.cumsum(starts - ends_of(instance, starts), axis=2)
     demand = instance.jobs.demand
     found = []
     for r in range(demand.shape[1]):
         order = np.argsort(-demand[:, r], kind="stable")
         ranked = -demand[order, r]
         for j in range(starts.shape[1]):
-            above = np.concatenate([np.zeros((1, starts.shape[2])), np.cumsum(running[order, j], axis=0)])
+            above = np.concatenate([np.zeros((1, starts.shape[2])), np.cumsum(share[order, j], axis=0)])
             for t in np.flatnonzero(above[-1] > 1 + least).tolist():
                 limit = instance.clusters.limit[j, r, t] * (1 + MARGIN)
                 large = np.searchsorted(ranked, -np.maximum(limit - demand[:, r], limit / 2), side="left")
                 small = demand[:, r] <= limit / 2
-                excess = above[large, t] + small * running[:, j, t] - 1
-                chosen = np.flatnonzero((excess > least) & small & (running[:, j, t] > least))
+                excess = above[large, t] + small * share[:, j, t] - 1
+                chosen = np.flatnonzero((excess > least) & small & (share[:, j, t] > least))
                 if not len(chosen) and excess.max() > least:
                     chosen = np.array([excess.argmax()])
                 for k in chosen.tolist():
                     jobs = np.concatenate([order[: large[k]], [k]] if small[k] else [order[: large[k]]])
-                    found.append((float(excess[k]), _running(instance, j, t, jobs)))
+                    found.append((float(excess[k]), running(instance, j, t, jobs)))
     return found
 
 
-def _ends(instance: MospInstance, starts: FloatArray) -> FloatArray:
+def ends_of(instance: MospInstance, starts: FloatArray) -> FloatArray:
     """Return the share of each job whose run is over by a slot, for the first time."""
     ends = np.zeros_like(starts)
     for length in np.unique(instance.jobs.duration).tolist():
@@ -78,13 +100,15 @@ def _ends(instance: MospInstance, starts: FloatArray) -> FloatArray:
     return ends
 
 
-def _running(instance: MospInstance, j: int, t: int, jobs: IntArray) -> Clique:
+def running(
+    instance: MospInstance, j: int, t: int, jobs: IntArray, weights: IntArray | None = None, most: int = 1
+) -> Clique:
     """Return the starts from which jobs use slot t."""
     duration = instance.jobs.duration[jobs]
     first = np.maximum(instance.jobs.arrival[jobs], t - duration + 1)
     last = np.minimum(t, instance.time.slots - duration)
     there = (first <= last) & instance.eligible[jobs, j]
-    return Clique(j, jobs[there], first[there], last[there])
+    return Clique(j, jobs[there], first[there], last[there], None if weights is None else weights[there], most)
 
 
 def _of_pairs(instance: MospInstance, starts: FloatArray, least: float) -> list[tuple[float, Clique]]:

@@ -1,12 +1,10 @@
 """The bound of the linear program with cliques: where a few large jobs leave no room beside them.
 
 Capacity alone lets half of a job that fills a cluster run beside all small jobs. Cliques do not: at most one of their
-starts is in a schedule. The program has the places of least reduced cost, more come where prices say that they are
-missing, and violated cliques are added round by round. Whatever prices it ends with prove a bound by Lagrangian
+starts is in a schedule, or, with weights, so many that their weights add up to at most a given number. The program has
+the places of least reduced cost. More come where prices say that they are missing. Violated cliques are added round by
+round, those with weights where few others are left. Whatever prices it ends with prove a bound by Lagrangian
 relaxation over all places, and this is what the certificate holds.
-
-On 200 jobs of a heavy tail on clusters of 128 nodes that are little used, capacity proves 60.42, cliques of runs in
-one slot 68.46, both kinds 71.78; the optimum is 72.45.
 """
 
 from __future__ import annotations
@@ -27,12 +25,17 @@ from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix
 from carbonopt.problems.mosp.formulation.program import Placements, possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
+from carbonopt.problems.mosp.methods.price.knapsack_cuts import SlotKnapsacks
 from carbonopt.problems.mosp.methods.price.place_program import priced, program_over
 
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
 TOLERANCE = 1e-7
 """Of HiGHS on this program; prices of any quality prove a bound."""
+
+SLOW_SHARE = 1 / 3
+SLOW_ROUNDS = 6
+"""Over this share of the time so far, and after so many rounds, it is asked whether more are worth it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +48,8 @@ class CliqueProof:
         On the cost of every schedule.
     prices
         Of capacity, shape (M, R, T).
-    cliques, clique_prices
-        The cliques whose price is above 0, and these prices.
+    cliques, clique_prices, numbers
+        The cliques whose price is above 0, these prices, and their numbers in the program.
     excess
         Reduced cost of each possible placement above the least of its job, rejection included.
     """
@@ -55,6 +58,7 @@ class CliqueProof:
     prices: FloatArray
     cliques: list[Clique]
     clique_prices: FloatArray
+    numbers: IntArray
     excess: FloatArray
 
     def certificate(self) -> dict[str, Any]:
@@ -98,6 +102,9 @@ class CliqueBound:
         self.row[places.job, places.cluster, places.start] = np.arange(len(places.job))
         self.cliques: list[Clique] = []
         self.members: list[IntArray] = []
+        self.weights: list[IntArray] = []
+        self.basis: highs.Basis | None = None
+        self.knapsacks = SlotKnapsacks(instance)
         self.proof = self._proof(prices, np.zeros(0))
         self.columns = self.proof.excess <= self.least_excess(params.most_columns)
         self.starts = np.zeros(self.row.shape)
@@ -115,28 +122,41 @@ class CliqueBound:
         cost = self._priced(prices, clique_prices)
         least = np.full(len(jobs), self.rejection_cost)
         np.minimum.at(least, places.job, cost)
-        paid = float((prices * self.instance.clusters.limit).sum()) + float(clique_prices.sum())
+        most = np.array([clique.most for clique in self.cliques[: len(clique_prices)]], dtype=np.float64)
+        paid = float((prices * self.instance.clusters.limit).sum()) + float((clique_prices * most).sum())
         rounding = self.rounding + float((jobs.demand @ prefix_rounding(prefix_sums(prices))).sum())
         bound = float(least.sum()) - paid - rounding - FLOAT_ERROR * (float(np.abs(least).sum()) + 2 * paid)
-        chosen = [c for c, price in enumerate(clique_prices.tolist()) if price > 0]
-        cliques = [self.cliques[c] for c in chosen]
-        return CliqueProof(bound, prices, cliques, clique_prices[chosen], cost - least[places.job])
+        chosen = np.flatnonzero(clique_prices > 0)
+        cliques = [self.cliques[q] for q in chosen]
+        return CliqueProof(bound, prices, cliques, clique_prices[chosen], chosen, cost - least[places.job])
 
     def _priced(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
         """Return the reduced cost of each possible placement."""
         cost = priced(self.instance, self.places, self.cost, prices)
-        for members, price in zip(self.members, clique_prices.tolist(), strict=True):
-            cost[members] += price
+        for members, weights, price in zip(self.members, self.weights, clique_prices.tolist(), strict=True):
+            if price > 0:
+                cost[members] += price * weights
         return cost
 
-    def rounds(self, options: Options) -> Iterator[float]:
-        """Solve the program, then add what it lacks; yield the best bound after each round."""
-        for _ in range(self.params.rounds):
+    def rounds(self, options: Options, goal: float = np.inf) -> Iterator[float]:
+        """Solve the program, then add what it lacks; yield the best bound after each round.
+
+        They end where the last ones have closed too little of the gap to `goal`, the cost of a schedule.
+        """
+        params = self.params
+        past: list[tuple[float, float]] = []
+        for _ in range(params.rounds):
             options.spend(float(len(self.cost)))
             if options.remaining == 0 or not self._solve(options):
                 return
             yield self.proof.bound
-            if not self._add(violated(self.instance, self.starts, self.params.least_violation, self.params.most_new)):
+            past.append((options.elapsed, self.proof.bound))
+            if _is_slow(past, params.least_rise * (goal - self.proof.bound)):
+                return
+            cliques = violated(self.instance, self.starts, params.least_violation, params.most_new)
+            if len(cliques) < params.few:
+                cliques += self.knapsacks.violated(self.starts, params.least_violation, options)
+            if not self._add(cliques):
                 return
 
     def _add(self, cliques: list[Clique]) -> bool:
@@ -148,29 +168,38 @@ class CliqueBound:
                 for job, first, last in zip(clique.jobs, clique.first, clique.last, strict=True)
             ]
             members = np.concatenate(rows)
+            weights = np.repeat(clique.weight, [len(row) for row in rows])
             self.members.append(members[members >= 0])
+            self.weights.append(weights[members >= 0])
         return bool(cliques) or self.is_extended
 
-    def program(self, columns: BoolArray) -> Program:
-        """Return the linear program over some places."""
-        program = program_over(self.instance, self.places, self.cost, columns)
-        x = program.variables["x"]
-        if self.cliques:
-            cuts = program.add_rows("cliques", len(self.cliques), upper=1.0)
-            of = np.full(len(columns), -1, dtype=np.int64)
-            of[columns] = x.index
-            members = of[np.concatenate(self.members)]
-            row = np.repeat(cuts.index, [len(members) for members in self.members])
-            program.add_entries(row[members >= 0], members[members >= 0], 1.0)
+    def program(self, columns: BoolArray, whole: bool = False) -> Program:
+        """Return the program over some places, with all cliques; where jobs are whole, with those that have a price."""
+        program = program_over(self.instance, self.places, self.cost, columns, whole)
+        chosen = self.proof.numbers if whole else np.arange(len(self.cliques))
+        if not len(chosen):
+            return program
+        most = np.array([self.cliques[q].most for q in chosen], dtype=np.float64)
+        rows = program.add_rows("cliques", len(chosen), upper=most)
+        of = np.full(len(columns), -1, dtype=np.int64)
+        of[columns] = program.variables["x"].index
+        column = of[np.concatenate([self.members[q] for q in chosen])]
+        weight = np.concatenate([self.weights[q] for q in chosen]).astype(np.float64)
+        row = np.repeat(rows.index, [len(self.members[q]) for q in chosen])
+        there = column >= 0
+        program.add_entries(row[there], column[there], weight[there])
         return program
 
     def _solve(self, options: Options) -> bool:
         """Solve the program and prove what its prices prove; return whether there is more to do."""
         program = self.program(self.columns)
-        result = highs.solve(program, replace(options, callback=None), tolerance=TOLERANCE)
+        basis = None if self.basis is None else self.basis.with_rows(program.rows)
+        result = highs.solve(program, replace(options, callback=None), tolerance=TOLERANCE, basis=basis)
+        self.basis = result.basis
         if result.status is Status.INFEASIBLE and not self.columns.all():
             self.columns[:] = True
             self.is_extended = True
+            self.basis = None
             return True
         if result.values is None or result.row_dual is None:
             return False
@@ -192,5 +221,14 @@ class CliqueBound:
             self._priced(prices, clique_prices) < (least - TOLERANCE * np.abs(least))[places.job]
         )
         self.is_extended = bool(missing.any())
+        if self.is_extended:
+            self.basis = None
         self.columns |= missing
         return True
+
+
+def _is_slow(past: list[tuple[float, float]], least: float) -> bool:
+    """Return whether a bound rose by less than `least` in the last third of its time; `past` has time and bound."""
+    begun, now = past[0][0], past[-1][0]
+    before = [bound for elapsed, bound in past if elapsed <= now - SLOW_SHARE * (now - begun)]
+    return len(past) >= SLOW_ROUNDS and np.isfinite(least) and past[-1][1] - before[-1] < least

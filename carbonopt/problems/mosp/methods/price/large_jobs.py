@@ -37,12 +37,17 @@ def add_cliques(solver: Solver) -> None:
     options = solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
-    prices = solver.proof.prices.reshape(solver.dual.shape)
-    solver.proof.cliques = cliques = CliqueBound(solver.instance, solver.value, prices, params)
-    for _ in cliques.rounds(options):
+    solver.proof.cliques = cliques = _no_cliques(solver)
+    for _ in cliques.rounds(options, _goal(solver)):
         solver.report(improved=False)
         if solver.closed:
             return
+
+
+def _no_cliques(solver: Solver) -> CliqueBound:
+    """Return the program over places, with the prices of capacity and without cliques yet."""
+    prices = solver.proof.prices.reshape(solver.dual.shape)
+    return CliqueBound(solver.instance, solver.value, prices, solver.params.cliques)
 
 
 def branch_on_windows(solver: Solver) -> None:
@@ -115,9 +120,8 @@ def search_neighbourhoods(solver: Solver) -> None:
         return
     if place_count(solver.instance) > params.most_places:
         return
-    proof = solver.proof
-    prices = proof.prices.reshape(solver.dual.shape)
-    around = Neighbourhoods(solver.instance, solver.value, prices, proof.price_bound, params, options.seed)
+    cliques = solver.proof.cliques or _no_cliques(solver)
+    around = Neighbourhoods(cliques, params, options.seed)
     most = params.part * options.remaining
     for _ in range(params.most):
         if solver.closed or options.remaining == 0:

@@ -14,15 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.arrays import BoolArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
-from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.formulation.objective import PlacementValue
-from carbonopt.problems.mosp.formulation.program import possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import NeighbourhoodParameters
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.exact import Closed
-from carbonopt.problems.mosp.methods.price.place_program import priced, program_over
 
 EXCESS_SHARES = (0.2, 0.4, 0.8)
 """Of the gap, one drawn for each neighbourhood: the most excess of a place in it."""
@@ -47,45 +44,27 @@ class Neighbourhoods:
 
     Parameters
     ----------
-    instance, value
-        The problem.
-    prices, bound
-        Of capacity, shape (M, R, T), and what they prove: places of low excess at these are tried.
+    cliques
+        The program over places, and the prices of capacity and of cliques that it has found: places of low excess at
+        these are tried.
     params
         Of neighbourhoods.
     seed
         Of the draws.
     """
 
-    def __init__(
-        self,
-        instance: MospInstance,
-        value: PlacementValue,
-        prices: FloatArray,
-        bound: float,
-        params: NeighbourhoodParameters,
-        seed: int,
-    ) -> None:
-        self.instance = instance
+    def __init__(self, cliques: CliqueBound, params: NeighbourhoodParameters, seed: int) -> None:
+        self.instance = cliques.instance
+        self.cliques = cliques
         self.params = params
-        self.bound = bound
-        self.places = places = possible_placements(instance)
-        self.cost = value.sign * value.of(places.job, places.cluster, places.start)
-        self.rounding = float(value.rounding().sum())
-        self.rejection_cost = instance.objective.rejection_cost
-        self.row = np.full((len(instance.jobs), *prices.shape[::2]), -1, dtype=np.int64)
-        self.row[places.job, places.cluster, places.start] = np.arange(len(places.job))
-        self.excess = self._excess_at(prices)
+        self.bound = cliques.proof.bound
+        self.places = cliques.places
+        self.rounding = cliques.rounding
+        self.rejection_cost = cliques.rejection_cost
+        self.row = cliques.row
+        self.excess = cliques.proof.excess
         self.rng = np.random.default_rng(seed)
         self.size = float(params.columns)
-
-    def _excess_at(self, prices: FloatArray) -> FloatArray:
-        """Return the reduced cost of each place above the least of its job, rejection included."""
-        places = self.places
-        cost = priced(self.instance, places, self.cost, prices)
-        least = np.full(len(self.instance.jobs), self.rejection_cost)
-        np.minimum.at(least, places.job, cost)
-        return np.asarray(cost - least[places.job])
 
     def search(self, known: Known, options: Options) -> Closed:
         """Let some jobs of a schedule leave their places for better ones; there is no bound."""
@@ -123,7 +102,7 @@ class Neighbourhoods:
         columns = columns.copy()
         rows = self._rows(known.place)
         columns[rows] = True
-        program = program_over(self.instance, self.places, self.cost, columns, whole=True)
+        program = self.cliques.program(columns, whole=True)
         chosen = np.flatnonzero(columns)
         start = np.zeros(program.columns)
         start[np.searchsorted(chosen, rows)] = 1.0

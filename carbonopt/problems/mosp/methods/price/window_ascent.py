@@ -21,41 +21,47 @@ CLIQUE_SCALE = 0.3
 """Prices of cliques are counted in this share of the mean capacity: their slopes and their steps are times that.
 
 A clique that is used twice counts for 1 in the slope, and a slot in which a cluster is used twice for its capacity.
+With weights a slope counts in shares of the most that a schedule has.
 """
 SMALL_RISE = 1e-9
 """Relative, of a value that counts as no better one."""
 
 
 class Members(NamedTuple):
-    """The starts that are in cliques, job by job.
+    """The starts that are in cliques, job by job, and of each job cluster by cluster.
 
     Attributes
     ----------
     begin
-        Where the entries of each job begin, and the end, shape (N + 1,).
-    clique, cluster, first, last
-        Of each entry: which clique, on which cluster, and the first and last start that is in it, shape (E,).
+        Where the entries of each job on each cluster begin, and the end, shape (N x M + 1,).
+    clique, first, last
+        Of each entry: which clique, and the first and last start that is in it, shape (E,).
+    weight
+        Of each entry, shape (E,).
+    most
+        Of each clique: what the weights in a schedule add up to at most, shape (Q,).
     """
 
     begin: IntArray
     clique: IntArray
-    cluster: IntArray
     first: IntArray
     last: IntArray
+    weight: FloatArray
+    most: FloatArray
 
 
-def members_of(cliques: Sequence[Clique], jobs: int) -> Members:
+def members_of(cliques: Sequence[Clique], jobs: int, clusters: int) -> Members:
     """Return the members of cliques."""
     none = [np.zeros(0, dtype=np.int64)]
-    job = np.concatenate(none + [clique.jobs for clique in cliques])
-    sizes = [len(clique.jobs) for clique in cliques]
-    order = np.argsort(job, kind="stable")
+    at = np.concatenate(none + [clique.jobs * clusters + clique.cluster for clique in cliques])
+    order = np.argsort(at, kind="stable")
     return Members(
-        np.searchsorted(job[order], np.arange(jobs + 1)),
-        np.repeat(np.arange(len(cliques)), sizes)[order],
-        np.repeat(np.array([clique.cluster for clique in cliques], dtype=np.int64), sizes)[order],
+        np.searchsorted(at[order], np.arange(jobs * clusters + 1)),
+        np.repeat(np.arange(len(cliques)), [len(clique.jobs) for clique in cliques])[order],
         np.concatenate(none + [clique.first for clique in cliques])[order],
         np.concatenate(none + [clique.last for clique in cliques])[order],
+        np.concatenate(none + [clique.weight for clique in cliques])[order].astype(np.float64),
+        np.array([clique.most for clique in cliques], dtype=np.float64),
     )
 
 
@@ -83,18 +89,24 @@ def price_windows(prices: FloatArray, prefix: FloatArray, priced: FloatArray, fi
 
 
 @kernel
-def charge_members(i: int, clique_prices: FloatArray, members: Members, charge: FloatArray) -> None:
-    """Fill what a job pays for cliques from each start, shape (M, T + 1); the last column means nothing."""
-    clusters, starts = charge.shape
+def charge_members(i: int, clique_prices: FloatArray, members: Members, allowed: Allowed, charge: FloatArray) -> None:
+    """Fill what a job pays for cliques from each start that is allowed; `charge` has shape (M, T + 1)."""
+    clusters = len(charge)
     for j in range(clusters):
-        for t in range(starts):
+        low = allowed.first[i, j]
+        high = allowed.last[i, j]
+        if low > high:
+            continue
+        for t in range(low, high + 2):
             charge[j, t] = 0.0
-    for e in range(members.begin[i], members.begin[i + 1]):
-        price = clique_prices[members.clique[e]]
-        charge[members.cluster[e], members.first[e]] += price
-        charge[members.cluster[e], members.last[e] + 1] -= price
-    for j in range(clusters):
-        for t in range(1, starts):
+        for e in range(members.begin[i * clusters + j], members.begin[i * clusters + j + 1]):
+            price = clique_prices[members.clique[e]] * members.weight[e]
+            first = max(members.first[e], low)
+            last = min(members.last[e], high)
+            if price > 0.0 and first <= last:
+                charge[j, first] += price
+                charge[j, last + 1] -= price
+        for t in range(low + 1, high + 1):
             charge[j, t] += charge[j, t - 1]
 
 
@@ -154,16 +166,16 @@ def evaluate(
     `slope` and `clique_slope` are filled with a subgradient, and `place` with each job's place: cluster x T + start, -1
     for a job that does not run. What it holds before is tried first.
     """
-    slots = prices.shape[2]
+    clusters, _, slots = prices.shape
     total = -price_windows(prices, prefix, priced, field)
     copy_into(field.limit, -1.0, slope)
     for q in range(len(clique_prices)):
-        total -= clique_prices[q]
-        clique_slope[q] = -1.0
+        total -= clique_prices[q] * members.most[q]
+        clique_slope[q] = -members.most[q]
     for i in range(len(place)):
-        is_member = members.begin[i] < members.begin[i + 1]
+        is_member = members.begin[i * clusters] < members.begin[(i + 1) * clusters]
         if is_member:
-            charge_members(i, clique_prices, members, charge)
+            charge_members(i, clique_prices, members, allowed, charge)
         best, at = best_place(i, place[i], is_member, priced, charge, field, allowed)
         place[i] = at
         total += best
@@ -173,9 +185,9 @@ def evaluate(
             for r in range(prices.shape[1]):
                 for s in range(t, t + field.duration[i]):
                     slope[j, r, s] += field.demand[i, r]
-            for e in range(members.begin[i], members.begin[i + 1]):
-                if members.cluster[e] == j and members.first[e] <= t <= members.last[e]:
-                    clique_slope[members.clique[e]] += 1.0
+            for e in range(members.begin[i * clusters + j], members.begin[i * clusters + j + 1]):
+                if members.first[e] <= t <= members.last[e]:
+                    clique_slope[members.clique[e]] += members.weight[e]
     return total
 
 
@@ -230,7 +242,8 @@ def ascend(
     now = prices.copy()
     now_of_capacity = now[:size].reshape((clusters, resources, slots))
     slope_of_capacity = slope[:size].reshape((clusters, resources, slots))
-    clique_scale = CLIQUE_SCALE * field.limit.mean()
+    scale = np.ones(len(prices))
+    scale[size:] = CLIQUE_SCALE * field.limit.mean() / members.most
     best = -np.inf
     since = 0
     shares[:] = 0.0
@@ -261,7 +274,7 @@ def ascend(
             break
         squares = 0.0
         for e in range(len(prices)):
-            by = slope[e] if e < size else clique_scale * slope[e]
+            by = scale[e] * slope[e]
             if step > 0:
                 by = 0.3 * by + 0.7 * direction[e]
             if now[e] <= 0.0 and by < 0.0:
@@ -272,6 +285,5 @@ def ascend(
             break
         length = step_size * (goal - value) / squares
         for e in range(len(prices)):
-            by = length * direction[e]
-            now[e] = max(0.0, now[e] + (by if e < size else clique_scale * by))
+            now[e] = max(0.0, now[e] + scale[e] * length * direction[e])
     return float(best)

@@ -44,6 +44,9 @@ FIRST_GOAL = 0.02
 SEEN = 0.4
 """Share of the places that an evaluation looks at, about: clusters that cost too much in any slot are passed over."""
 
+STEPS_OF_MEMBER = 4.0
+"""Loop steps of an evaluation for each job of a clique, about."""
+
 
 class Split(NamedTuple):
     """How a branch is split: a large job, on a cluster or not (slot -1); or up to a slot, or later (cluster -1)."""
@@ -130,8 +133,8 @@ class WindowTree:
         self.params = params
         self.field = field_of(instance, value, dual, params.most_jobs)
         self.cliques = cliques
-        self.members = members_of(cliques, len(instance.jobs))
-        self.entries = np.array([1 + len(clique.jobs) for clique in cliques], dtype=np.float64)
+        self.members = members_of(cliques, len(instance.jobs), len(instance.clusters))
+        self.entries = np.array([clique.most + clique.weight.sum() for clique in cliques], dtype=np.float64)
         self.float_error = max(FLOAT_ERROR, 4 * EPS * (instance.time.slots + 2 * len(self.members.clique)))
         self.allowed = allowed_of(self.field)
         self.rounding = float(value.rounding().sum())
@@ -141,8 +144,9 @@ class WindowTree:
         self.rejected = float(self.field.rejected[np.isfinite(self.field.rejected)].sum())
         self.place = np.full(len(instance.jobs), -1, dtype=np.int64)
         self.goal = np.inf
-        in_cliques = float((np.diff(self.members.begin) > 0).sum()) * self.field.cost[0].size
+        in_cliques = float((np.diff(self.members.begin) > 0).sum()) * self.field.cost.shape[2]
         self.steps_of_bound = SEEN * (float(np.isfinite(self.field.cost).sum()) + in_cliques)
+        self.steps_of_bound += STEPS_OF_MEMBER * len(self.members.clique)
         root = self._raised(self._all_windows(), prices, options)
         self.most_branches = min(params.most_branches, 2 * params.most_prices // len(prices))
         self.branches = [root]
@@ -241,7 +245,19 @@ class WindowTree:
         k, cluster = np.nonzero(branch.windows[:, :, 0] <= branch.windows[:, :, 1])
         place = np.full(len(field.arrival), -1, dtype=np.int64)
         place[field.job[k]] = np.where(cluster < clusters, cluster * slots + branch.windows[k, cluster, 0], -1)
-        return Leaf(place, self._in_parts(branch.prices)[0])
+        return Leaf(place, self._slot_prices(branch.prices))
+
+    def _slot_prices(self, prices: FloatArray) -> FloatArray:
+        """Return prices of capacity, flat, with what cliques cost as if all of the capacity paid it alike."""
+        of_capacity, of_cliques = self._in_parts(prices)
+        field = self.field
+        total = of_capacity.reshape(field.limit.shape).copy()
+        for clique, price in zip(self.cliques, of_cliques.tolist(), strict=True):
+            end = (clique.first + field.duration[clique.jobs]).min()
+            slot = max(0, min(int(clique.last.max()), int(end) - 1))
+            limit = field.limit[clique.cluster, :, slot]
+            total[clique.cluster, :, slot] += price * clique.most / np.maximum(limit, 1e-300) / len(limit)
+        return total.ravel()
 
     def certificate(self) -> dict[str, Any]:
         """Return what proves the bound."""

@@ -1,0 +1,237 @@
+"""Weighted cliques of the jobs that use one slot: what sets of jobs with room there have in weights, at most.
+
+A point of the linear program gives each job the share that runs in a slot of a cluster. If it is a mean of schedules,
+these shares are a mean of sets of jobs that have room beside each other. Whether they are is a linear program over such
+sets: prices of jobs at which no set with room costs more than 1, and the shares as much as possible. Where that is more
+than 1, the prices are a violated inequality. Sets are added as a knapsack at the prices finds them.
+
+References
+----------
+Boyd (1993), "Generating Fenchel cutting planes for knapsack polyhedra", SIAM Journal on Optimization 3, 734-750.
+Kaparis, Letchford (2010), "Separation algorithms for 0-1 knapsack polytopes", Mathematical Programming 124, 69-91.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from carbonopt.algorithms.kernel import kernel, managed_kernel
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.milp.packing import TOLERANCE, PackingProgram
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.price.clique_cuts import MARGIN, Clique, ends_of, running
+
+UNITS = 1024
+"""Into so many units a capacity is divided, at most. Demands are rounded down, so no set with room is overlooked."""
+LEAST_SHARE = 1e-6
+"""Share of a job below which it counts as 0."""
+GOOD_SHARE = 0.9
+"""Share of the possible violation at which no more sets are sought, and that whole weights must keep."""
+MOST_SETS = 200
+"""Sets that are sought for an inequality, at most."""
+DIVISORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20, 24, 30, 36, 48, 60, 120, 240, 1000)
+"""Weights are prices in parts of one: of the first of these that keeps enough of the violation."""
+
+
+class SlotKnapsacks:
+    """The knapsacks of all slots of an instance.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+
+    Attributes
+    ----------
+    demand, capacity
+        In whole units, shapes (N, R) and (M, R, T).
+    """
+
+    def __init__(self, instance: MospInstance) -> None:
+        self.instance = instance
+        limit = instance.clusters.limit * (1 + MARGIN)
+        demand = instance.jobs.demand
+        largest = limit.max(axis=(0, 2))
+        is_whole = (demand == np.round(demand)).all(axis=0) & (largest <= UNITS)
+        units = np.where(is_whole, 1.0, UNITS / np.maximum(largest, 1e-300))
+        rounded = demand * np.where(is_whole, 1.0, units * (1 - MARGIN))
+        self.capacity: IntArray = np.floor(limit * units[:, None]).astype(np.int64)
+        self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * UNITS)).astype(np.int64)  # more has no room anyway
+        self._sets: dict[tuple[int, int, int], list[IntArray]] = {}  # those that bound the prices of a slot last time
+
+    def violated(self, starts: FloatArray, least: float, options: Options) -> Iterator[Clique]:
+        """Yield violated inequalities, at most one for each slot and resource of a cluster, until the time is out.
+
+        `starts` has the share of each job that starts on a cluster in a slot, shape (N, M, T). The weights of an
+        inequality add up to at least 1 + `least` times the most that a schedule has.
+        """
+        share = np.cumsum(starts - ends_of(self.instance, starts), axis=2)
+        clusters, resources, slots = self.capacity.shape
+        for j, t, r in product(range(clusters), range(slots), range(resources)):
+            if options.remaining == 0:
+                return
+            items = np.flatnonzero(share[:, j, t] > LEAST_SHARE)
+            if not (share[items, j, t] < 1 - LEAST_SHARE).any():
+                continue
+            cut = self._cut((j, r, t), items, share[items, j, t], least, options)
+            if cut is not None:
+                yield cut
+
+    def _cut(
+        self, slot: tuple[int, int, int], items: IntArray, share: FloatArray, least: float, options: Options
+    ) -> Clique | None:
+        """Return an inequality that `share` violates: the part of each of `items` that uses a slot."""
+        j, r, t = slot
+        capacity = int(self.capacity[j, r, t])
+        demand = self.demand[items, r]
+        if demand.sum() <= capacity:
+            return None
+        total, sets = cover(share, demand, capacity)
+        if total <= 1 + least:
+            return None
+        prices = self._prices(slot, items, share, [np.flatnonzero(chosen) for chosen in sets], least, options)
+        if prices is None:
+            return None
+        weights, most = whole_weights(prices, share, demand, capacity)
+        if weights @ share <= most * (1 + least):
+            return None
+        return self._lifted(slot, items, weights, most)
+
+    def _prices(
+        self,
+        slot: tuple[int, int, int],
+        items: IntArray,
+        share: FloatArray,
+        rows: list[IntArray],
+        least: float,
+        options: Options,
+    ) -> FloatArray | None:
+        """Return prices of jobs at which no set with room costs more than 1 and the shares do; None if there are none.
+
+        `rows` are the sets to begin with.
+        """
+        capacity = int(self.capacity[slot])
+        demand = self.demand[items, slot[1]]
+        at = np.full(len(self.instance.jobs), -1, dtype=np.int64)
+        at[items] = np.arange(len(items))
+        known = [at[jobs] for jobs in self._sets.get(slot, [])]
+        rows = rows + [row[row >= 0] for row in known if (row >= 0).any()]
+        program = PackingProgram(share, rows)
+        found = None
+        for _ in range(MOST_SETS):
+            prices = program.solve()
+            options.spend(program.steps + len(items) * capacity)
+            if prices is None:
+                return None
+            violation = float(prices @ share) - 1
+            if violation <= least:
+                found = None
+                break
+            largest, chosen = knapsack(prices, demand, capacity)
+            found = prices / max(largest, 1.0)
+            if largest <= 1 + TOLERANCE or violation + 1 >= largest * (1 + GOOD_SHARE * violation):
+                break
+            rows.append(np.flatnonzero(chosen))
+            program.add(rows[-1])
+        self._sets[slot] = [items[rows[k]] for k in program.priced().tolist()]
+        return found
+
+    def _lifted(self, slot: tuple[int, int, int], items: IntArray, weights: IntArray, most: int) -> Clique:
+        """Return the inequality with weights of other jobs as large as they may be, the largest jobs first."""
+        j, r, t = slot
+        jobs = self.instance.jobs
+        slots = self.instance.time.slots
+        every = np.zeros(len(jobs), dtype=np.int64)
+        every[items] = weights
+        there = self.instance.eligible[:, j] & (jobs.arrival <= t) & (jobs.arrival + jobs.duration <= slots)
+        others = np.flatnonzero(there & (every == 0))
+        others = others[np.argsort(-self.demand[others, r], kind="stable")]
+        best = np.zeros(self.capacity[slot] + 1, dtype=np.int64)
+        lift(every, np.ascontiguousarray(self.demand[:, r]), items, others, most, best)
+        chosen = np.flatnonzero(there & (every > 0))
+        return running(self.instance, j, t, chosen, every[chosen], most)
+
+
+@managed_kernel
+def cover(share: FloatArray, demand: IntArray, capacity: int) -> tuple[float, BoolArray]:
+    """Return how much of sets with room covers the shares of jobs, by greed, and the sets, shape (sets, items)."""
+    count = len(share)
+    left = share.copy()
+    sets = np.zeros((count + 1, count), dtype=np.bool_)
+    total = 0.0
+    found = 0
+    while found < count + 1:
+        order = np.argsort(-left)
+        if left[order[0]] <= LEAST_SHARE:
+            break
+        room = capacity
+        least = left[order[0]]
+        for k in order:
+            if demand[k] <= room and left[k] > LEAST_SHARE:
+                sets[found, k] = True
+                room -= demand[k]
+                least = min(least, left[k])
+        for k in range(count):
+            if sets[found, k]:
+                left[k] -= least
+        total += least
+        found += 1
+    return total, sets[:found]
+
+
+@managed_kernel
+def knapsack(value: FloatArray, demand: IntArray, capacity: int) -> tuple[float, BoolArray]:
+    """Return the largest value of jobs that have room beside each other, and which these are."""
+    count = len(value)
+    best = np.zeros(capacity + 1)
+    takes = np.zeros((count, capacity + 1), dtype=np.bool_)
+    for k in range(count):
+        if value[k] <= 0.0:
+            continue
+        for room in range(capacity, demand[k] - 1, -1):
+            with_it = best[room - demand[k]] + value[k]
+            if with_it > best[room]:
+                best[room] = with_it
+                takes[k, room] = True
+    chosen = np.zeros(count, dtype=np.bool_)
+    room = capacity
+    for k in range(count - 1, -1, -1):
+        if takes[k, room]:
+            chosen[k] = True
+            room -= demand[k]
+    return best[capacity], chosen
+
+
+def whole_weights(prices: FloatArray, share: FloatArray, demand: IntArray, capacity: int) -> tuple[IntArray, int]:
+    """Return whole weights that are nearly in proportion to prices, and the most that a set with room has of them."""
+    violation = float(prices @ share) - 1
+    for divisor in DIVISORS:
+        weights = np.floor(prices * divisor + 1e-6)
+        most, _ = knapsack(weights, demand, capacity)
+        if most > 0 and float(weights @ share) / most - 1 >= GOOD_SHARE * violation:
+            break
+    return weights.astype(np.int64), max(1, int(most))
+
+
+@kernel
+def lift(weights: IntArray, demand: IntArray, items: IntArray, others: IntArray, most: int, best: IntArray) -> None:
+    """Give the jobs `others` the largest weights at which no set with room has more than `most`, one after the other.
+
+    `best` is filled with the most that a set of the jobs has by its demand, shape (capacity + 1,); it begins with 0.
+    """
+    capacity = len(best) - 1
+    for step in range(len(items) + len(others)):
+        k = items[step] if step < len(items) else others[step - len(items)]
+        if demand[k] > capacity:
+            weights[k] = 0
+            continue
+        if step >= len(items):
+            weights[k] = most - best[capacity - demand[k]]
+        if weights[k] <= 0:
+            continue
+        for room in range(capacity, demand[k] - 1, -1):
+            best[room] = max(best[room], best[room - demand[k]] + weights[k])

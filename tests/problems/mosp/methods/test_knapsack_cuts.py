@@ -1,0 +1,149 @@
+"""Weighted cliques of a slot: no set of jobs with room has more, and what a mean of such sets satisfies is not cut."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.milp.packing import PackingProgram
+from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.methods.price.knapsack_cuts import SlotKnapsacks, cover, knapsack, whole_weights
+
+OPTIONS = Options(time_limit=None)
+
+
+def instance_of(demand, capacity):
+    """Return jobs of one slot and one cluster of two slots, with demands (N, R) and capacities (R,)."""
+    jobs = len(demand)
+    names = [f"r{r}" for r in range(len(capacity))]
+    return from_dict(
+        {
+            "schema_version": 1,
+            "problem": "mosp",
+            "name": "slot",
+            "time": {"slots": 2, "slot_hours": 1.0, "start": "2024-01-01T00:00:00Z"},
+            "carbon": {"zones": ["Z"], "g_per_kwh": [[1.0, 2.0]]},
+            "clusters": {
+                "name": ["c"],
+                "zone": ["Z"],
+                "capacity": {name: [float(most)] for name, most in zip(names, capacity, strict=True)},
+                "watts_per_unit": {name: [1.0] for name in names},
+            },
+            "jobs": {
+                "name": [f"j{i}" for i in range(jobs)],
+                "arrival": [0] * jobs,
+                "duration": [1] * jobs,
+                "deadline": [2] * jobs,
+                "demand": {name: column.tolist() for name, column in zip(names, np.transpose(demand), strict=True)},
+                "eligible": None,
+            },
+            "objective": {
+                "kind": "carbon",
+                "weights": {"carbon_kg": 1.0, "tardiness_slots": 0.0, "completion_slots": 0.0},
+                "rejection_price": None,
+            },
+        }
+    )
+
+
+def sets_with_room(demand, capacity):
+    """Return all sets of jobs that have room beside each other, as rows of a matrix."""
+    rows = []
+    for size in range(len(demand) + 1):
+        for chosen in combinations(range(len(demand)), size):
+            if (demand[list(chosen)].sum(axis=0) <= capacity).all():
+                rows.append(np.isin(np.arange(len(demand)), chosen))
+    return np.array(rows)
+
+
+def starts_of(share):
+    """Return starts of which the first slot has these shares, and the second the rest."""
+    return np.stack([share, 1 - share], axis=1)[:, None]
+
+
+def random_case(seed, whole):
+    rng = np.random.default_rng(seed)
+    resources = int(rng.integers(1, 3))
+    demand = rng.integers(1, 8, (7, resources)).astype(float)
+    if not whole:
+        demand *= rng.uniform(0.3, 3.0)
+    capacity = demand.max(axis=0) * rng.uniform(1.0, 2.5)
+    return rng, demand, np.floor(capacity) if whole else capacity
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_no_set_with_room_has_more_than_the_most_and_what_is_violated_is_found(whole):
+    found = 0
+    for seed in range(60):
+        rng, demand, capacity = random_case(seed, whole)
+        instance = instance_of(demand, capacity)
+        sets = sets_with_room(demand, capacity)
+        share = np.round(rng.uniform(0.0, 1.0, len(demand)) ** 0.7, 2)
+        cuts = list(SlotKnapsacks(instance).violated(starts_of(share), 0.001, OPTIONS))
+        of_first_slot = [cut for cut in cuts if (cut.first == 0).all() and (cut.last == 0).all()]
+        for cut in cuts:
+            assert (sets[:, cut.jobs] @ cut.weight).max() <= cut.most
+            assert len(cut.jobs) == len(cut.first) == len(cut.last)
+        for cut in of_first_slot:
+            assert cut.weight @ share[cut.jobs] > cut.most * 1.001
+        if demand.shape[1] == 1:
+            prices = PackingProgram(share, [np.flatnonzero(row) for row in sets if row.any()]).solve()
+            possible = prices @ share - 1
+            assert bool(of_first_slot) == (possible > 0.0015) or 0.0005 < possible < 0.0025
+            if of_first_slot:
+                found += 1
+                reached = of_first_slot[0].weight @ share[of_first_slot[0].jobs] / of_first_slot[0].most - 1
+                assert reached >= 0.75 * possible
+    assert found >= 20
+
+
+def test_a_mean_of_sets_with_room_violates_nothing():
+    for seed in range(40):
+        rng, demand, capacity = random_case(seed, whole=True)
+        sets = sets_with_room(demand, capacity)
+        share = rng.dirichlet(np.ones(4)) @ sets[rng.integers(len(sets), size=4)]
+        cuts = SlotKnapsacks(instance_of(demand, capacity)).violated(starts_of(share), 0.001, OPTIONS)
+        assert not [cut for cut in cuts if (cut.last == 0).all()]
+
+
+def test_the_knapsack_finds_the_best_set():
+    for seed in range(30):
+        rng, demand, capacity = random_case(seed, whole=True)
+        demand, capacity = demand[:, :1], capacity[:1]
+        value = rng.uniform(-0.5, 1.0, len(demand))
+        largest, chosen = knapsack(value, demand[:, 0].astype(np.int64), int(capacity[0]))
+        sets = sets_with_room(demand, capacity)
+        assert largest == pytest.approx((sets @ value).max())
+        assert largest == pytest.approx(value[chosen].sum())
+        assert demand[chosen].sum() <= capacity[0]
+
+
+def test_a_cover_has_sets_with_room_that_cover_the_shares():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        demand = rng.integers(1, 9, 12)
+        share = rng.uniform(0, 1, 12)
+        total, sets = cover(share, demand, 12)
+        assert (sets @ demand <= 12).all()
+        assert total >= max(share.max(), share @ demand / 12) - 1e-5
+        assert (sets.any(axis=0) | (share <= 1e-6)).all()
+
+
+def test_weights_by_hand():
+    """Five jobs of 4 in 10: halves of 1 each, of which two have room."""
+    weights, most = whole_weights(np.full(5, 0.5), np.full(5, 0.5), np.full(5, 4), 10)
+    assert (weights.tolist(), most) == ([1] * 5, 2)
+
+
+def test_the_search_for_cuts_ends_with_the_work():
+    instance = co.generate("mosp", preset="supercomputer", seed=3, jobs=40, clusters=2, slots=24, max_demand=64)
+    starts = np.full((40, 2, 24), 0.1)
+    assert list(SlotKnapsacks(instance).violated(starts, 0.001, Options(work_limit=0))) == []
+    some = Options(work_limit=0.01)
+    every = list(SlotKnapsacks(instance).violated(starts, 0.001, OPTIONS))
+    assert 0 < len(list(SlotKnapsacks(instance).violated(starts, 0.001, some))) < len(every)
+    assert some.remaining == 0
