@@ -7,8 +7,8 @@ For any prices mu >= 0 on the capacity rows, weak duality bounds every schedule 
 Where at most S_j jobs start on a cluster in a slot, prices nu >= 0 on starts add nu_jt to cost_ijt, and take away
 sum nu S.
 
-At most one start of a clique is in a schedule. A price on it is added to what each of its starts costs, and taken
-away once; see `cliques`.
+At most one start of a clique is in a schedule; with weights, those of a schedule's starts add up to at most W. A price
+on it is added to what each of its starts costs, times the weight, and taken away once, or W times; see `cliques`.
 
 Where the number y_S of rejected jobs of a set S is known to be in l_S..u_S, a charge lambda_S on each of them gives
 such a bound, too: they cost lambda_S more, less sum_S (lambda_S u_S where it is positive, else lambda_S l_S). A tree
@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.certificate import LARGEST_PRICE
-from carbonopt.core.directed import down, up
+from carbonopt.core.directed import EPS, down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
@@ -59,7 +59,7 @@ def proven_bound(
         ``{"kind": "lagrangian", "prices": [cluster][resource][slot], ...}`` in units of the objective
         per unit and slot, and where the instance limits starts, ``"start_prices": [cluster][slot]`` in units of the
         objective a start, and where it limits quantities, ``"limit_prices": {quantity: price}``, in units of the
-        objective for one of the quantity, and ``"cliques"``, starts of which at most one is in a schedule, see
+        objective for one of the quantity, and ``"cliques"``, starts that exclude each other, see
         `cliques_of`, each with a ``"price"``;
         or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node is either
         ``{"set": S, "most": k, "at_most": node, "more": node}`` or, with a charge for each set,
@@ -143,8 +143,10 @@ def _with_fixed(
     """
     job, cluster, start = fixed_rows(instance)
     load = fixed_load(instance)
+    capacity = instance.clusters.capacity
     excess = up(load * CAPACITY_ROUNDING)  # counts as rounding, beside that of what is left
-    left = np.maximum(0.0, up(up(instance.clusters.capacity - load) + excess))
+    excess = up(excess + (len(instance.jobs) + 2) * EPS * capacity)  # a checker's sum may be short by so much
+    left = np.maximum(0.0, up(up(capacity - load) + excess))
     rest = np.setdiff1d(np.arange(len(instance.jobs)), job)
     free = replace(
         instance, fixed=None, jobs=instance.jobs.part(rest), clusters=replace(instance.clusters, capacity=left)

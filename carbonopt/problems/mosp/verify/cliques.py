@@ -1,11 +1,14 @@
-"""Cliques of a certificate: starts of which at most one is in a schedule, and what their prices add to a job's cost.
+"""Cliques of a certificate: starts that exclude each other, and what their prices add to a job's cost.
+
+At most one start of a clique is in a schedule. With weights, those of the starts in a schedule add up to at most
+`most`.
 
 Two runs exclude each other where their demands together exceed what is there in a slot that both use. A clique holds
 starts of jobs on one cluster, for each job those from a first to a last slot. Either all its runs use one slot in
 which any two of the jobs exceed what is there, or it holds two jobs and each pair of their starts is tried.
 
-With weights, all its runs use one slot, and jobs whose weights add up to more than `most` exceed what is there: the
-least demand of each sum of weights is worked out, job after job.
+With weights, all its runs use one slot, and jobs whose weights add up to more than `most` exceed what is there. To see
+this, the least demand of each sum of weights is worked out, job after job.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 FIELDS = ("cluster", "jobs", "first", "last")
 
 
-LARGEST_WEIGHT = 10_000
+LARGEST_WEIGHT = 1_000
 """Of a job, and of what weights add up to at most: what is worked out grows with it."""
 
 
@@ -144,7 +147,7 @@ class Charges:
 
 
 def _clique(instance: MospInstance, entry: Any, field: str) -> Clique:
-    """Return one clique, once its runs are seen to exclude each other."""
+    """Return one clique, once its runs are seen to exclude each other, or its weights to be limited."""
     if not isinstance(entry, dict) or not set(FIELDS) <= set(entry):
         raise InputError(Fault(field, f"must be an object with {', '.join(FIELDS)}", shown(entry)))
     clusters, _, slots = instance.clusters.capacity.shape
@@ -200,19 +203,25 @@ def _share_a_slot(instance: MospInstance, clique: Clique) -> bool:
 
 
 def _is_limited(instance: MospInstance, clique: Clique) -> bool:
-    """Return whether all runs use a slot in which jobs of more weight than `most` have no room."""
+    """Return whether all runs use a slot in which jobs of more weight than `most` have no room.
+
+    The checker of schedules adds up demands in another order. Its sum of n of them may be less by n roundings.
+    """
+    if sum(clique.weights) <= clique.most:
+        return True
     limit = instance.clusters.limit[clique.cluster][:, list(_shared_slots(instance, clique))]
+    limit = up(limit + (len(clique.jobs) + 2) * EPS * limit)
     demand = instance.jobs.demand[clique.jobs]
     return any((_least_demand_beyond(demand[:, r], clique) > limit[r]).any() for r in range(len(limit)))
 
 
 def _least_demand_beyond(demand: FloatArray, clique: Clique) -> float:
-    """Return a lower bound on what jobs use whose weights add up to more than `most`; infinite if all do not."""
+    """Return a lower bound on what jobs use whose weights add up to more than `most`; infinite if there are none."""
     beyond = clique.most + 1
     least = np.full(beyond + 1, np.inf)  # of jobs with such a sum of weights; the last entry is for it or more
     least[0] = 0.0
-    for weight, units in zip(clique.weights, demand, strict=True):
-        added = np.where(np.isfinite(least), down(least + units), np.inf)
+    for weight, own in zip(clique.weights, demand, strict=True):
+        added = np.where(np.isfinite(least), down(least + own), np.inf)
         step = min(weight, beyond)
         rest = np.full(beyond + 1, np.inf)
         rest[step:] = added[: beyond + 1 - step]

@@ -143,7 +143,15 @@ def test_the_search_for_cuts_ends_with_the_work():
     instance = co.generate("mosp", preset="supercomputer", seed=3, jobs=40, clusters=2, slots=24, max_demand=64)
     starts = np.full((40, 2, 24), 0.1)
     assert list(SlotKnapsacks(instance).violated(starts, 0.001, Options(work_limit=0))) == []
-    some = Options(work_limit=0.01)
-    every = list(SlotKnapsacks(instance).violated(starts, 0.001, OPTIONS))
+    whole = Options(work_limit=1e6)
+    every = list(SlotKnapsacks(instance).violated(starts, 0.001, whole))
+    some = Options(work_limit=whole.elapsed / 2)
     assert 0 < len(list(SlotKnapsacks(instance).violated(starts, 0.001, some))) < len(every)
     assert some.remaining == 0
+
+
+def test_a_resource_that_is_nowhere_makes_no_cuts():
+    demand = np.column_stack([[4.0] * 5, [3e7 / 7, 0.0, 0.0, 0.0, 0.0]])
+    knapsacks = SlotKnapsacks(instance_of(demand, np.array([10.0, 0.0])))
+    cuts = list(knapsacks.violated(starts_of(np.full(5, 0.5)), 0.001, OPTIONS))
+    assert {(tuple(cut.jobs), cut.most) for cut in cuts} == {((0, 1, 2, 3, 4), 2)}

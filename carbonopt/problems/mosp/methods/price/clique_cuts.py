@@ -19,7 +19,7 @@ from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.mosp.data.instance import MospInstance
 
 MARGIN = 1e-9
-"""Relative, by which the demands of two jobs must exceed a capacity."""
+"""Relative, by which demands must exceed a capacity to have no room."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,12 +29,14 @@ UNITS = 1024
 """Into so many units a capacity is divided, at most. Demands are rounded down, so no set with room is overlooked."""
 LEAST_SHARE = 1e-6
 """Share of a job below which it counts as 0."""
-GOOD_SHARE = 0.9
-"""Share of the possible violation at which no more sets are sought, and that whole weights must keep."""
+FOUND_SHARE = 0.9
+"""Share of the largest violation at which no more sets are sought; that of the sets so far is no smaller."""
+KEPT_SHARE = 0.9
+"""Share of the violation of prices that whole weights must keep."""
 MOST_SETS = 200
 """Sets that are sought for an inequality, at most."""
 DIVISORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20, 24, 30, 36, 48, 60, 120, 240, 1000)
-"""Weights are prices in parts of one: of the first of these that keeps enough of the violation."""
+"""Weights are prices in parts of one, rounded down: halves, thirds, and so on, as few parts as keep enough."""
 
 
 class SlotKnapsacks:
@@ -57,7 +59,8 @@ class SlotKnapsacks:
         demand = instance.jobs.demand
         largest = limit.max(axis=(0, 2))
         is_whole = (demand == np.round(demand)).all(axis=0) & (largest <= UNITS)
-        units = np.where(is_whole, 1.0, UNITS / np.maximum(largest, 1e-300))
+        there = largest > 0
+        units = np.where(is_whole | ~there, 1.0, UNITS / np.where(there, largest, 1.0))
         rounded = demand * np.where(is_whole, 1.0, units * (1 - MARGIN))
         self.capacity: IntArray = np.floor(limit * units[:, None]).astype(np.int64)
         self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * UNITS)).astype(np.int64)  # more has no room anyway
@@ -90,6 +93,7 @@ class SlotKnapsacks:
         demand = self.demand[items, r]
         if demand.sum() <= capacity:
             return None
+        options.spend(len(items) * (len(items) + capacity))
         total, sets = cover(share, demand, capacity)
         if total <= 1 + least:
             return None
@@ -123,6 +127,8 @@ class SlotKnapsacks:
         program = PackingProgram(share, rows)
         found = None
         for _ in range(MOST_SETS):
+            if options.remaining == 0:
+                return None
             prices = program.solve()
             options.spend(program.steps + len(items) * capacity)
             if prices is None:
@@ -133,7 +139,7 @@ class SlotKnapsacks:
                 break
             largest, chosen = knapsack(prices, demand, capacity)
             found = prices / max(largest, 1.0)
-            if largest <= 1 + TOLERANCE or violation + 1 >= largest * (1 + GOOD_SHARE * violation):
+            if largest <= 1 + TOLERANCE or violation + 1 >= largest * (1 + FOUND_SHARE * violation):
                 break
             rows.append(np.flatnonzero(chosen))
             program.add(rows[-1])
@@ -212,7 +218,7 @@ def whole_weights(prices: FloatArray, share: FloatArray, demand: IntArray, capac
     for divisor in DIVISORS:
         weights = np.floor(prices * divisor + 1e-6)
         most, _ = knapsack(weights, demand, capacity)
-        if most > 0 and float(weights @ share) / most - 1 >= GOOD_SHARE * violation:
+        if most > 0 and float(weights @ share) / most - 1 >= KEPT_SHARE * violation:
             break
     return weights.astype(np.int64), max(1, int(most))
 

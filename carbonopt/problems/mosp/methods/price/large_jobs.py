@@ -37,14 +37,14 @@ def add_cliques(solver: Solver) -> None:
     options = solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
-    solver.proof.cliques = cliques = _no_cliques(solver)
+    solver.proof.cliques = cliques = _place_program(solver)
     for _ in cliques.rounds(options, _goal(solver)):
         solver.report(improved=False)
         if solver.closed:
             return
 
 
-def _no_cliques(solver: Solver) -> CliqueBound:
+def _place_program(solver: Solver) -> CliqueBound:
     """Return the program over places, with the prices of capacity and without cliques yet."""
     prices = solver.proof.prices.reshape(solver.dual.shape)
     return CliqueBound(solver.instance, solver.value, prices, solver.params.cliques)
@@ -120,7 +120,7 @@ def search_neighbourhoods(solver: Solver) -> None:
         return
     if place_count(solver.instance) > params.most_places:
         return
-    cliques = solver.proof.cliques or _no_cliques(solver)
+    cliques = solver.proof.cliques or _place_program(solver)
     around = Neighbourhoods(cliques, params, options.seed)
     most = params.part * options.remaining
     for _ in range(params.most):

@@ -108,7 +108,7 @@ class WindowTree:
     params, options
         Of windows, and of the run.
     cliques
-        Starts of which at most one is in a schedule.
+        Starts that exclude each other, or have weights of which a schedule has a limited sum.
 
     Attributes
     ----------
@@ -248,7 +248,11 @@ class WindowTree:
         return Leaf(place, self._slot_prices(branch.prices))
 
     def _slot_prices(self, prices: FloatArray) -> FloatArray:
-        """Return prices of capacity, flat, with what cliques cost as if all of the capacity paid it alike."""
+        """Return prices of capacity, flat, with what cliques cost as if all of the capacity paid it alike.
+
+        They only guide a search. The price of a clique counts in a slot that all its starts use, or else in one that
+        most of them use.
+        """
         of_capacity, of_cliques = self._in_parts(prices)
         field = self.field
         total = of_capacity.reshape(field.limit.shape).copy()
@@ -256,7 +260,8 @@ class WindowTree:
             end = (clique.first + field.duration[clique.jobs]).min()
             slot = max(0, min(int(clique.last.max()), int(end) - 1))
             limit = field.limit[clique.cluster, :, slot]
-            total[clique.cluster, :, slot] += price * clique.most / np.maximum(limit, 1e-300) / len(limit)
+            there = np.flatnonzero(limit > 0)
+            total[clique.cluster, there, slot] += price * clique.most / limit[there] / max(1, len(there))
         return total.ravel()
 
     def certificate(self) -> dict[str, Any]:
