@@ -206,6 +206,19 @@ def test_a_program_that_begins_with_few_places_ends_at_the_same_bound():
     assert raised(instance, columns=200).proof.bound == pytest.approx(raised(instance).proof.bound, rel=1e-6)
 
 
+def test_rounds_end_where_they_close_too_little_of_the_gap():
+    instance = heavy(3)
+    prices = np.zeros(instance.clusters.capacity.shape)
+
+    def rounds(goal, least_rise):
+        params = CliqueParameters(least_rise=least_rise)
+        bound = CliqueBound(instance, placement_value(instance), prices, params)
+        return len(list(bound.rounds(Options(work_limit=1e6), goal)))
+
+    assert rounds(1e9, 1.0) == 6  # no round closes all of such a gap
+    assert rounds(1e9, 0.0) == rounds(np.inf, 1.0) > 6
+
+
 def test_starts_of_a_whole_schedule_violate_nothing():
     instance = heavy(2)
     starts = np.zeros((len(instance.jobs), len(instance.clusters), instance.time.slots))
