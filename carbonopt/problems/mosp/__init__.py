@@ -42,7 +42,8 @@ _BRIEF = {
     "start": {"least_jobs": 30},
     "search": {"moves_per_job": 20, "first_moves": 100, "heavy": {"share": 1.0}},
     "cliques": {"rounds": 2, "few": 100_000},
-    "windows": {"most_branches": 3, "splits_a_dive": 1},
+    "windows": {"most_branches": 3},
+    "dives": {"most": 1},
     "neighbourhoods": {"most": 0},
     "cuts": {"most_jobs_of_tree": 25, "most_columns": 0},
     "beam": {

@@ -280,7 +280,7 @@ def test_no_incomplete_schedule_replaces_a_complete_one():
     rng = np.random.default_rng(0)
     small = [(0, int(rng.integers(1, 4)), 0, round(float(rng.uniform(1.5, 4)), 2)) for _ in range(75)]
     instance = from_dict(raw_of([10.0] * 15 + [9.0] * 55, [(0, 15, 15, 10.0), *small]))
-    windows = {"most_branches": 21, "splits_a_dive": 5}
+    windows = {"most_branches": 21}
     params = {"search": {"moves_per_job": 2_000}, "windows": windows, "neighbourhoods": {"most": 1}}
     solution = co.solve(instance, "price", time_limit=None, params=params)
     assert solution.has_solution

@@ -95,7 +95,6 @@ def test_three_jobs_that_fill_two_slots_have_no_third_one():
     tree = tree_of(instance)
     assert tree.bound == np.inf
     assert tree.open == []
-    assert tree.dive(OPTIONS) is None
     assert proven_bound(instance, tree.certificate(), {}) == (np.inf, ())
 
 
@@ -244,19 +243,6 @@ def test_the_parts_of_a_branch_leave_no_start_out_and_share_none():
             assert not parts[0] & parts[1]
 
 
-def test_a_dive_gives_each_large_job_a_place_where_it_fits():
-    instance = heavy(3)
-    tree = tree_of(instance, most_branches=21, most_jobs=12)
-    leaf = tree.dive(OPTIONS)
-    placed = np.flatnonzero(leaf.place >= 0)
-    assert set(placed) == set(tree.field.job.tolist())
-    load = np.zeros_like(instance.clusters.capacity)
-    for i in placed.tolist():
-        j, t = divmod(int(leaf.place[i]), instance.time.slots)
-        load[j, :, t : t + instance.jobs.duration[i]] += instance.jobs.demand[i][:, None]
-    assert (load <= instance.clusters.limit).all()
-
-
 def test_rounded_prices_are_near_and_tiny_ones_stay():
     prices = np.array([1.23456789e-5, 3.0, 0.0, 123.456789])
     assert rounded(prices).tolist() == [0.0, 3.0, 0.0, 123.46]
@@ -276,7 +262,7 @@ def test_price_says_that_there_is_no_schedule_and_check_proves_it():
 
 def test_price_of_few_large_jobs_has_a_certificate_by_windows_that_check_confirms():
     instance = heavy(5, jobs=80, slots=36, load=0.7)
-    params = {"windows": {"most_branches": 300, "splits_a_dive": 50}, "neighbourhoods": {"most": 2}}
+    params = {"windows": {"most_branches": 300}, "neighbourhoods": {"most": 2}}
     params |= {"search": {"moves_per_job": 200}, "beam": {"parts_per_job": 0}}
     solution = co.solve(instance, "price", time_limit=None, params=params)
     report = co.check(instance, solution)

@@ -92,8 +92,8 @@ class CliqueParameters(Parameters):
         Violated cliques below which inequalities with weights are sought, too.
     """
 
-    time_share: float = number(0.12, above=0, most=1)
-    most_places: int = number(100_000, least=0)
+    time_share: float = number(0.2, above=0, most=1)
+    most_places: int = number(1_000_000, least=0)
     most_columns: int = number(40_000, least=1)
     rounds: int = number(60, least=0)
     least_violation: float = number(0.001, above=0)
@@ -121,22 +121,52 @@ class WindowParameters(Parameters):
         branch.
     steps
         Subgradient steps in each branch, at most.
-    splits_a_dive
-        Splits after which the search goes down to a place of each large job, for a schedule.
-    moves_a_dive
-        Moves of the search that then place all other jobs, for each job.
-    heat
-        First temperature of these moves, over the ordinary one.
     """
 
-    time_share: float = number(0.45, above=0, most=1)
-    most_places: int = number(1_000_000, least=0)
+    time_share: float = number(0.3, above=0, most=1)
+    most_places: int = number(100_000, least=0)
     most_jobs: int = number(60, least=1)
     most_branches: int = number(10_000, least=1)
     most_prices: int = number(3_000_000, least=1)
     steps: int = number(40, least=1)
-    splits_a_dive: int = number(200, least=1)
-    moves_a_dive: int = number(150, least=0)
+
+
+@dataclass(frozen=True)
+class DiveParameters(Parameters):
+    """Of dives, which make schedules by linear programs, where few jobs make most of the costs.
+
+    Parameters
+    ----------
+    time_share
+        Share of the remaining time that dives may take.
+    most_places
+        Starts of all jobs on all clusters up to which there are linear programs at all: cliques, dives, branches, and
+        neighbourhoods.
+    most
+        How many there are.
+    excess
+        Reduced cost above the least of its job that a place may have to be in the program from the beginning [mean
+        costs of a job]. More places come where prices call for them.
+    tried
+        Places in which a job is tried, at most.
+    jobs_a_step
+        A dive places one job at a time for so many in the instance, about.
+    noise
+        By how much the rise of a program's cost may be counted too high, as a share of it: so that dives differ.
+    moves_per_job
+        Moves of the search after a dive, for each job.
+    heat
+        First temperature of these moves, over the ordinary one.
+    """
+
+    time_share: float = number(0.4, above=0, most=1)
+    most_places: int = number(1_000_000, least=0)
+    most: int = number(20, least=1)
+    excess: float = number(0.5, above=0)
+    tried: int = number(3, least=1)
+    jobs_a_step: float = number(110.0, above=0)
+    noise: float = number(1.0, least=0)
+    moves_per_job: int = number(150, least=0)
     heat: float = number(0.1, above=0)
 
 
@@ -148,8 +178,6 @@ class NeighbourhoodParameters(Parameters):
     ----------
     time_share
         Share of the remaining time that all may take.
-    most_places
-        Starts of all jobs on all clusters up to which there are neighbourhoods.
     most
         How many there are.
     part
@@ -159,8 +187,7 @@ class NeighbourhoodParameters(Parameters):
     """
 
     time_share: float = number(0.9, above=0, most=1)
-    most_places: int = number(1_000_000, least=0)
-    most: int = number(60, least=0)
+    most: int = number(200, least=0)
     part: float = number(0.15, above=0, most=1)
     columns: int = number(1_500, least=1)
     nodes: int = number(20, least=1)

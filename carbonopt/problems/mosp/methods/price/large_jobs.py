@@ -1,18 +1,19 @@
-"""Where few large jobs make most of the costs: cliques, branches on windows, and neighbourhoods by HiGHS."""
+"""Where few large jobs make most of the costs: cliques, dives, branches on windows, and neighbourhoods."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.formulation.program import place_count
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.dives import Dives
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
-from carbonopt.problems.mosp.methods.price.places import make_places
 from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
 from carbonopt.problems.mosp.methods.price.solver import CHUNK, STEPS_A_MOVE, Solver
-from carbonopt.problems.mosp.methods.price.state import at_places
+from carbonopt.problems.mosp.methods.price.state import at_places, ceiling
 from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
 LEAF_SECONDS = 1e-3
@@ -27,8 +28,8 @@ to a minute this ends the tree; to recheck a branch takes half as long as to mak
 
 
 def has_large_jobs(solver: Solver) -> bool:
-    """Return whether few large jobs make most of the costs, and places are few enough to branch on theirs."""
-    return solver.heavy and place_count(solver.instance) <= solver.params.windows.most_places
+    """Return whether few large jobs make most of the costs, and places are few enough for linear programs."""
+    return solver.heavy and place_count(solver.instance) <= solver.params.dives.most_places
 
 
 def add_cliques(solver: Solver) -> None:
@@ -51,10 +52,10 @@ def _place_program(solver: Solver) -> CliqueBound:
 
 
 def branch_on_windows(solver: Solver) -> None:
-    """Raise the bound by branches on where and when large jobs start; dive for schedules now and then."""
+    """Raise the bound by branches on where and when large jobs start."""
     params = solver.params.windows
     options = solver.options.part(params.time_share)
-    if solver.closed or options.remaining == 0:
+    if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
     told = options.elapsed
     tree = _tree(solver, options)
@@ -62,10 +63,7 @@ def branch_on_windows(solver: Solver) -> None:
     check_seconds = (LEAF_SECONDS + STEP_SECONDS * tree.steps_of_bound) / 2  # for each branch: every second is a leaf
     most = CHECK_SHARE * solver.options.seconds_left / check_seconds
     solver.proof.windows = tree
-    for splits, _ in enumerate(tree.grow(options), 1):
-        tree.goal = _goal(solver)
-        if splits % params.splits_a_dive == 0:
-            dive(solver, tree, options)
+    for _ in tree.grow(options):
         if options.elapsed - told >= CHUNK:
             told = options.elapsed
             solver.report(improved=False)
@@ -92,39 +90,67 @@ def _goal(solver: Solver) -> float:
     return solver.state.best_total if solver.complete else np.inf
 
 
-def dive(solver: Solver, tree: WindowTree, options: Options) -> None:
-    """Place large jobs as in a leaf, and all others by the search at its prices."""
-    leaf = tree.dive(options)
-    if leaf is None:
+def dive(solver: Solver) -> None:
+    """Make schedules by linear programs, each from nothing."""
+    params = solver.params.dives
+    options = solver.options.part(params.time_share)
+    if solver.closed or options.remaining == 0:
         return
-    params = solver.params.windows
-    dual = solver.dual
-    places = make_places(dual, leaf.prices, solver.params.places)
-    state = at_places(solver.empty_state(places), leaf.place, dual, leaf.prices, fill=True)
-    moves = params.moves_a_dive * len(leaf.place)
+    dives = _dives(solver, options)
+    nowhere = np.full(len(solver.instance.jobs), -1, dtype=np.int64)
+    for _ in range(params.most):
+        place = dives.dive(nowhere, _goal(solver), options)
+        if place is not None:
+            _fill(solver, place, options)
+        if solver.closed or options.remaining == 0:
+            return
+
+
+def _dives(solver: Solver, options: Options) -> Dives:
+    """Return the program of dives that begins with places of low excess."""
+    if solver.proof.cliques is None:
+        solver.proof.cliques = _place_program(solver)
+    most = ceiling(solver.instance, solver.dual)
+    return Dives(solver.proof.cliques, most, _goal(solver), solver.params.dives, options)
+
+
+def _fill(solver: Solver, place: IntArray, options: Options) -> None:
+    """Place the jobs that a dive has left out, and improve the schedule by a short search."""
+    params = solver.params.dives
+    prices = solver.proof.prices
+    state = at_places(solver.empty, place, solver.dual, prices, fill=True)
+    moves = params.moves_per_job * len(place)
     first = params.heat * solver.modes()[0].first_temperature
     pace = (1 / solver.params.search.cooling) ** (1 / max(1, moves))
     rules = rules_of(solver.params.search.move, ejects=False)
     none = Goal(-np.inf, 0.0, 0.0)
-    anneal(0, moves, solver.rng, first, pace, none, dual.table, places, rules, state)
+    anneal(0, moves, solver.rng, first, pace, none, solver.dual.table, solver.places, rules, state)
     options.spend(STEPS_A_MOVE * moves)
     solver.moves += moves
     solver.take_places(state.best)
 
 
 def search_neighbourhoods(solver: Solver) -> None:
-    """Let HiGHS search, some jobs at a time."""
+    """Give some jobs better places at a time, by HiGHS's trees and by dives, each for about as long."""
     params = solver.params.neighbourhoods
     options = solver.options.part(params.time_share)
     if solver.closed or not solver.complete or options.remaining == 0:
         return
-    if place_count(solver.instance) > params.most_places:
-        return
-    cliques = solver.proof.cliques or _place_program(solver)
-    around = Neighbourhoods(cliques, params, options.seed)
+    dives = _dives(solver, options)
+    around = Neighbourhoods(dives.cliques, params, options.seed)
     most = params.part * options.remaining
+    of_trees = of_dives = 0.0
     for _ in range(params.most):
         if solver.closed or options.remaining == 0:
             return
-        part = options.part(min(1.0, most / options.remaining)) if np.isfinite(most) else options
-        solver.take(around.search(Known(np.array(solver.state.best), solver.state.best_total), part))
+        begun = options.elapsed
+        known = Known(np.array(solver.state.best), solver.state.best_total)
+        if of_dives < of_trees:
+            place = dives.dive(around.freed(known), known.cost, options)
+            if place is not None:
+                _fill(solver, place, options)
+            of_dives += options.elapsed - begun
+        else:
+            part = options.part(min(1.0, most / options.remaining)) if np.isfinite(most) else options
+            solver.take(around.search(known, part))
+            of_trees += options.elapsed - begun

@@ -6,7 +6,7 @@
 3. A higher bound where the relaxation rejects jobs: branches on how many.
 4. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
    of moves is used. Where few large jobs make most of the costs, cliques and branches on where and when these start
-   raise the bound, their leaves make schedules, and HiGHS searches neighbourhoods of the best one.
+   raise the bound, dives by linear programs make schedules, and dives and HiGHS search neighbourhoods of the best one.
 5. Where few places are left, HiGHS's cuts raise the bound.
 6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
    this leaves goes to HiGHS, without what the prices rule out.
@@ -38,6 +38,7 @@ from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.large_jobs import (
     add_cliques,
     branch_on_windows,
+    dive,
     has_large_jobs,
     search_neighbourhoods,
 )
@@ -108,6 +109,7 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     if has_large_jobs(solver) and not few:
         solver.search(options.part(params.search.heavy.time_share))
         add_cliques(solver)
+        dive(solver)
         branch_on_windows(solver)
         if solver.proof.certified == np.inf:  # no branch has a schedule
             return Outcome(Status.INFEASIBLE, certificate=solver.proof.certificate(solver.sign), info=info)

@@ -27,6 +27,8 @@ NEARNESS = (0.0, 1.0, 4.0)
 """Powers of the distance by which jobs are less likely in a neighbourhood, one drawn for each."""
 MOST_JOBS = 0.4
 """Of all, those that a neighbourhood may have: more make trees without an end."""
+FREED_SHARES = (0.15, 0.3, 0.5)
+"""Of the jobs, one drawn for each dive: those that it places again."""
 LARGEST = 4
 """The largest neighbourhood over the first one."""
 
@@ -81,6 +83,13 @@ class Neighbourhoods:
         elif nodes >= self.params.nodes:
             self.size *= 0.8
         return replace(closed, bound=None)
+
+    def freed(self, known: Known) -> IntArray:
+        """Return the place of each job, -1 for those that are drawn for a dive to place again."""
+        place = known.place.copy()
+        share = float(self.rng.choice(FREED_SHARES))
+        place[self._order(place)[: round(share * len(place))]] = -1
+        return place
 
     def _order(self, place: IntArray) -> IntArray:
         """Draw an order of the jobs: those of large excess are likely first, and those that run near one of these."""

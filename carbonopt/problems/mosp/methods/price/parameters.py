@@ -10,6 +10,7 @@ from carbonopt.problems.mosp.methods.price.bound_parameters import (
     BoundParameters,
     CliqueParameters,
     CutParameters,
+    DiveParameters,
     NeighbourhoodParameters,
     RejectionBranchParameters,
     WindowParameters,
@@ -39,6 +40,8 @@ class PriceParameters(Parameters):
         Starts of which at most one is in a schedule, where few jobs count.
     windows
         Branches on where and when large jobs start, where few jobs count.
+    dives
+        Schedules by linear programs, the largest job first, where few jobs count.
     neighbourhoods
         Schedules by HiGHS, some jobs at a time, where few jobs count.
     beam
@@ -53,5 +56,6 @@ class PriceParameters(Parameters):
     cuts: CutParameters = field(default_factory=CutParameters)
     cliques: CliqueParameters = field(default_factory=CliqueParameters)
     windows: WindowParameters = field(default_factory=WindowParameters)
+    dives: DiveParameters = field(default_factory=DiveParameters)
     neighbourhoods: NeighbourhoodParameters = field(default_factory=NeighbourhoodParameters)
     beam: BeamParameters = field(default_factory=BeamParameters)

@@ -11,7 +11,12 @@ from carbonopt.problems.mosp.formulation.program import Placements
 
 
 def program_over(
-    instance: MospInstance, places: Placements, cost: FloatArray, columns: BoolArray, whole: bool = False
+    instance: MospInstance,
+    places: Placements,
+    cost: FloatArray,
+    columns: BoolArray,
+    whole: bool = False,
+    rejection_cost: float | None = None,
 ) -> Program:
     """Return the program in which jobs run in some places.
 
@@ -25,6 +30,8 @@ def program_over(
         Whether each of them is in the program.
     whole
         Whether a job runs in one place, or may be split over several.
+    rejection_cost
+        Of a job that does not run; None for that of the instance. Infinite where all must run.
 
     Returns
     -------
@@ -37,7 +44,7 @@ def program_over(
     x = program.add_variables("x", len(chosen), upper=1.0, cost=cost[chosen], integer=whole)
     every = program.add_rows("jobs", len(instance.jobs), lower=1.0, upper=1.0)
     program.add_entries(every.start + job, x.index, 1.0)
-    rejection_cost = instance.objective.rejection_cost
+    rejection_cost = instance.objective.rejection_cost if rejection_cost is None else rejection_cost
     if np.isfinite(rejection_cost):
         rejected = program.add_variables("rejected", len(instance.jobs), upper=1.0, cost=rejection_cost)
         program.add_entries(every.index, rejected.index, 1.0)

@@ -132,7 +132,7 @@ class HeavyTail(Parameters):
     share
         Jobs that count, over all jobs, below which the tail is heavy.
     most_jobs
-        Number of jobs up to which that changes anything: of more, there are too few moves for each.
+        Number of jobs up to which moves go other ways, too: of more, there are too few moves for each.
     heat
         First temperature of some rounds in which jobs eject others, over the ordinary one.
     time_share

@@ -94,7 +94,7 @@ class Solver:
         heavy = self.params.search.heavy
         _, count = dual.jobs_that_count(self.proof.prices)
         jobs = len(instance.jobs)
-        self.heavy = jobs <= heavy.most_jobs and count < heavy.share * jobs
+        self.heavy = count < heavy.share * jobs
         self.empty = self.empty_state(self.places)
         self.first = self.state = min(self._first_states(), key=lambda state: state.best_total)
         if self.options.start is not None:
@@ -179,7 +179,7 @@ class Solver:
         cost, count = self.dual.jobs_that_count(self.proof.prices)
         first = params.initial_temperature * cost * min(1.0, params.initial_temperature_jobs / count)
         modes = [Mode(first, ejects=False), Mode(first, ejects=True), Mode(params.heavy.heat * first, ejects=True)]
-        return modes if self.heavy else modes[:1]
+        return modes if self.heavy and len(self.instance.jobs) <= params.heavy.most_jobs else modes[:1]
 
     def _rounds(self, moves: int, modes: list[Mode], options: Options) -> tuple[float, list[Mode]]:
         """Anneal once in each mode; return the moves a second, and the modes, the best one first."""

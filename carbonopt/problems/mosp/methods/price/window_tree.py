@@ -56,21 +56,6 @@ class Split(NamedTuple):
     slot: int
 
 
-class Leaf(NamedTuple):
-    """Where the large jobs of a leaf run, and its prices.
-
-    Attributes
-    ----------
-    place
-        Of each job, cluster x T + start, -1 for none and for those that are not large, shape (N,).
-    prices
-        Of capacity, flat.
-    """
-
-    place: IntArray
-    prices: FloatArray
-
-
 @dataclass(eq=False)
 class Branch:
     """A branch.
@@ -222,47 +207,6 @@ class WindowTree:
         assert branch.split is not None
         assert branch.prices is not None
         return [self._raised(windows, branch.prices, options) for windows in halves(branch.windows, branch.split)]
-
-    def dive(self, options: Options) -> Leaf | None:
-        """Go down from the branch of least bound until each large job has a place, by the parts of lesser bound.
-
-        Returns
-        -------
-        Leaf or None
-            None where the bound reaches the goal, or the time is out.
-        """
-        if not self.open:
-            return None
-        branch = self.branches[self.open[0][1]]
-        while branch.split is not None and branch.bound < self.goal:
-            if options.remaining == 0:
-                return None
-            branch = min(self._parts(branch, options), key=lambda part: part.bound)
-        if branch.bound >= self.goal or branch.prices is None:
-            return None
-        field = self.field
-        clusters, _, slots = field.limit.shape
-        k, cluster = np.nonzero(branch.windows[:, :, 0] <= branch.windows[:, :, 1])
-        place = np.full(len(field.arrival), -1, dtype=np.int64)
-        place[field.job[k]] = np.where(cluster < clusters, cluster * slots + branch.windows[k, cluster, 0], -1)
-        return Leaf(place, self._slot_prices(branch.prices))
-
-    def _slot_prices(self, prices: FloatArray) -> FloatArray:
-        """Return prices of capacity, flat, with what cliques cost as if all of the capacity paid it alike.
-
-        They only guide a search. The price of a clique counts in a slot that all its starts use, or else in one that
-        most of them use.
-        """
-        of_capacity, of_cliques = self._in_parts(prices)
-        field = self.field
-        total = of_capacity.reshape(field.limit.shape).copy()
-        for clique, price in zip(self.cliques, of_cliques.tolist(), strict=True):
-            end = (clique.first + field.duration[clique.jobs]).min()
-            slot = max(0, min(int(clique.last.max()), int(end) - 1))
-            limit = field.limit[clique.cluster, :, slot]
-            there = np.flatnonzero(limit > 0)
-            total[clique.cluster, there, slot] += price * clique.most / limit[there] / max(1, len(there))
-        return total.ravel()
 
     def certificate(self) -> dict[str, Any]:
         """Return what proves the bound."""

@@ -1,0 +1,151 @@
+"""A linear program that is solved again and again, each time from where it last ended."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import highspy
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.milp.first import new_highs
+from carbonopt.milp.highs import Basis, pass_program
+from carbonopt.milp.program import Program
+from carbonopt.milp.run import PASS_STEPS, SIMPLEX_STEPS
+from carbonopt.milp.scaling import scaling_of
+
+TOLERANCE = 1e-7
+"""Of feasibility and optimality, after scaling: solutions are steps on the way."""
+COLUMN_STEPS = 400.0
+"""Loop steps of a solve for each column, beside those of its iterations."""
+
+
+class Point(NamedTuple):
+    """A solution of a linear program.
+
+    Attributes
+    ----------
+    objective
+        What it costs.
+    values, row_dual
+        Of all columns, and of all rows; shapes (columns,) and (rows,).
+    """
+
+    objective: float
+    values: FloatArray
+    row_dual: FloatArray
+
+
+class WarmProgram:
+    """A linear program to be minimised that gets columns, rows, and other bounds, and is solved after each change.
+
+    Parameters
+    ----------
+    program
+        Without integer columns; it is copied.
+    options
+        Count the work.
+
+    Attributes
+    ----------
+    columns, entries
+        How many there are.
+    """
+
+    def __init__(self, program: Program, options: Options) -> None:
+        arrays = program.arrays()
+        scaling = scaling_of(arrays)
+        self.cost_scale = scaling.cost
+        self.row_scale = scaling.rows
+        self.columns = program.columns
+        self.entries = len(arrays.values)
+        self._highs: Any = new_highs()
+        settings = {
+            "output_flag": False,
+            "threads": 1,
+            "presolve": "off",
+            "solver": "simplex",
+            "primal_feasibility_tolerance": TOLERANCE,
+            "dual_feasibility_tolerance": TOLERANCE,
+        }
+        for name, value in settings.items():
+            self._highs.setOptionValue(name, value)
+        options.spend(PASS_STEPS * self.entries)
+        pass_program(self._highs, program, arrays, scaling)
+
+    def add_columns(self, cost: FloatArray, begin: IntArray, rows: IntArray, values: FloatArray) -> None:
+        """Add columns from 0 to 1; the entries of the k-th are those from ``begin[k]`` to ``begin[k + 1]``."""
+        count = len(cost)
+        self._highs.addCols(
+            count,
+            cost * self.cost_scale,
+            np.zeros(count),
+            np.ones(count),
+            len(rows),
+            begin[:-1].astype(np.int32),
+            rows.astype(np.int32),
+            values * self.row_scale[rows],
+        )
+        self.columns += count
+        self.entries += len(rows)
+
+    def add_rows(self, upper: FloatArray, begin: IntArray, columns: IntArray, values: FloatArray) -> None:
+        """Add rows of at most `upper`; the entries of the k-th are those from ``begin[k]`` to ``begin[k + 1]``."""
+        count = len(upper)
+        self._highs.addRows(
+            count,
+            np.full(count, -np.inf),
+            upper,
+            len(columns),
+            begin[:-1].astype(np.int32),
+            columns.astype(np.int32),
+            values,
+        )
+        self.row_scale = np.concatenate([self.row_scale, np.ones(count)])
+        self.entries += len(columns)
+
+    def basis(self) -> Basis:
+        """Return where the last solve ended."""
+        basis = self._highs.getBasis()
+        return Basis(list(basis.col_status), list(basis.row_status))
+
+    def begin_at(self, basis: Basis) -> None:
+        """Begin the next solve where another one ended; columns and rows that are new since count as at rest."""
+        full = highspy.HighsBasis()
+        full.col_status = basis.columns + [highspy.HighsBasisStatus.kLower] * (self.columns - len(basis.columns))
+        full.row_status = basis.with_rows(self.rows).rows
+        full.valid = True
+        self._highs.setBasis(full)
+
+    def set_upper(self, upper: FloatArray) -> None:
+        """Set the upper bounds of all columns; the lower ones are 0."""
+        every = np.arange(self.columns, dtype=np.int32)
+        self._highs.changeColsBounds(self.columns, every, np.zeros(self.columns), upper)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.row_scale)
+
+    def solve(self, options: Options, most: float = np.inf) -> Point | None:
+        """Return the best solution; None where it costs more than `most`, or the time is out."""
+        highs = self._highs
+        highs.setOptionValue("objective_bound", most * self.cost_scale)
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(options.seconds_left, 1e-3))  # of all runs
+        iteration_steps = SIMPLEX_STEPS * float(np.sqrt(self.entries))
+        if np.isfinite(options.steps_left):
+            most_iterations = min(options.steps_left / iteration_steps, 2.0**31 - 1)
+            highs.setOptionValue("simplex_iteration_limit", int(most_iterations))
+        highs.run()
+        info = highs.getInfo()
+        iterations = max(int(info.simplex_iteration_count), 0)
+        options.spend(iterations * iteration_steps + COLUMN_STEPS * self.columns)
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        objective = float(info.objective_function_value) / self.cost_scale
+        if objective > most:
+            return None
+        solution = highs.getSolution()
+        row_dual = np.array(solution.row_dual) * self.row_scale / self.cost_scale
+        return Point(objective, np.array(solution.col_value), row_dual)

@@ -1,0 +1,180 @@
+"""Schedules by linear programs: by hand, and what holds for each of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.algorithms.kernel import loops
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.dives import Dives
+from carbonopt.problems.mosp.methods.price.state import schedule_of
+
+OPTIONS = Options(time_limit=None)
+CEILING = 1e4
+
+
+def heavy(seed, jobs=40, load=0.5, **given):
+    return co.generate(
+        "mosp", preset="supercomputer", seed=seed, jobs=jobs, clusters=2, slots=24, max_demand=64, load=load, **given
+    )
+
+
+def dives_of(instance, goal=np.inf, rounds=10, most_columns=100_000, **params):
+    prices = np.array(co.solve(instance, "lp").certificate["prices"])
+    cliques = CliqueBound(
+        instance, placement_value(instance), prices, CliqueParameters(rounds=rounds, most_columns=most_columns)
+    )
+    for _ in cliques.rounds(OPTIONS):
+        pass
+    return Dives(cliques, CEILING, goal, DiveParameters(**params), OPTIONS)
+
+
+def nowhere(instance):
+    return np.full(len(instance.jobs), -1, dtype=np.int64)
+
+
+def cost_of(instance, place):
+    return co.evaluate(instance, schedule_of(instance, place)).objective
+
+
+@pytest.fixture(scope="module")
+def instance():
+    return heavy(3)
+
+
+def by_hand():
+    """Jobs of 6, 5 and 4 nodes for 2, 2 and 1 slots; 10 nodes and four slots of 1, 1, 3 and 3 g/kWh."""
+    return from_dict(
+        {
+            "schema_version": 1,
+            "problem": "mosp",
+            "name": "by-hand",
+            "time": {"slots": 4, "slot_hours": 1.0, "start": "2024-01-01T00:00:00Z"},
+            "carbon": {"zones": ["Z"], "g_per_kwh": [[1.0, 1.0, 3.0, 3.0]]},
+            "clusters": {
+                "name": ["c"],
+                "zone": ["Z"],
+                "capacity": {"node": [10.0]},
+                "watts_per_unit": {"node": [1000.0]},
+            },
+            "jobs": {
+                "name": ["p", "q", "r"],
+                "arrival": [0, 0, 0],
+                "duration": [2, 2, 1],
+                "deadline": [4.0, 4.0, 4.0],
+                "demand": {"node": [6.0, 5.0, 4.0]},
+                "eligible": None,
+            },
+            "objective": {
+                "kind": "carbon",
+                "weights": {"carbon_kg": 1.0, "tardiness_slots": 0.0, "completion_slots": 0.0},
+                "rejection_price": None,
+            },
+        }
+    )
+
+
+def test_the_largest_of_three_jobs_gets_the_cheap_slots():
+    """P and q do not fit together: p costs 12 g in slots 0 and 1, q then 30 g in 2 and 3; r costs 4 g beside p."""
+    instance = by_hand()
+    place = dives_of(instance).dive(nowhere(instance), np.inf, OPTIONS)
+    assert cost_of(instance, place) == pytest.approx(0.046)
+    assert cost_of(instance, place) == pytest.approx(co.solve(instance, "milp").objective)
+    assert place[:2].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_dives_place_all_jobs_and_cost_no_less_than_the_bound(seed):
+    instance = heavy(seed)
+    dives = dives_of(instance)
+    for _ in range(3):
+        place = dives.dive(nowhere(instance), np.inf, OPTIONS)
+        if (place < 0).any():
+            continue
+        assert dives.cliques.proof.bound <= cost_of(instance, place)  # the checker finds it feasible
+    assert (place >= 0).sum() >= 38
+
+
+def test_dives_are_near_the_optimum_and_better_than_rounding(instance):
+    best = min(
+        cost_of(instance, place)
+        for place in (dives.dive(nowhere(instance), np.inf, OPTIONS) for dives in [dives_of(instance)] * 4)
+        if (place >= 0).all()
+    )
+    assert best < co.solve(instance, "lp-rounding").objective
+    assert best <= 1.03 * dives_of(instance).cliques.proof.bound
+
+
+def test_jobs_that_have_a_place_keep_it(instance):
+    dives = dives_of(instance)
+    first = dives.dive(nowhere(instance), np.inf, OPTIONS)
+    known = first.copy()
+    known[::2] = -1
+    again = dives.dive(known, np.inf, OPTIONS)
+    assert (again[1::2] == first[1::2]).all()
+    if (first >= 0).all() and (again >= 0).all():
+        assert cost_of(instance, again) <= cost_of(instance, first) * 1.01
+
+
+def test_a_goal_that_no_schedule_reaches_ends_a_dive(instance):
+    dives = dives_of(instance)
+    assert dives.dive(nowhere(instance), dives.cliques.proof.bound * 0.999, OPTIONS) is None
+    assert dives.dive(nowhere(instance), 2 * dives.cliques.proof.bound, OPTIONS) is not None
+
+
+def test_places_that_are_missing_come_as_jobs_need_them(instance):
+    few = dives_of(instance, goal=np.inf, rounds=0, most_columns=60)
+    begun = len(few.columns.row)
+    found = [few.dive(nowhere(instance), 1e3, OPTIONS) for _ in range(8)]  # some end where a job has no place
+    assert len(few.columns.row) > begun
+    place = next(place for place in found if place is not None)
+    assert (place >= 0).all()
+    known = place.copy()
+    known[5:] = -1
+    assert (few.dive(known, np.inf, OPTIONS)[:5] == place[:5]).all()
+
+
+def test_jobs_may_be_left_out(instance):
+    raw = instance.to_dict()
+    raw["objective"]["rejection_price"] = 0.01
+    rejecting = from_dict(raw)
+    place = dives_of(rejecting).dive(nowhere(rejecting), np.inf, OPTIONS)
+    assert (place < 0).any()
+    assert cost_of(rejecting, place) <= 1.02 * co.solve(rejecting, "milp", time_limit=None, work_limit=2).objective
+
+
+def test_several_resources_and_clusters_that_not_all_may_use():
+    instance = heavy(2, memory=True, restricted_share=0.3, day_capacity=0.7)
+    place = dives_of(instance).dive(nowhere(instance), np.inf, OPTIONS)
+    assert (place >= 0).all()
+    assert cost_of(instance, place) >= dives_of(instance).cliques.proof.bound
+
+
+def test_loops_as_python_and_compiled_make_the_same_schedule():
+    instance = heavy(1, jobs=15)
+    compiled = dives_of(instance).dive(nowhere(instance), np.inf, OPTIONS)
+    with loops(0):
+        plain = dives_of(instance).dive(nowhere(instance), np.inf, OPTIONS)
+    assert (plain == compiled).all()
+
+
+def test_the_same_seed_dives_alike_and_work_ends_it(instance):
+    one = dives_of(instance)
+    other = dives_of(instance)
+    for _ in range(3):
+        assert (one.dive(nowhere(instance), 1e9, OPTIONS) == other.dive(nowhere(instance), 1e9, OPTIONS)).all()
+    assert one.dive(nowhere(instance), 1e9, Options(time_limit=None, work_limit=1e-9)) is None
+
+
+def test_price_dives_on_heavy_tails_and_check_confirms(instance):
+    params = {"search": {"moves_per_job": 200}, "neighbourhoods": {"most": 3}, "beam": {"parts_per_job": 0}}
+    instance = heavy(5, jobs=80, load=0.7)
+    solution = co.solve(instance, "price", time_limit=None, params=params | {"windows": {"most_branches": 5}})
+    assert co.check(instance, solution).feasible
+    assert solution.bound <= solution.objective
