@@ -17,7 +17,7 @@ from carbonopt.milp.scaling import scaling_of
 
 TOLERANCE = 1e-7
 """Of feasibility and optimality, after scaling: solutions are steps on the way."""
-COLUMN_STEPS = 400.0
+COLUMN_STEPS = 200.0
 """Loop steps of a solve for each column, beside those of its iterations."""
 
 
