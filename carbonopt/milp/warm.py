@@ -19,6 +19,17 @@ TOLERANCE = 1e-7
 """Of feasibility and optimality, after scaling: solutions are steps on the way."""
 COLUMN_STEPS = 200.0
 """Loop steps of a solve for each column, beside those of its iterations."""
+TRIES = 2
+"""How often a program is solved where HiGHS fails: the second time from nothing."""
+
+_ENDED = (
+    highspy.HighsModelStatus.kOptimal,
+    highspy.HighsModelStatus.kInfeasible,
+    highspy.HighsModelStatus.kObjectiveBound,
+    highspy.HighsModelStatus.kTimeLimit,
+    highspy.HighsModelStatus.kIterationLimit,
+    highspy.HighsModelStatus.kInterrupt,
+)
 
 
 class Point(NamedTuple):
@@ -60,6 +71,7 @@ class WarmProgram:
         self.row_scale = scaling.rows
         self.columns = program.columns
         self.entries = len(arrays.values)
+        highspy.Highs.resetGlobalScheduler(True)  # one with more threads, of an earlier solve, would refuse to run
         self._highs: Any = new_highs()
         settings = {
             "output_flag": False,
@@ -74,7 +86,9 @@ class WarmProgram:
         options.spend(PASS_STEPS * self.entries)
         pass_program(self._highs, program, arrays, scaling)
 
-    def add_columns(self, cost: FloatArray, begin: IntArray, rows: IntArray, values: FloatArray) -> None:
+    def add_columns(
+        self, cost: FloatArray, begin: IntArray, rows: IntArray, values: FloatArray, options: Options
+    ) -> None:
         """Add columns from 0 to 1; the entries of the k-th are those from ``begin[k]`` to ``begin[k + 1]``."""
         count = len(cost)
         self._highs.addCols(
@@ -89,8 +103,11 @@ class WarmProgram:
         )
         self.columns += count
         self.entries += len(rows)
+        options.spend(PASS_STEPS * len(rows))
 
-    def add_rows(self, upper: FloatArray, begin: IntArray, columns: IntArray, values: FloatArray) -> None:
+    def add_rows(
+        self, upper: FloatArray, begin: IntArray, columns: IntArray, values: FloatArray, options: Options
+    ) -> None:
         """Add rows of at most `upper`; the entries of the k-th are those from ``begin[k]`` to ``begin[k + 1]``."""
         count = len(upper)
         self._highs.addRows(
@@ -104,6 +121,7 @@ class WarmProgram:
         )
         self.row_scale = np.concatenate([self.row_scale, np.ones(count)])
         self.entries += len(columns)
+        options.spend(PASS_STEPS * len(columns))
 
     def basis(self) -> Basis:
         """Return where the last solve ended."""
@@ -111,7 +129,7 @@ class WarmProgram:
         return Basis(list(basis.col_status), list(basis.row_status))
 
     def begin_at(self, basis: Basis) -> None:
-        """Begin the next solve where another one ended; columns and rows that are new since count as at rest."""
+        """Begin the next solve where another one ended, with newer columns at 0 and newer rows not binding."""
         full = highspy.HighsBasis()
         full.col_status = basis.columns + [highspy.HighsBasisStatus.kLower] * (self.columns - len(basis.columns))
         full.row_status = basis.with_rows(self.rows).rows
@@ -129,7 +147,7 @@ class WarmProgram:
         return len(self.row_scale)
 
     def solve(self, options: Options, most: float = np.inf) -> Point | None:
-        """Return the best solution; None where it costs more than `most`, or the time is out."""
+        """Return the best solution; None where there is none of at most `most`, and where time or work is out."""
         highs = self._highs
         highs.setOptionValue("objective_bound", most * self.cost_scale)
         highs.setOptionValue("time_limit", highs.getRunTime() + max(options.seconds_left, 1e-3))  # of all runs
@@ -137,10 +155,14 @@ class WarmProgram:
         if np.isfinite(options.steps_left):
             most_iterations = min(options.steps_left / iteration_steps, 2.0**31 - 1)
             highs.setOptionValue("simplex_iteration_limit", int(most_iterations))
-        highs.run()
-        info = highs.getInfo()
-        iterations = max(int(info.simplex_iteration_count), 0)
-        options.spend(iterations * iteration_steps + COLUMN_STEPS * self.columns)
+        for _ in range(TRIES):
+            highs.run()
+            info = highs.getInfo()
+            iterations = max(int(info.simplex_iteration_count), 0)
+            options.spend(iterations * iteration_steps + COLUMN_STEPS * self.columns)
+            if highs.getModelStatus() in _ENDED:
+                break
+            highs.clearSolver()
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         objective = float(info.objective_function_value) / self.cost_scale

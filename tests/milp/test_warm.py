@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import highspy
 import numpy as np
 import pytest
 
@@ -30,9 +31,9 @@ def test_columns_rows_and_bounds_count_from_the_next_solve_on():
     assert point.row_dual == pytest.approx([3.0]) or point.row_dual == pytest.approx([5.0])
     warm.set_upper(np.array([1.0, 0.0, 1.0]))
     assert warm.solve(OPTIONS).objective == pytest.approx(8.0)
-    warm.add_columns(np.array([1.0]), np.array([0, 1]), np.array([0]), np.array([1.0]))
+    warm.add_columns(np.array([1.0]), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
     assert warm.solve(OPTIONS).objective == pytest.approx(4.0)
-    warm.add_rows(np.array([1.0]), np.array([0, 2]), np.array([0, 3]), np.ones(2))
+    warm.add_rows(np.array([1.0]), np.array([0, 2]), np.array([0, 3]), np.ones(2), OPTIONS)
     point = warm.solve(OPTIONS)
     assert point.objective == pytest.approx(6.0)
     assert point.values == pytest.approx([0.0, 0.0, 1.0, 1.0])
@@ -79,8 +80,8 @@ def test_it_begins_where_it_ended_before_and_takes_no_more_work():
     basis = warm.basis()
     warm.set_upper(np.array([0.0, 1.0, 1.0]))
     warm.solve(OPTIONS)
-    warm.add_columns(np.array([9.0]), np.array([0, 1]), np.array([0]), np.array([1.0]))
-    warm.add_rows(np.array([5.0]), np.array([0, 1]), np.array([0]), np.array([1.0]))
+    warm.add_columns(np.array([9.0]), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
+    warm.add_rows(np.array([5.0]), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
     warm.set_upper(np.ones(4))
     warm.begin_at(basis)
     options = Options(time_limit=None)
@@ -91,3 +92,13 @@ def test_it_begins_where_it_ended_before_and_takes_no_more_work():
 def test_work_that_is_out_gives_no_point():
     options = Options(time_limit=None, work_limit=1e-9)
     assert WarmProgram(two_of_three(), OPTIONS).solve(options) is None
+
+
+def test_a_solve_of_more_threads_before_does_not_matter():
+    highspy.Highs.resetGlobalScheduler(True)
+    other = highspy.Highs()
+    for name, value in (("output_flag", False), ("threads", 4)):
+        other.setOptionValue(name, value)
+    other.addVar(0, 1)
+    other.run()
+    assert WarmProgram(two_of_three(), OPTIONS).solve(OPTIONS).objective == pytest.approx(5.0)

@@ -131,7 +131,9 @@ def test_a_goal_that_no_schedule_reaches_ends_a_dive(instance):
 def test_places_that_are_missing_come_as_jobs_need_them(instance):
     few = dives_of(instance, goal=np.inf, rounds=0, most_columns=60)
     begun = len(few.columns.row)
-    found = [few.dive(nowhere(instance), 1e3, OPTIONS) for _ in range(8)]  # some end where a job has no place
+    none = nowhere(instance)
+    found = [few.dive(none, 1e3, OPTIONS) for _ in range(8)]  # some end where a job has no place
+    assert (none == -1).all()
     assert len(few.columns.row) > begun
     place = next(place for place in found if place is not None)
     assert (place >= 0).all()
@@ -154,6 +156,16 @@ def test_several_resources_and_clusters_that_not_all_may_use():
     place = dives_of(instance).dive(nowhere(instance), np.inf, OPTIONS)
     assert (place >= 0).all()
     assert cost_of(instance, place) >= dives_of(instance).cliques.proof.bound
+
+
+def test_places_that_come_have_room_beside_those_that_are_taken(instance):
+    few = dives_of(instance, rounds=0, most_columns=60)
+    place = nowhere(instance)
+    now = few._first(place, np.inf, OPTIONS)
+    now.place[few.jobs.order[0]] = few.cliques.places.start[0]
+    begun = len(few.columns.row)
+    assert few._price(now, OPTIONS)
+    assert (few._upper(now.place, few.columns)[begun:] == 1.0).all()
 
 
 def test_loops_as_python_and_compiled_make_the_same_schedule():

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from carbonopt.algorithms.kernel import kernel
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.milp.highs import Basis
 from carbonopt.milp.warm import Point, WarmProgram
@@ -27,6 +27,7 @@ from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING
 from carbonopt.problems.mosp.methods.price.bound_parameters import DiveParameters
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.place_program import priced, program_over
+from carbonopt.problems.mosp.methods.price.windows import sizes_of
 
 WHOLE = 0.99
 """Share of a job in a place from which it counts as whole there."""
@@ -38,6 +39,8 @@ LEAST_EXCESS = 1e-6
 """How far below 0 a reduced cost must be for a place to become a column, over the mean cost of a job."""
 PLACE_STEPS = 20.0
 """Loop steps for each place when these are priced."""
+LOOK_STEPS = 40.0
+"""Loop steps for each column when it is looked at whether it has room."""
 MOST_NEW = 1_500
 """Places that become columns at a time, at most."""
 
@@ -125,8 +128,7 @@ class Dives:
         clusters = instance.clusters
         limit = clusters.over(instance.time.slots).capacity * (1 + CAPACITY_ROUNDING / 2)
         demand = instance.jobs.demand
-        share = demand / np.maximum(limit.max(axis=(0, 2)), 1e-300)
-        size = (share**2).sum(axis=1) * instance.jobs.duration
+        size = sizes_of(demand, limit, instance.jobs.duration)
         duration = instance.jobs.duration.astype(np.int64)
         self.jobs = Jobs(
             np.argsort(-size, kind="stable"), duration, demand.astype(np.float64), np.ascontiguousarray(limit)
@@ -157,9 +159,10 @@ class Dives:
         nothing = [np.zeros(0, dtype=np.int64)]
         use = np.concatenate([*nothing, *cliques.weights]) / np.repeat(most, members)
         at_rows = np.concatenate(nothing + cliques.members), np.repeat(np.arange(count), members)
+        # the share of its limit that a place uses of each clique, and the row of each clique in the program
         self.use = sparse.csr_array((use, at_rows), shape=(len(cliques.cost), count))
         self.row_of = np.full(count, -1, dtype=np.int64)
-        self._add_cliques(cliques.proof.numbers)
+        self._add_cliques(cliques.proof.numbers, options)
         self.is_first = True
         self.root: Basis | None = None
 
@@ -171,35 +174,41 @@ class Dives:
         known
             Place of each job that has one, cluster x T + start, else -1; shape (N,).
         goal
-            Cost that the schedule must stay below.
+            Cost that the program must not exceed.
         options
             Count the work.
 
         Returns
         -------
         IntArray or None
-            Place of each job, -1 for one that does not run or for which no place is left. None where the linear
-            program costs more than `goal`, or the time is out.
+            Place of each job, -1 for one that does not run, or of which no place has a share that counts. None where
+            the program over its places so far costs more than `goal`, or time or work is out.
         """
-        self._add_columns(self._missing(known))
+        place = known.copy()
+        self._add_columns(self._missing(place), options)
         noise = 0.0 if self.is_first else self.params.noise
         self.is_first = False
         split = np.full(self.at_a_time, -1, dtype=np.int64)
         left = np.empty_like(self.jobs.limit)
-        is_from_nothing = not (known >= 0).any()
-        if is_from_nothing and self.root is not None:
-            self.program.begin_at(self.root)
-        now = self._solve(known.copy(), goal, options) or self._extended(known, goal, options)
-        if is_from_nothing and self.root is None and now is not None:
-            self.root = self.program.basis()
+        now = self._first(place, goal, options)
         while now is not None:
-            self._price(now.point, options)
+            self._price(now, options)
             leading, share = self._leading(now)
             count = settle(leading, share, split, now.place, left, self.columns, self.jobs)
             if not count:
                 return now.place
             now = self._best(now, split[:count], leading, share, goal, noise, options)
         return None
+
+    def _first(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
+        """Solve the program of a dive that begins; from nothing it begins at the basis of the first such one."""
+        is_from_nothing = not (place >= 0).any()
+        if is_from_nothing and self.root is not None:
+            self.program.begin_at(self.root)
+        now = self._solve(place, goal, options) or self._extended(place, goal, options)
+        if is_from_nothing and self.root is None and now is not None:
+            self.root = self.program.basis()
+        return now
 
     def _best(
         self,
@@ -211,7 +220,10 @@ class Dives:
         noise: float,
         options: Options,
     ) -> Relaxed | None:
-        """Place the first of some jobs where the program then costs least, the others where most of them is."""
+        """Place the first of some jobs where the program then costs least, the others where most of them is.
+
+        Where all tries exceed `goal`, the first gets more places.
+        """
         begun = now.point.objective
         left = np.empty_like(self.jobs.limit)
         most = goal
@@ -234,29 +246,47 @@ class Dives:
         return best if best is not None or first is None else self._extended(first, goal, options)
 
     def _solve(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
-        """Solve the program with some jobs placed, and the cliques that it violates; None where it exceeds `goal`."""
-        left = np.empty_like(self.jobs.limit)
-        upper = np.empty(len(self.columns.row))
-        take(place, left, self.jobs)
-        open_columns(place, left, upper, self.columns, self.jobs)
+        """Solve the program with some jobs placed until it violates no clique.
+
+        None where it exceeds `goal`, and where time or work is out.
+        """
+        upper = self._upper(place, self.columns)
+        options.spend(LOOK_STEPS * len(upper))
         self.program.set_upper(upper)
         while options.remaining > 0:
             point = self.program.solve(options, goal)
             if point is None:
                 return None
-            if not self._add_cliques(self._violated(point)):
+            if not self._add_cliques(self._violated(point), options):
                 return Relaxed(place, upper, point)
         return None
 
     def _extended(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
-        """Solve the program again, with more places for the jobs that have none; None where it exceeds `goal`."""
+        """Solve the program again, with more places for jobs that must run and have none; None as in `_solve`."""
         while self.must_run and options.remaining > 0:
             now = self._solve(place, np.inf, options)
             if now is None or now.point.objective <= goal:
                 return now
-            if not (self._has_unplaced(now.point) and self._price(now.point, options)):
+            if not (self._has_unplaced(now.point) and self._price(now, options)):
                 return None
         return None
+
+    def _upper(self, place: IntArray, columns: Columns) -> FloatArray:
+        """Return 1 for the columns of places that are taken, or have room beside these; 0 for all others."""
+        left = np.empty_like(self.jobs.limit)
+        upper = np.empty(len(columns.row))
+        take(place, left, self.jobs)
+        open_columns(place, left, upper, columns, self.jobs)
+        return upper
+
+    def _is_open(self, place: IntArray, rows: IntArray) -> BoolArray:
+        """Return whether placements have room beside the places that are taken."""
+        return self._upper(place, self._columns_of(rows)) > 0
+
+    def _columns_of(self, rows: IntArray) -> Columns:
+        """Return the columns of placements."""
+        at = self.cliques.places
+        return Columns(rows, at.job[rows], at.cluster[rows], at.start[rows])
 
     def _has_unplaced(self, point: Point) -> bool:
         """Return whether a part of a job does not run."""
@@ -276,7 +306,7 @@ class Dives:
         total = np.asarray(self.use[self.columns.row[used]].T.dot(point.values[used]))
         return np.flatnonzero((total > 1 + LEAST_VIOLATION) & (self.row_of < 0))
 
-    def _add_cliques(self, numbers: IntArray) -> bool:
+    def _add_cliques(self, numbers: IntArray, options: Options) -> bool:
         """Make cliques rows; return whether there are any."""
         if not len(numbers):
             return False
@@ -284,7 +314,7 @@ class Dives:
         entries = self.use[self.columns.row[there]][:, numbers].T.tocsr()
         self.row_of[numbers] = self.program.rows + np.arange(len(numbers))
         self.program.add_rows(
-            np.ones(len(numbers)), entries.indptr.astype(np.int64), there[entries.indices], entries.data
+            np.ones(len(numbers)), entries.indptr.astype(np.int64), there[entries.indices], entries.data, options
         )
         return True
 
@@ -300,13 +330,13 @@ class Dives:
         """Whether all placements are columns."""
         return len(self.columns.row) == len(self.is_column) + len(self.jobs.duration)
 
-    def _price(self, point: Point, options: Options) -> bool:
-        """Make placements columns that prices call for; return whether there are any."""
+    def _price(self, now: Relaxed, options: Options) -> bool:
+        """Add columns for the places that prices call for, and that have room; return whether there are any."""
         if self.is_whole:
             return False
         options.spend(PLACE_STEPS * len(self.is_column))
         cliques = self.cliques
-        dual = point.row_dual
+        dual = now.point.row_dual
         jobs = len(self.jobs.duration)
         size = self.jobs.limit.size
         prices = np.maximum(0.0, -dual[jobs : jobs + size]).reshape(self.jobs.limit.shape)
@@ -315,19 +345,20 @@ class Dives:
         clique_prices = np.zeros(len(self.row_of))
         clique_prices[has_row] = np.maximum(0.0, -dual[self.row_of[has_row]])
         cost += self.use @ clique_prices - dual[:jobs][cliques.places.job]
-        least = -LEAST_EXCESS * abs(point.objective) / jobs
-        missing = np.flatnonzero((cost < least) & ~self.is_column)
+        least = -LEAST_EXCESS * abs(now.point.objective) / jobs
+        missing = np.flatnonzero((cost < least) & ~self.is_column & (now.place < 0)[cliques.places.job])
+        missing = missing[self._is_open(now.place, missing)]
         if len(missing) > MOST_NEW:
             missing = np.sort(missing[np.argsort(cost[missing], kind="stable")[:MOST_NEW]])
-        self._add_columns(missing)
+        self._add_columns(missing, options)
         return bool(len(missing))
 
-    def _add_columns(self, rows: IntArray) -> None:
-        """Make placements columns."""
+    def _add_columns(self, rows: IntArray, options: Options) -> None:
+        """Add columns for places."""
         if not len(rows):
             return
-        at = self.cliques.places
-        job, cluster, start = at.job[rows], at.cluster[rows], at.start[rows]
+        new = self._columns_of(rows)
+        job, cluster, start = new.job, new.cluster, new.start
         jobs = len(self.jobs.duration)
         _, resources, slots = self.jobs.limit.shape
         length = self.jobs.duration[job]
@@ -349,10 +380,9 @@ class Dives:
         order = np.argsort(whole_column, kind="stable")
         begin = np.searchsorted(whole_column[order], np.arange(len(rows) + 1))
         self.program.add_columns(
-            self.cliques.cost[rows], begin, np.concatenate(row)[order], np.concatenate(value)[order]
+            self.cliques.cost[rows], begin, np.concatenate(row)[order], np.concatenate(value)[order], options
         )
-        parts = zip(self.columns, (rows, job, cluster, start), strict=True)
-        self.columns = Columns(*(np.concatenate([old, new]) for old, new in parts))
+        self.columns = Columns(*(np.concatenate(parts) for parts in zip(self.columns, new, strict=True)))
         self.is_column[rows] = True
 
 
@@ -432,7 +462,10 @@ def settle(
     columns: Columns,
     jobs: Jobs,
 ) -> int:
-    """Place the jobs that are whole, the largest first up to a split one; return how many of these `split` lists."""
+    """Place the jobs that are whole, the largest first, up to the first split one.
+
+    `split` gets that one and further split ones, as many as it has room for; their number is returned.
+    """
     slots = left.shape[2]
     take(place, left, jobs)
     count = 0

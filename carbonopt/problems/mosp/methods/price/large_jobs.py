@@ -102,6 +102,7 @@ def dive(solver: Solver) -> None:
         place = dives.dive(nowhere, _goal(solver), options)
         if place is not None:
             _fill(solver, place, options)
+        solver.report(improved=False)
         if solver.closed or options.remaining == 0:
             return
 
@@ -131,10 +132,10 @@ def _fill(solver: Solver, place: IntArray, options: Options) -> None:
 
 
 def search_neighbourhoods(solver: Solver) -> None:
-    """Give some jobs better places at a time, by HiGHS's trees and by dives, each for about as long."""
+    """Give some jobs better places at a time, by HiGHS's trees and by dives, each for about as much work."""
     params = solver.params.neighbourhoods
     options = solver.options.part(params.time_share)
-    if solver.closed or not solver.complete or options.remaining == 0:
+    if solver.closed or not solver.complete or options.remaining == 0 or not params.most:
         return
     dives = _dives(solver, options)
     around = Neighbourhoods(dives.cliques, params, options.seed)
@@ -143,14 +144,14 @@ def search_neighbourhoods(solver: Solver) -> None:
     for _ in range(params.most):
         if solver.closed or options.remaining == 0:
             return
-        begun = options.elapsed
+        begun = options.work.units
         known = Known(np.array(solver.state.best), solver.state.best_total)
         if of_dives < of_trees:
             place = dives.dive(around.freed(known), known.cost, options)
             if place is not None:
                 _fill(solver, place, options)
-            of_dives += options.elapsed - begun
+            of_dives += options.work.units - begun
         else:
             part = options.part(min(1.0, most / options.remaining)) if np.isfinite(most) else options
             solver.take(around.search(known, part))
-            of_trees += options.elapsed - begun
+            of_trees += options.work.units - begun

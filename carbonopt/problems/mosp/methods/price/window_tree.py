@@ -28,7 +28,7 @@ from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParamet
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.window_ascent import ascend, members_of
-from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict
+from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict, sizes_of
 
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision; more where very many prices are added."""
@@ -241,18 +241,13 @@ def rounded(prices: FloatArray) -> FloatArray:
 
 
 def field_of(instance: MospInstance, value: PlacementValue, dual: Dual, most_jobs: int) -> Field:
-    """Return what holds under all windows, with the `most_jobs` largest jobs as the large ones.
-
-    A job is large by the shares of capacity that it uses, squared, times its slots: two jobs of a given size that use
-    a cluster one after the other leave more room than one of twice the demand.
-    """
+    """Return what holds under all windows, with the `most_jobs` largest jobs as the large ones."""
     jobs = instance.jobs
     limit = instance.clusters.limit
     places = possible_placements(instance)
     cost = np.full((len(jobs), limit.shape[0], limit.shape[2]), np.inf)
     cost[places.job, places.cluster, places.start] = value.sign * value.of(places.job, places.cluster, places.start)
-    share = jobs.demand / np.maximum(limit.max(axis=(0, 2)), 1e-300)
-    size = (share**2).sum(axis=1) * jobs.duration
+    size = sizes_of(jobs.demand, limit, jobs.duration)
     large = np.argsort(-size, kind="stable")[:most_jobs]
     number = np.full(len(jobs), -1, dtype=np.int64)
     number[large] = np.arange(len(large))

@@ -87,6 +87,16 @@ class Allowed(NamedTuple):
     certain: IntArray
 
 
+def sizes_of(demand: FloatArray, limit: FloatArray, duration: IntArray) -> FloatArray:
+    """Return how large jobs are, shape (N,): the shares of capacity that each uses, squared, times its slots.
+
+    Two jobs of a given size that use a cluster one after the other leave more room than one of twice the demand.
+    """
+    most = limit.max(axis=(0, 2))
+    share = np.where(most > 0, demand / np.where(most > 0, most, 1.0), 0.0)
+    return np.asarray((share**2).sum(axis=1) * duration)
+
+
 def allowed_of(field: Field) -> Allowed:
     """Return room for what windows leave; `restrict` fills it."""
     jobs, clusters, _ = field.cost.shape
