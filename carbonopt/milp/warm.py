@@ -163,6 +163,8 @@ class WarmProgram:
             if highs.getModelStatus() in _ENDED:
                 break
             highs.clearSolver()
+        if highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit:
+            options.spend(max(0.0, options.steps_left))
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         objective = float(info.objective_function_value) / self.cost_scale

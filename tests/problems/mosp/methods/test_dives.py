@@ -184,6 +184,17 @@ def test_the_same_seed_dives_alike_and_work_ends_it(instance):
     assert one.dive(nowhere(instance), 1e9, Options(time_limit=None, work_limit=1e-9)) is None
 
 
+def test_a_dive_that_is_cut_short_keeps_the_places_so_far():
+    instance = heavy(3, jobs=80, load=0.7)
+    options = Options(time_limit=None)
+    whole = dives_of(instance).dive(nowhere(instance), np.inf, options)
+    dives = dives_of(instance)
+    cut = dives.dive(nowhere(instance), np.inf, Options(time_limit=None, work_limit=options.work.units / 2))
+    placed = cut >= 0
+    assert 0 < placed.sum() < (whole >= 0).sum()
+    assert (cut[placed] == whole[placed]).all()
+
+
 def test_price_dives_on_heavy_tails_and_check_confirms(instance):
     params = {"search": {"moves_per_job": 200}, "neighbourhoods": {"most": 3}, "beam": {"parts_per_job": 0}}
     instance = heavy(5, jobs=80, load=0.7)

@@ -181,8 +181,8 @@ class Dives:
         Returns
         -------
         IntArray or None
-            Place of each job, -1 for one that does not run, or of which no place has a share that counts. None where
-            the program over its places so far costs more than `goal`, or time or work is out.
+            Place of each job, -1 for one that does not run, or of which no place has a share that counts, or before
+            which time or work is out. None where the program over its places so far costs more than `goal`.
         """
         place = known.copy()
         self._add_columns(self._missing(place), options)
@@ -197,7 +197,10 @@ class Dives:
             count = settle(leading, share, split, now.place, left, self.columns, self.jobs)
             if not count:
                 return now.place
+            last = now
             now = self._best(now, split[:count], leading, share, goal, noise, options)
+            if now is None and options.remaining == 0:
+                return last.place
         return None
 
     def _first(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
@@ -222,7 +225,8 @@ class Dives:
     ) -> Relaxed | None:
         """Place the first of some jobs where the program then costs least, the others where most of them is.
 
-        Where all tries exceed `goal`, the first gets more places.
+        Where all tries exceed `goal`, the first gets more places. None where that exceeds it, too, or time or work is
+        out before all are tried.
         """
         begun = now.point.objective
         left = np.empty_like(self.jobs.limit)
@@ -243,6 +247,8 @@ class Dives:
             if best is None or cost < most:
                 best = tried
                 most = min(most, cost)
+        if options.remaining == 0:
+            return None
         return best if best is not None or first is None else self._extended(first, goal, options)
 
     def _solve(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
