@@ -6,12 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import carbonopt as co
 from carbonopt.core.options import Options
-from carbonopt.milp.packing import PackingProgram
 from carbonopt.problems.mosp.data.file import from_dict
-from carbonopt.problems.mosp.methods.price.knapsack_cuts import SlotKnapsacks, cover, knapsack, whole_weights
+from carbonopt.problems.mosp.methods.price.knapsack_cuts import SlotKnapsacks, whole_weights
+from carbonopt.problems.mosp.methods.price.knapsack_loops import cover, cover_prices, knapsack
 
 OPTIONS = Options(time_limit=None)
 
@@ -75,6 +76,11 @@ def random_case(seed, whole):
     return rng, demand, np.floor(capacity) if whole else capacity
 
 
+def most_paid(share, sets):
+    """Return the most that shares pay at prices at which no set has more than 1."""
+    return -linprog(-share, A_ub=sets.astype(float), b_ub=np.ones(len(sets)), bounds=(0, None)).fun
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_no_set_with_room_has_more_than_the_most_and_what_is_violated_is_found(whole):
     found = 0
@@ -91,8 +97,7 @@ def test_no_set_with_room_has_more_than_the_most_and_what_is_violated_is_found(w
         for cut in of_first_slot:
             assert cut.weight @ share[cut.jobs] > cut.most * 1.001
         if demand.shape[1] == 1:
-            prices = PackingProgram(share, [np.flatnonzero(row) for row in sets if row.any()]).solve()
-            possible = prices @ share - 1
+            possible = most_paid(share, sets) - 1
             assert bool(of_first_slot) == (possible > 0.0015) or 0.0005 < possible < 0.0025
             if of_first_slot:
                 found += 1
@@ -131,6 +136,34 @@ def test_a_cover_has_sets_with_room_that_cover_the_shares():
         assert (sets @ demand <= 12).all()
         assert total >= max(share.max(), share @ demand / 12) - 1e-5
         assert (sets.any(axis=0) | (share <= 1e-6)).all()
+
+
+def test_prices_by_hand():
+    """Five jobs of 4 in 10, half of each: two have room, so 5/2 jobs need 5/4 sets, and each job pays a half."""
+    prices, violation, sets, _ = cover_prices(np.full(5, 0.5), np.full(5, 4), 10, np.zeros((0, 5), dtype=bool), 0.01)
+    assert violation == pytest.approx(0.25)
+    assert prices == pytest.approx([0.5] * 5)
+    assert (sets.sum(axis=1) <= 2).all()
+
+
+def test_prices_are_nearly_those_of_a_linear_program_over_all_sets():
+    found = 0
+    for seed in range(200):
+        rng, demand, capacity = random_case(seed, whole=True)
+        demand, capacity = demand[:, :1], capacity[:1]
+        sets = sets_with_room(demand, capacity)
+        share = np.round(rng.uniform(0.01, 1.0, len(demand)), 2)
+        units = demand[:, 0].astype(np.int64)
+        known = cover(share, units, int(capacity[0]))[1] if seed % 2 else np.zeros((0, len(demand)), dtype=bool)
+        prices, violation, used, _ = cover_prices(share, units, int(capacity[0]), known, 0.01)
+        possible = most_paid(share, sets) - 1
+        assert (sets @ prices).max() <= 1 + 1e-9
+        assert violation == pytest.approx(prices @ share - 1) or violation <= 0.01
+        assert violation <= possible + 1e-9
+        assert violation >= 0.9 * possible - 1e-9 or possible <= 0.01 + 1e-9
+        assert (used @ demand <= capacity).all()
+        found += violation > 0.01
+    assert found >= 60
 
 
 def test_weights_by_hand():

@@ -3,7 +3,8 @@
 A point of the linear program gives each job the share that runs in a slot of a cluster. If it is a mean of schedules,
 these shares are a mean of sets of jobs that have room beside each other. Whether they are is a linear program over such
 sets: prices of jobs at which no set with room costs more than 1, and the shares as much as possible. Where that is more
-than 1, the prices are a violated inequality. Sets are added as a knapsack at the prices finds them.
+than 1, the prices are a violated inequality. Sets are added as a knapsack at the prices finds them. The simplex method
+of `knapsack_loops` does this in a tenth of a millisecond; a library takes longer to be called.
 
 References
 ----------
@@ -18,23 +19,16 @@ from itertools import product
 
 import numpy as np
 
-from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
-from carbonopt.milp.packing import TOLERANCE, PackingProgram
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.clique_cuts import MARGIN, Clique, ends_of, running
+from carbonopt.problems.mosp.methods.price.knapsack_loops import LEAST_SHARE, cover, cover_prices, knapsack, lift
 
 UNITS = 1024
 """Into so many units a capacity is divided, at most. Demands are rounded down, so no set with room is overlooked."""
-LEAST_SHARE = 1e-6
-"""Share of a job below which it counts as 0."""
-FOUND_SHARE = 0.9
-"""Share of the largest violation at which no more sets are sought; that of the sets so far is no smaller."""
 KEPT_SHARE = 0.9
 """Share of the violation of prices that whole weights must keep."""
-MOST_SETS = 200
-"""Sets that are sought for an inequality, at most."""
 DIVISORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20, 24, 30, 36, 48, 60, 120, 240, 1000)
 """Weights are prices in parts of one, rounded down: halves, thirds, and so on, as few parts as keep enough."""
 
@@ -64,7 +58,7 @@ class SlotKnapsacks:
         rounded = demand * np.where(is_whole, 1.0, units * (1 - MARGIN))
         self.capacity: IntArray = np.floor(limit * units[:, None]).astype(np.int64)
         self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * UNITS)).astype(np.int64)  # more has no room anyway
-        self._sets: dict[tuple[int, int, int], list[IntArray]] = {}  # those that bound the prices of a slot last time
+        self._sets: dict[tuple[int, int, int], BoolArray] = {}  # that covered a slot last time
 
     def violated(self, starts: FloatArray, least: float, options: Options) -> Iterator[Clique]:
         """Yield violated inequalities, at most one for each slot and resource of a cluster, until the time is out.
@@ -97,7 +91,7 @@ class SlotKnapsacks:
         total, sets = cover(share, demand, capacity)
         if total <= 1 + least:
             return None
-        prices = self._prices(slot, items, share, [np.flatnonzero(chosen) for chosen in sets], least, options)
+        prices = self._prices(slot, items, share, sets, least, options)
         if prices is None:
             return None
         weights, most = whole_weights(prices, share, demand, capacity)
@@ -110,41 +104,26 @@ class SlotKnapsacks:
         slot: tuple[int, int, int],
         items: IntArray,
         share: FloatArray,
-        rows: list[IntArray],
+        sets: BoolArray,
         least: float,
         options: Options,
     ) -> FloatArray | None:
         """Return prices of jobs at which no set with room costs more than 1 and the shares do; None if there are none.
 
-        `rows` are the sets to begin with.
+        `sets` are those that are looked at first, beside those of last time.
         """
         capacity = int(self.capacity[slot])
         demand = self.demand[items, slot[1]]
-        at = np.full(len(self.instance.jobs), -1, dtype=np.int64)
-        at[items] = np.arange(len(items))
-        known = [at[jobs] for jobs in self._sets.get(slot, [])]
-        rows = rows + [row[row >= 0] for row in known if (row >= 0).any()]
-        program = PackingProgram(share, rows)
-        found = None
-        for _ in range(MOST_SETS):
-            if options.remaining == 0:
-                return None
-            prices = program.solve()
-            options.spend(program.steps + len(items) * capacity)
-            if prices is None:
-                return None
-            violation = float(prices @ share) - 1
-            if violation <= least:
-                found = None
-                break
-            largest, chosen = knapsack(prices, demand, capacity)
-            found = prices / max(largest, 1.0)
-            if largest <= 1 + TOLERANCE or violation + 1 >= largest * (1 + FOUND_SHARE * violation):
-                break
-            rows.append(np.flatnonzero(chosen))
-            program.add(rows[-1])
-        self._sets[slot] = [items[rows[k]] for k in program.priced().tolist()]
-        return found
+        known = self._sets.get(slot)
+        if known is not None:
+            sets = np.concatenate([sets, known[:, items]])
+        prices, violation, basis, pivots = cover_prices(share, demand, capacity, sets, least)
+        count = len(items)
+        options.spend(pivots * (float(count * (count + capacity)) + float(sets.size)))
+        used = np.zeros((len(basis), len(self.instance.jobs)), dtype=np.bool_)
+        used[:, items] = basis
+        self._sets[slot] = used
+        return prices if violation > least else None
 
     def _lifted(self, slot: tuple[int, int, int], items: IntArray, weights: IntArray, most: int) -> Clique:
         """Return the inequality with weights of other jobs as large as they may be, the largest jobs first."""
@@ -162,56 +141,6 @@ class SlotKnapsacks:
         return running(self.instance, j, t, chosen, every[chosen], most)
 
 
-@managed_kernel
-def cover(share: FloatArray, demand: IntArray, capacity: int) -> tuple[float, BoolArray]:
-    """Return how much of sets with room covers the shares of jobs, by greed, and the sets, shape (sets, items)."""
-    count = len(share)
-    left = share.copy()
-    sets = np.zeros((count + 1, count), dtype=np.bool_)
-    total = 0.0
-    found = 0
-    while found < count + 1:
-        order = np.argsort(-left)
-        if left[order[0]] <= LEAST_SHARE:
-            break
-        room = capacity
-        least = left[order[0]]
-        for k in order:
-            if demand[k] <= room and left[k] > LEAST_SHARE:
-                sets[found, k] = True
-                room -= demand[k]
-                least = min(least, left[k])
-        for k in range(count):
-            if sets[found, k]:
-                left[k] -= least
-        total += least
-        found += 1
-    return total, sets[:found]
-
-
-@managed_kernel
-def knapsack(value: FloatArray, demand: IntArray, capacity: int) -> tuple[float, BoolArray]:
-    """Return the largest value of jobs that have room beside each other, and which these are."""
-    count = len(value)
-    best = np.zeros(capacity + 1)
-    takes = np.zeros((count, capacity + 1), dtype=np.bool_)
-    for k in range(count):
-        if value[k] <= 0.0:
-            continue
-        for room in range(capacity, demand[k] - 1, -1):
-            with_it = best[room - demand[k]] + value[k]
-            if with_it > best[room]:
-                best[room] = with_it
-                takes[k, room] = True
-    chosen = np.zeros(count, dtype=np.bool_)
-    room = capacity
-    for k in range(count - 1, -1, -1):
-        if takes[k, room]:
-            chosen[k] = True
-            room -= demand[k]
-    return best[capacity], chosen
-
-
 def whole_weights(prices: FloatArray, share: FloatArray, demand: IntArray, capacity: int) -> tuple[IntArray, int]:
     """Return whole weights that are nearly in proportion to prices, and the most that a set with room has of them."""
     violation = float(prices @ share) - 1
@@ -221,23 +150,3 @@ def whole_weights(prices: FloatArray, share: FloatArray, demand: IntArray, capac
         if most > 0 and float(weights @ share) / most - 1 >= KEPT_SHARE * violation:
             break
     return weights.astype(np.int64), max(1, int(most))
-
-
-@kernel
-def lift(weights: IntArray, demand: IntArray, items: IntArray, others: IntArray, most: int, best: IntArray) -> None:
-    """Give the jobs `others` the largest weights at which no set with room has more than `most`, one after the other.
-
-    `best` is filled with the most that a set of the jobs has by its demand, shape (capacity + 1,); it begins with 0.
-    """
-    capacity = len(best) - 1
-    for step in range(len(items) + len(others)):
-        k = items[step] if step < len(items) else others[step - len(items)]
-        if demand[k] > capacity:
-            weights[k] = 0
-            continue
-        if step >= len(items):
-            weights[k] = most - best[capacity - demand[k]]
-        if weights[k] <= 0:
-            continue
-        for room in range(capacity, demand[k] - 1, -1):
-            best[room] = max(best[room], best[room - demand[k]] + weights[k])
