@@ -149,12 +149,28 @@ class WarmProgram:
     def solve(self, options: Options, most: float = np.inf) -> Point | None:
         """Return the best solution; None where there is none of at most `most`, and where time or work is out."""
         highs = self._highs
+        objective = self._run(options, most, np.inf)
+        if highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit:
+            options.spend(max(0.0, options.steps_left))
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or objective > most:
+            return None
+        solution = highs.getSolution()
+        row_dual = np.array(solution.row_dual) * self.row_scale / self.cost_scale
+        return Point(objective, np.array(solution.col_value), row_dual)
+
+    def bound_after(self, most_iterations: int, options: Options) -> float:
+        """Return what some iterations of the dual simplex method prove; infinite where there is no solution."""
+        objective = self._run(options, np.inf, most_iterations)
+        return np.inf if self._highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible else objective
+
+    def _run(self, options: Options, most: float, most_iterations: float) -> float:
+        """Run HiGHS until its objective is above `most`, or iterations, time, or work are out; return its objective."""
+        highs = self._highs
         highs.setOptionValue("objective_bound", most * self.cost_scale)
         highs.setOptionValue("time_limit", highs.getRunTime() + max(options.seconds_left, 1e-3))  # of all runs
         iteration_steps = SIMPLEX_STEPS * float(np.sqrt(self.entries))
-        if np.isfinite(options.steps_left):
-            most_iterations = min(options.steps_left / iteration_steps, 2.0**31 - 1)
-            highs.setOptionValue("simplex_iteration_limit", int(most_iterations))
+        left = min(options.steps_left / iteration_steps, most_iterations, 2.0**31 - 1)
+        highs.setOptionValue("simplex_iteration_limit", int(left))
         for _ in range(TRIES):
             highs.run()
             info = highs.getInfo()
@@ -163,13 +179,4 @@ class WarmProgram:
             if highs.getModelStatus() in _ENDED:
                 break
             highs.clearSolver()
-        if highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit:
-            options.spend(max(0.0, options.steps_left))
-        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            return None
-        objective = float(info.objective_function_value) / self.cost_scale
-        if objective > most:
-            return None
-        solution = highs.getSolution()
-        row_dual = np.array(solution.row_dual) * self.row_scale / self.cost_scale
-        return Point(objective, np.array(solution.col_value), row_dual)
+        return float(info.objective_function_value) / self.cost_scale

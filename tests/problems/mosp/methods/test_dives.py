@@ -130,11 +130,11 @@ def test_a_goal_that_no_schedule_reaches_ends_a_dive(instance):
 
 def test_places_that_are_missing_come_as_jobs_need_them(instance):
     few = dives_of(instance, goal=np.inf, rounds=0, most_columns=60)
-    begun = len(few.columns.row)
+    begun = len(few.program.columns.row)
     none = nowhere(instance)
     found = [few.dive(none, 1e3, OPTIONS) for _ in range(8)]  # some end where a job has no place
     assert (none == -1).all()
-    assert len(few.columns.row) > begun
+    assert len(few.program.columns.row) > begun
     place = next(place for place in found if place is not None)
     assert (place >= 0).all()
     known = place.copy()
@@ -163,9 +163,9 @@ def test_places_that_come_have_room_beside_those_that_are_taken(instance):
     place = nowhere(instance)
     now = few._first(place, np.inf, OPTIONS)
     now.place[few.jobs.order[0]] = few.cliques.places.start[0]
-    begun = len(few.columns.row)
+    begun = len(few.program.columns.row)
     assert few._price(now, OPTIONS)
-    assert (few._upper(now.place, few.columns)[begun:] == 1.0).all()
+    assert (few._upper(now.place, few.program.columns)[begun:] == 1.0).all()
 
 
 def test_loops_as_python_and_compiled_make_the_same_schedule():

@@ -119,8 +119,17 @@ class WindowParameters(Parameters):
     most_prices
         Prices in a certificate, at most: of each slot, resource and cluster, and of each clique, for every second
         branch.
-    steps
-        Subgradient steps in each branch, at most.
+    excess
+        Reduced cost above the least of its job that a place may have to be in the program from the beginning [mean
+        costs of a job]. More places come where prices call for them.
+    rounds
+        Linear programs of a branch, at most: after each come the cliques that it violates.
+    least_violation
+        By which the starts of a clique must exceed 1 to be added.
+    tried
+        Jobs by which a split is tried, at most.
+    iterations
+        Of the dual simplex method in each part of such a split, at most.
     """
 
     time_share: float = number(0.3, above=0, most=1)
@@ -128,7 +137,11 @@ class WindowParameters(Parameters):
     most_jobs: int = number(60, least=1)
     most_branches: int = number(10_000, least=1)
     most_prices: int = number(3_000_000, least=1)
-    steps: int = number(40, least=1)
+    excess: float = number(0.5, above=0)
+    rounds: int = number(3, least=1)
+    least_violation: float = number(0.02, above=0)
+    tried: int = number(6, least=1)
+    iterations: int = number(40, least=1)
 
 
 @dataclass(frozen=True)

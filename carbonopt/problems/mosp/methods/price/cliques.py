@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Options
@@ -84,6 +85,10 @@ class CliqueBound:
     ----------
     proof
         The best bound so far.
+    cliques, most
+        All cliques, and what their weights in a schedule add up to at most, shape (Q,).
+    use
+        Share of its limit that each possible placement uses of each clique, shape (placements, Q).
     starts
         Share of each job that starts in each place by the last program, shape (N, M, T).
     """
@@ -101,8 +106,8 @@ class CliqueBound:
         self.row = np.full((len(instance.jobs), *prices.shape[::2]), -1, dtype=np.int64)
         self.row[places.job, places.cluster, places.start] = np.arange(len(places.job))
         self.cliques: list[Clique] = []
-        self.members: list[IntArray] = []
-        self.weights: list[IntArray] = []
+        self.use = sparse.csc_array((len(self.cost), 0))
+        self.most: FloatArray = np.zeros(0)
         self.basis: highs.Basis | None = None
         self.knapsacks = SlotKnapsacks(instance)
         self.proof = self._proof(prices, np.zeros(0))
@@ -119,24 +124,20 @@ class CliqueBound:
         """Return what prices prove over all places."""
         places = self.places
         jobs = self.instance.jobs
-        cost = self._priced(prices, clique_prices)
+        cost = self.priced(prices, clique_prices)
         least = np.full(len(jobs), self.rejection_cost)
         np.minimum.at(least, places.job, cost)
-        most = np.array([clique.most for clique in self.cliques[: len(clique_prices)]], dtype=np.float64)
-        paid = float((prices * self.instance.clusters.limit).sum()) + float((clique_prices * most).sum())
+        paid = float((prices * self.instance.clusters.limit).sum()) + float(clique_prices @ self.most)
         rounding = self.rounding + float((jobs.demand @ prefix_rounding(prefix_sums(prices))).sum())
         bound = float(least.sum()) - paid - rounding - FLOAT_ERROR * (float(np.abs(least).sum()) + 2 * paid)
         chosen = np.flatnonzero(clique_prices > 0)
         cliques = [self.cliques[q] for q in chosen]
         return CliqueProof(bound, prices, cliques, clique_prices[chosen], chosen, cost - least[places.job])
 
-    def _priced(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
-        """Return the reduced cost of each possible placement."""
+    def priced(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
+        """Return the reduced cost of each possible placement, at prices of capacity and of all cliques."""
         cost = priced(self.instance, self.places, self.cost, prices)
-        for members, weights, price in zip(self.members, self.weights, clique_prices.tolist(), strict=True):
-            if price > 0:
-                cost[members] += price * weights
-        return cost
+        return np.asarray(cost + self.use @ (clique_prices * self.most))
 
     def rounds(self, options: Options, goal: float = np.inf) -> Iterator[float]:
         """Solve the program, then add what it lacks; yield the best bound after each round.
@@ -153,25 +154,56 @@ class CliqueBound:
             past.append((options.elapsed, self.proof.bound))
             if _is_slow(past, params.least_rise * (goal - self.proof.bound)):
                 return
-            cliques = violated(self.instance, self.starts, params.least_violation, params.most_new)
-            if len(cliques) < params.few:
-                cliques += self.knapsacks.violated(self.starts, params.least_violation, options)
-            if not self._add(cliques):
+            if not self.add_violated(self.starts, params.least_violation, options) and not self.is_extended:
                 return
 
-    def _add(self, cliques: list[Clique]) -> bool:
-        """Add cliques, and places that the prices call for; return whether there are any."""
-        for clique in cliques:
-            self.cliques.append(clique)
-            rows = [
-                self.row[job, clique.cluster, first : last + 1]
-                for job, first, last in zip(clique.jobs, clique.first, clique.last, strict=True)
-            ]
-            members = np.concatenate(rows)
-            weights = np.repeat(clique.weight, [len(row) for row in rows])
-            self.members.append(members[members >= 0])
-            self.weights.append(weights[members >= 0])
-        return bool(cliques) or self.is_extended
+    def add_violated(self, starts: FloatArray, least: float, options: Options) -> int:
+        """Add cliques, or cliques with weights, of which `starts` has at least 1 + `least`; return how many."""
+        cliques = violated(self.instance, starts, least, self.params.most_new)
+        if len(cliques) < self.params.few:
+            cliques += self.knapsacks.violated(starts, least, options)
+        if not cliques:
+            return 0
+        members, use = zip(*(self._members(clique) for clique in cliques), strict=True)
+        begin = np.cumsum([0, *map(len, members)])
+        new = sparse.csc_array(
+            (np.concatenate(use), np.concatenate(members), begin), shape=(len(self.cost), len(cliques))
+        )
+        self.cliques += cliques
+        self.use = sparse.csc_array(sparse.hstack([self.use, new]))
+        self.most = np.concatenate([self.most, [float(clique.most) for clique in cliques]])
+        return len(cliques)
+
+    def _members(self, clique: Clique) -> tuple[IntArray, FloatArray]:
+        """Return the placements in a clique, and the share of its limit that each uses."""
+        starts = zip(clique.jobs, clique.first, clique.last, strict=True)
+        rows = [self.row[job, clique.cluster, first : last + 1] for job, first, last in starts]
+        members = np.concatenate(rows)
+        use = np.repeat(clique.weight / clique.most, [len(row) for row in rows])
+        return members[members >= 0], use[members >= 0]
+
+    def entries(self, numbers: IntArray, column_of: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return the rows of some cliques, of at most 1, over columns.
+
+        Parameters
+        ----------
+        numbers
+            Which cliques, shape (q,).
+        column_of
+            Column of each possible placement, -1 for none.
+
+        Returns
+        -------
+        begin
+            Where the entries of each row begin, and the end, shape (q + 1,).
+        columns, values
+            Of the entries.
+        """
+        part = self.use[:, numbers]
+        column = column_of[part.indices]
+        there = column >= 0
+        begin = np.concatenate([[0], np.cumsum(there)])[part.indptr]
+        return begin, column[there], part.data[there]
 
     def program(self, columns: BoolArray, whole: bool = False) -> Program:
         """Return the program over some places, with all cliques; where jobs are whole, with those that have a price."""
@@ -179,15 +211,11 @@ class CliqueBound:
         chosen = self.proof.numbers if whole else np.arange(len(self.cliques))
         if not len(chosen):
             return program
-        most = np.array([self.cliques[q].most for q in chosen], dtype=np.float64)
-        rows = program.add_rows("cliques", len(chosen), upper=most)
-        of = np.full(len(columns), -1, dtype=np.int64)
-        of[columns] = program.variables["x"].index
-        column = of[np.concatenate([self.members[q] for q in chosen])]
-        weight = np.concatenate([self.weights[q] for q in chosen]).astype(np.float64)
-        row = np.repeat(rows.index, [len(self.members[q]) for q in chosen])
-        there = column >= 0
-        program.add_entries(row[there], column[there], weight[there])
+        rows = program.add_rows("cliques", len(chosen), upper=1.0)
+        column_of = np.full(len(columns), -1, dtype=np.int64)
+        column_of[columns] = program.variables["x"].index
+        begin, column, value = self.entries(chosen, column_of)
+        program.add_entries(np.repeat(rows.index, np.diff(begin)), column, value)
         return program
 
     def _solve(self, options: Options) -> bool:
@@ -207,7 +235,7 @@ class CliqueBound:
         prices = np.maximum(0.0, -result.row_dual[program.constraints["capacity"].slice]).reshape(limit.shape)
         clique_prices = np.zeros(0)
         if self.cliques:
-            clique_prices = np.maximum(0.0, -result.row_dual[program.constraints["cliques"].slice])
+            clique_prices = np.maximum(0.0, -result.row_dual[program.constraints["cliques"].slice]) / self.most
         proof = self._proof(prices, clique_prices)
         if proof.bound > self.proof.bound:
             self.proof = proof
@@ -217,9 +245,7 @@ class CliqueBound:
         shares = result.values[program.variables["x"].slice]
         self.starts[places.job[chosen], places.cluster[chosen], places.start[chosen]] = shares
         least = result.row_dual[program.constraints["jobs"].slice]
-        missing = ~self.columns & (
-            self._priced(prices, clique_prices) < (least - TOLERANCE * np.abs(least))[places.job]
-        )
+        missing = ~self.columns & (self.priced(prices, clique_prices) < (least - TOLERANCE * np.abs(least))[places.job])
         self.is_extended = bool(missing.any())
         if self.is_extended:
             self.basis = None

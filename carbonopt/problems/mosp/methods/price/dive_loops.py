@@ -6,28 +6,12 @@ from typing import NamedTuple
 
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.problems.mosp.methods.price.place_program import Columns
 
 WHOLE = 0.99
 """Share of a job in a place from which it counts as whole there."""
 LEAST_SHARE = 0.02
 """Share of a job in a place below which it is not tried there."""
-
-
-class Columns(NamedTuple):
-    """The columns of the program.
-
-    Attributes
-    ----------
-    row
-        Which of the possible placements each is, -1 for a job that does not run; shape (C,).
-    job, cluster, start
-        Of each; cluster -1 for a job that does not run. Shape (C,).
-    """
-
-    row: IntArray
-    job: IntArray
-    cluster: IntArray
-    start: IntArray
 
 
 class Jobs(NamedTuple):

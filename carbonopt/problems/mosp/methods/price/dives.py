@@ -16,18 +16,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.milp.highs import Basis
-from carbonopt.milp.warm import Point, WarmProgram
+from carbonopt.milp.warm import Point
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING
 from carbonopt.problems.mosp.methods.price.bound_parameters import DiveParameters
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dive_loops import (
     LEAST_SHARE,
-    Columns,
     Jobs,
     open_columns,
     put_leading,
@@ -35,19 +33,12 @@ from carbonopt.problems.mosp.methods.price.dive_loops import (
     settle,
     take,
 )
-from carbonopt.problems.mosp.methods.price.place_program import priced, program_over
+from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram
+from carbonopt.problems.mosp.methods.price.place_program import Columns
 from carbonopt.problems.mosp.methods.price.windows import sizes_of
 
-LEAST_VIOLATION = 1e-3
-"""By which a clique must be violated to become a row."""
-LEAST_EXCESS = 1e-6
-"""How far below 0 a reduced cost must be for a place to become a column, over the mean cost of a job."""
-PLACE_STEPS = 20.0
-"""Loop steps for each place when these are priced."""
 LOOK_STEPS = 40.0
 """Loop steps for each column when it is looked at whether it has room."""
-MOST_NEW = 1_500
-"""Places that become columns at a time, at most."""
 
 
 class Relaxed(NamedTuple):
@@ -102,34 +93,7 @@ class Dives:
         )
         self.rng = np.random.default_rng(options.seed)
         self.at_a_time = max(1, int(len(duration) / params.jobs_a_step))
-        self.must_run = not np.isfinite(cliques.rejection_cost)
-        if not self.must_run:
-            ceiling = cliques.rejection_cost
-        most_excess = min(params.excess * abs(cliques.proof.bound) / len(instance.jobs), goal - cliques.proof.bound)
-        chosen = cliques.columns & (cliques.proof.excess <= most_excess)
-        self.program = WarmProgram(
-            program_over(instance, cliques.places, cliques.cost, chosen, False, ceiling), options
-        )
-        self.is_column = chosen.copy()
-        rows = np.flatnonzero(chosen)
-        none = np.full(len(duration), -1)
-        at = cliques.places
-        self.columns = Columns(
-            np.concatenate([rows, none]),
-            np.concatenate([at.job[rows], np.arange(len(duration))]),
-            np.concatenate([at.cluster[rows], none]),
-            np.concatenate([at.start[rows], none]),
-        )
-        count = len(cliques.cliques)
-        most = np.array([clique.most for clique in cliques.cliques], dtype=np.float64)
-        members = [len(part) for part in cliques.members]
-        nothing = [np.zeros(0, dtype=np.int64)]
-        use = np.concatenate([*nothing, *cliques.weights]) / np.repeat(most, members)
-        at_rows = np.concatenate(nothing + cliques.members), np.repeat(np.arange(count), members)
-        # the share of its limit that a place uses of each clique, and the row of each clique in the program
-        self.use = sparse.csr_array((use, at_rows), shape=(len(cliques.cost), count))
-        self.row_of = np.full(count, -1, dtype=np.int64)
-        self._add_cliques(cliques.proof.numbers, options)
+        self.program = GrowingProgram(cliques, params.excess, goal, ceiling, options)
         self.is_first = True
         self.root: Basis | None = None
 
@@ -152,7 +116,7 @@ class Dives:
             which time or work is out. None where the program over its places so far costs more than `goal`.
         """
         place = known.copy()
-        self._add_columns(self._missing(place), options)
+        self.program.add_columns(self._missing(place), options)
         noise = 0.0 if self.is_first else self.params.noise
         self.is_first = False
         split = np.full(self.at_a_time, -1, dtype=np.int64)
@@ -161,7 +125,7 @@ class Dives:
         while now is not None:
             self._price(now, options)
             leading, share = self._leading(now)
-            count = settle(leading, share, split, now.place, left, self.columns, self.jobs)
+            count = settle(leading, share, split, now.place, left, self.program.columns, self.jobs)
             if not count:
                 return now.place
             last = now
@@ -203,7 +167,7 @@ class Dives:
             if share[split[0], rank] < LEAST_SHARE:
                 break
             place = now.place.copy()
-            put_leading(split, rank, leading, place, left, self.columns, self.jobs)
+            put_leading(split, rank, leading, place, left, self.program.columns, self.jobs)
             if place[split[0]] < 0:
                 continue
             first = place if first is None else first
@@ -223,24 +187,18 @@ class Dives:
 
         None where it exceeds `goal`, and where time or work is out.
         """
-        upper = self._upper(place, self.columns)
+        upper = self._upper(place, self.program.columns)
         options.spend(LOOK_STEPS * len(upper))
-        self.program.set_upper(upper)
-        while options.remaining > 0:
-            point = self.program.solve(options, goal)
-            if point is None:
-                return None
-            if not self._add_cliques(self._violated(point), options):
-                return Relaxed(place, upper, point)
-        return None
+        point = self.program.settled(upper, goal, options)
+        return None if point is None else Relaxed(place, upper, point)
 
     def _extended(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
         """Solve the program again, with more places for jobs that must run and have none; None as in `_solve`."""
-        while self.must_run and options.remaining > 0:
+        while self.program.must_run and options.remaining > 0:
             now = self._solve(place, np.inf, options)
             if now is None or now.point.objective <= goal:
                 return now
-            if not (self._has_unplaced(now.point) and self._price(now, options)):
+            if not (self.program.has_unplaced(now.point) and self._price(now, options)):
                 return None
         return None
 
@@ -252,108 +210,30 @@ class Dives:
         open_columns(place, left, upper, columns, self.jobs)
         return upper
 
-    def _is_open(self, place: IntArray, rows: IntArray) -> BoolArray:
-        """Return whether placements have room beside the places that are taken."""
-        return self._upper(place, self._columns_of(rows)) > 0
-
-    def _columns_of(self, rows: IntArray) -> Columns:
-        """Return the columns of placements."""
-        at = self.cliques.places
-        return Columns(rows, at.job[rows], at.cluster[rows], at.start[rows])
-
-    def _has_unplaced(self, point: Point) -> bool:
-        """Return whether a part of a job does not run."""
-        return bool((point.values[self.columns.row[: len(point.values)] < 0] > 1e-6).any())
-
     def _leading(self, now: Relaxed) -> tuple[IntArray, FloatArray]:
         """Return the columns that have most of each job, and its shares there."""
         shape = len(self.jobs.duration), self.params.tried
         leading = np.full(shape, -1, dtype=np.int64)
         share = np.zeros(shape)
-        rank_columns(now.point.values, now.upper, leading, share, self.columns)
+        rank_columns(now.point.values, now.upper, leading, share, self.program.columns)
         return leading, share
-
-    def _violated(self, point: Point) -> IntArray:
-        """Return the cliques without a row that the last solution violates."""
-        used = np.flatnonzero((point.values > 1e-9) & (self.columns.row >= 0))
-        total = np.asarray(self.use[self.columns.row[used]].T.dot(point.values[used]))
-        return np.flatnonzero((total > 1 + LEAST_VIOLATION) & (self.row_of < 0))
-
-    def _add_cliques(self, numbers: IntArray, options: Options) -> bool:
-        """Make cliques rows; return whether there are any."""
-        if not len(numbers):
-            return False
-        there = np.flatnonzero(self.columns.row >= 0)
-        entries = self.use[self.columns.row[there]][:, numbers].T.tocsr()
-        self.row_of[numbers] = self.program.rows + np.arange(len(numbers))
-        self.program.add_rows(
-            np.ones(len(numbers)), entries.indptr.astype(np.int64), there[entries.indices], entries.data, options
-        )
-        return True
 
     def _missing(self, place: IntArray) -> IntArray:
         """Return the placements of a schedule that are no columns."""
         job = np.flatnonzero(place >= 0)
         slots = self.jobs.limit.shape[2]
         rows = self.cliques.row[job, place[job] // slots, place[job] % slots]
-        return np.asarray(rows[~self.is_column[rows]])
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all placements are columns."""
-        return len(self.columns.row) == len(self.is_column) + len(self.jobs.duration)
+        return np.asarray(rows[~self.program.is_column[rows]])
 
     def _price(self, now: Relaxed, options: Options) -> bool:
         """Add columns for the places that prices call for, and that have room; return whether there are any."""
-        if self.is_whole:
+        program = self.program
+        if program.is_whole:
             return False
-        options.spend(PLACE_STEPS * len(self.is_column))
-        cliques = self.cliques
-        dual = now.point.row_dual
-        jobs = len(self.jobs.duration)
-        size = self.jobs.limit.size
-        prices = np.maximum(0.0, -dual[jobs : jobs + size]).reshape(self.jobs.limit.shape)
-        cost = priced(self.instance, cliques.places, cliques.cost, prices)
-        has_row = (self.row_of >= 0) & (self.row_of < len(dual))
-        clique_prices = np.zeros(len(self.row_of))
-        clique_prices[has_row] = np.maximum(0.0, -dual[self.row_of[has_row]])
-        cost += self.use @ clique_prices - dual[:jobs][cliques.places.job]
-        least = -LEAST_EXCESS * abs(now.point.objective) / jobs
-        missing = np.flatnonzero((cost < least) & ~self.is_column & (now.place < 0)[cliques.places.job])
-        missing = missing[self._is_open(now.place, missing)]
-        if len(missing) > MOST_NEW:
-            missing = np.sort(missing[np.argsort(cost[missing], kind="stable")[:MOST_NEW]])
-        self._add_columns(missing, options)
-        return bool(len(missing))
-
-    def _add_columns(self, rows: IntArray, options: Options) -> None:
-        """Add columns for places."""
-        if not len(rows):
-            return
-        new = self._columns_of(rows)
-        job, cluster, start = new.job, new.cluster, new.start
-        jobs = len(self.jobs.duration)
-        _, resources, slots = self.jobs.limit.shape
-        length = self.jobs.duration[job]
-        column = [np.arange(len(rows))]
-        row = [job]
-        value = [np.ones(len(rows))]
-        each = np.repeat(np.arange(len(rows)), length)
-        slot = np.arange(len(each)) - np.repeat(np.cumsum(length) - length - start, length)
-        for r in range(resources):
-            column.append(each)
-            row.append(jobs + (cluster[each] * resources + r) * slots + slot)
-            value.append(self.jobs.demand[job[each], r])
-        use = self.use[rows].tocoo()
-        has_row = self.row_of[use.col] >= 0
-        column.append(use.row[has_row].astype(np.int64))
-        row.append(self.row_of[use.col[has_row]])
-        value.append(use.data[has_row])
-        whole_column = np.concatenate(column)
-        order = np.argsort(whole_column, kind="stable")
-        begin = np.searchsorted(whole_column[order], np.arange(len(rows) + 1))
-        self.program.add_columns(
-            self.cliques.cost[rows], begin, np.concatenate(row)[order], np.concatenate(value)[order], options
-        )
-        self.columns = Columns(*(np.concatenate(parts) for parts in zip(self.columns, new, strict=True)))
-        self.is_column[rows] = True
+        options.spend(PLACE_STEPS * len(program.is_column))
+        prices = program.prices(now.point)
+        cost = self.cliques.priced(prices.capacity, prices.cliques)
+        cost[(now.place >= 0)[self.cliques.places.job]] = np.inf
+        missing = program.missing(cost, prices)
+        is_open = self._upper(now.place, program.columns_of(missing)) > 0
+        return program.add_columns(missing[is_open], options)

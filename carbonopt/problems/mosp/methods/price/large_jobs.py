@@ -7,7 +7,6 @@ import numpy as np
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.formulation.program import place_count
-from carbonopt.problems.mosp.methods.price.clique_cuts import Clique
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
@@ -59,30 +58,28 @@ def branch_on_windows(solver: Solver) -> None:
         return
     told = options.elapsed
     tree = _tree(solver, options)
-    tree.goal = _goal(solver)
-    check_seconds = (LEAF_SECONDS + STEP_SECONDS * tree.steps_of_bound) / 2  # for each branch: every second is a leaf
-    most = CHECK_SHARE * solver.options.seconds_left / check_seconds
     solver.proof.windows = tree
     for _ in tree.grow(options):
         if options.elapsed - told >= CHUNK:
             told = options.elapsed
             solver.report(improved=False)
-        if solver.closed or len(tree.branches) >= most:
+        if solver.closed or _check_seconds(tree) >= CHECK_SHARE * solver.options.seconds_left:
             break
     solver.report(improved=False)
-    solver.options = solver.options.keeping_back(CHECKS * check_seconds * len(tree.branches))
+    solver.options = solver.options.keeping_back(CHECKS * _check_seconds(tree))
+
+
+def _check_seconds(tree: WindowTree) -> float:
+    """Return what it takes to recheck a tree, about [s]: every second branch is a leaf."""
+    return (LEAF_SECONDS + STEP_SECONDS * tree.steps_of_bound) * len(tree.branches) / 2
 
 
 def _tree(solver: Solver, options: Options) -> WindowTree:
     """Return the tree that begins at the prices of the best bound so far."""
-    proof = solver.proof
-    prices = proof.prices
-    cliques: list[Clique] = []
-    if proof.cliques is not None:
-        best = proof.cliques.proof
-        cliques = best.cliques
-        prices = np.concatenate([best.prices.ravel(), best.clique_prices])
-    return WindowTree(solver.instance, solver.value, solver.dual, prices, solver.params.windows, options, cliques)
+    if solver.proof.cliques is None:
+        solver.proof.cliques = _place_program(solver)
+    most = ceiling(solver.instance, solver.dual)
+    return WindowTree(solver.proof.cliques, most, _goal(solver), solver.params.windows, options)
 
 
 def _goal(solver: Solver) -> float:

@@ -46,7 +46,6 @@ from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.search import anneal
 from carbonopt.problems.mosp.methods.price.solver import STEPS_A_MOVE, Solver
 from carbonopt.problems.mosp.methods.price.units import in_like_units
-from carbonopt.problems.mosp.methods.price.window_ascent import ascend
 from carbonopt.problems.mosp.methods.price.windows import restrict
 from carbonopt.problems.mosp.methods.rounding import lp_rounding
 
@@ -66,7 +65,7 @@ def price(instance: MospInstance, options: Options) -> Outcome:
     params = options.parameters(PriceParameters)
     dual = Dual(instance, value, params.bound.cluster_temperature)
     steps = EVALUATIONS * dual.steps + STEPS_A_MOVE * params.search.moves(len(instance.jobs))
-    large = (anneal, expand, ascend, restrict)
+    large = (anneal, expand, restrict)
     with loops(steps, large, COMPILE_SECONDS, remaining=options.seconds_left, problem="mosp") as ready:
         if not ready:
             return without_loops(instance, value, options)

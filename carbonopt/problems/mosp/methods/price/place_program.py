@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, FloatArray, prefix_sums
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.program import Placements
+
+
+class Columns(NamedTuple):
+    """The columns of a program.
+
+    Attributes
+    ----------
+    row
+        Which of the possible placements each is, -1 for a job that does not run; shape (C,).
+    job, cluster, start
+        Of each; cluster -1 for a job that does not run. Shape (C,).
+    """
+
+    row: IntArray
+    job: IntArray
+    cluster: IntArray
+    start: IntArray
 
 
 def program_over(

@@ -1,51 +1,55 @@
 """A better bound where few large jobs make most of the costs: branching on where and when these start.
 
-The relaxation splits a large job over many starts, and lets small ones run beside its parts. A branch holds the starts
-of large jobs in windows; see `windows` for what that rules out. A window is split where the relaxation puts the job:
-on the cluster that has most of it or elsewhere, or where half of its starts are before. The largest job comes first,
-until its place is certain: only then is it known what fits beside it, so that half-known places of many jobs gain less.
-The branch of least bound is split next, and the least bound of all that are open holds for every schedule.
+The linear program splits a large job over many starts, and lets small ones run beside its parts. A branch holds the
+starts of large jobs in windows; see `windows` for what that rules out. In each branch the program is solved again from
+the basis of the branch it comes from. Cliques that its solution violates become rows there and in all later branches.
 
-Cliques have prices of their own in each branch: where a window rules out what a clique did, its price falls.
+A window is split where the program puts the job: on the cluster that has most of it or elsewhere, or where half of its
+starts are before. Among the largest jobs that are split, the one is chosen by which a few iterations in both parts
+raise the program most. The branch of least bound is split next, and the least bound of all that are open holds for
+every schedule.
+
+References
+----------
+Achterberg, Koch, Martin (2005), "Branching rules revisited", Operations Research Letters 33, 42-54.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.core.directed import EPS
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
-from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
-from carbonopt.problems.mosp.formulation.program import possible_placements
+from carbonopt.milp.highs import Basis
+from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING
+from carbonopt.problems.mosp.formulation.objective import prefix_rounding
 from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
-from carbonopt.problems.mosp.methods.price.clique_cuts import Clique
-from carbonopt.problems.mosp.methods.price.dual import Dual
-from carbonopt.problems.mosp.methods.price.window_ascent import ascend, members_of
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram
 from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict, sizes_of
 
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision; more where very many prices are added."""
-DIGITS = 5
+DIGITS = 6
 """Of the largest price: with more, certificates are longer and prove as much."""
+LOST_BY_DIGITS = 1e-6
+"""Share of a bound that fewer digits may cost."""
 LEAST_ROUNDED = 1e-200
 """Prices below which none is rounded: powers of ten have an end."""
-STEP_SIZE = 0.03
-"""Of the first step, over that of Polyak: prices of a branch are near those of the one it came from."""
+WHOLE = 1 - 1e-4
+"""Share of a job in a place from which it is not split."""
+LEAST_GAIN = 1e-6
+"""Of a part, over the mean cost of a job: less counts as so much, so that the other part counts as well."""
 
-FIRST_GOAL = 0.02
-"""How far above the bound steps aim where no schedule is known, as a share of it; no bound depends on it."""
-SEEN = 0.4
-"""Share of the places that an evaluation looks at, about: clusters that cost too much in any slot are passed over."""
-
+STEPS_OF_PLACE = 0.4
 STEPS_OF_MEMBER = 4.0
-"""Loop steps of an evaluation for each job of a clique, about."""
+"""Loop steps of a leaf's bound for each place and each job of a clique, about, when a certificate is rechecked."""
 
 
 class Split(NamedTuple):
@@ -64,21 +68,25 @@ class Branch:
     ----------
     windows
         First and last start of each large job on each cluster, and beside these of its being left out, (K, M + 1, 2).
-    prices
-        Of capacity, then of cliques, shape (M x R x T + Q,): what proves the bound; None once it is split.
+    prices, clique_prices
+        Of capacity, shape (M, R, T), and of the cliques that were known, shape (Q,): what proves the bound.
     bound
         On the cost of all its schedules; infinite where it has none.
-    split
-        How to split it; None where no large job is left.
+    splits
+        Ways to split it, those of the largest jobs first; empty where no large job is left.
+    basis
+        Where its program ended; None where it was not solved.
     parts
-        Numbers of the two branches it is split into.
+        How it is split, and the numbers of its two branches; None before.
     """
 
     windows: IntArray
-    prices: FloatArray | None
+    prices: FloatArray
+    clique_prices: FloatArray
     bound: float
-    split: Split | None
-    parts: tuple[int, int] = (-1, -1)
+    splits: list[Split]
+    basis: Basis | None = None
+    parts: tuple[Split, int, int] | None = None
 
 
 class WindowTree:
@@ -86,14 +94,14 @@ class WindowTree:
 
     Parameters
     ----------
-    instance, value, dual
-        The problem.
-    prices
-        Of capacity, flat, then of cliques: where it begins.
+    cliques
+        All places and cliques, and the prices where the tree begins.
+    unplaced_cost
+        More than any complete schedule costs.
+    goal
+        Cost of a schedule, infinite if none is known: a branch with this bound is not split.
     params, options
         Of windows, and of the run.
-    cliques
-        Starts that exclude each other, or have weights of which a schedule has a limited sum.
 
     Attributes
     ----------
@@ -101,42 +109,41 @@ class WindowTree:
         All, the root first.
     bound
         On the cost of every schedule.
-    goal
-        A branch with this bound is not split: the cost of a schedule, infinite if none is known.
     """
 
     def __init__(
-        self,
-        instance: MospInstance,
-        value: PlacementValue,
-        dual: Dual,
-        prices: FloatArray,
-        params: WindowParameters,
-        options: Options,
-        cliques: Sequence[Clique] = (),
+        self, cliques: CliqueBound, unplaced_cost: float, goal: float, params: WindowParameters, options: Options
     ) -> None:
         self.params = params
-        self.field = field_of(instance, value, dual, params.most_jobs)
         self.cliques = cliques
-        self.members = members_of(cliques, len(instance.jobs), len(instance.clusters))
-        self.entries = np.array([clique.most + clique.weight.sum() for clique in cliques], dtype=np.float64)
-        self.float_error = max(FLOAT_ERROR, 4 * EPS * (instance.time.slots + 2 * len(self.members.clique)))
+        self.goal = goal
+        self.field = field_of(cliques, params.most_jobs)
         self.allowed = allowed_of(self.field)
-        self.rounding = float(value.rounding().sum())
-        self.demand = instance.jobs.demand.sum(axis=0)
+        self.program = GrowingProgram(cliques, params.excess, goal, unplaced_cost, options)
+        self.demand = cliques.instance.jobs.demand.sum(axis=0)
         finite = np.where(np.isfinite(self.field.cost), np.abs(self.field.cost), 0.0)
         self.size = float(finite.max(axis=(1, 2), initial=0.0).sum())
-        self.rejected = float(self.field.rejected[np.isfinite(self.field.rejected)].sum())
-        self.place = np.full(len(instance.jobs), -1, dtype=np.int64)
-        self.goal = np.inf
-        in_cliques = float((np.diff(self.members.begin) > 0).sum()) * self.field.cost.shape[2]
-        self.steps_of_bound = SEEN * (float(np.isfinite(self.field.cost).sum()) + in_cliques)
-        self.steps_of_bound += STEPS_OF_MEMBER * len(self.members.clique)
-        root = self._raised(self._all_windows(), prices, options)
-        self.most_branches = min(params.most_branches, 2 * params.most_prices // len(prices))
-        self.branches = [root]
-        self.open = [(root.bound, 0)]
-        self.bound = root.bound
+        self.size += float(self.field.rejected[np.isfinite(self.field.rejected)].sum())
+        proof = cliques.proof
+        clique_prices = np.zeros(len(cliques.cliques))
+        clique_prices[proof.numbers] = proof.clique_prices
+        root = Branch(self._all_windows(), proof.prices, clique_prices, -np.inf, [])
+        self.branches = [self._solved(root, options)]
+        self.open = [(self.branches[0].bound, 0)]
+        self.bound = self.branches[0].bound
+
+    @property
+    def steps_of_bound(self) -> float:
+        """Loop steps of the bound of a leaf, about, when a certificate is rechecked."""
+        members = sum(len(clique.jobs) for clique in self.cliques.cliques)
+        return STEPS_OF_PLACE * len(self.cliques.cost) + STEPS_OF_MEMBER * members
+
+    @property
+    def is_full(self) -> bool:
+        """Whether two more branches would be too many, by their number or by the prices in a certificate."""
+        prices = self.field.limit.size + len(self.cliques.cliques)
+        most = min(self.params.most_branches, 2 * self.params.most_prices // prices)
+        return len(self.branches) + 2 > most
 
     def _all_windows(self) -> IntArray:
         """Return the windows of all schedules."""
@@ -148,88 +155,182 @@ class WindowTree:
         windows[~np.isfinite(field.rejected[field.job]), clusters, 1] = -1
         return windows
 
-    def _raised(self, windows: IntArray, prices: FloatArray, options: Options) -> Branch:
-        """Return a branch with the best prices found from those of the branch it comes from."""
+    # What a branch proves
+
+    def _solved(self, branch: Branch, options: Options, basis: Basis | None = None) -> Branch:
+        """Return a branch with the best prices that its program finds, and the ways to split it.
+
+        It comes with prices that may be better ones, those of the branch it is a part of, and with the basis of that.
+        """
+        if not restrict(branch.windows, self.field, self.allowed):
+            branch.bound = np.inf
+            return branch
+        is_open = self._open_places()
+        program = self.program
+        if basis is not None:
+            program.begin_at(basis)
+        branch.bound = self._bound(branch.prices, branch.clique_prices, is_open, options)[0]
+        for left in reversed(range(self.params.rounds)):
+            point = program.solve(self._upper(is_open), np.inf, options)
+            if point is None:
+                break
+            prices = program.prices(point)
+            bound, cost = self._bound(prices.capacity, prices.cliques, is_open, options)
+            if bound > branch.bound:
+                branch.prices, branch.clique_prices, branch.bound = prices.capacity, prices.cliques, bound
+            branch.basis = program.basis()
+            starts = program.starts(point)
+            branch.splits = self._splits(branch.windows, starts)
+            if not left or branch.bound >= self.goal:
+                break
+            is_new = program.add_cliques(program.violated(point), options)
+            found = self.cliques.add_violated(starts, self.params.least_violation, options)
+            every = np.arange(len(self.cliques.cliques))
+            is_new |= program.add_cliques(every[len(every) - found :], options)
+            is_new |= program.add_columns(program.missing(cost, prices), options)
+            if not is_new:
+                break
+        return self._rounded(branch, is_open, options)
+
+    def _rounded(self, branch: Branch, is_open: BoolArray, options: Options) -> Branch:
+        """Return a branch with prices of few digits."""
+        prices, clique_prices = rounded(branch.prices), rounded(branch.clique_prices)
+        bound, _ = self._bound(prices, clique_prices, is_open, options)
+        if bound >= branch.bound - LOST_BY_DIGITS * abs(branch.bound):
+            branch.prices, branch.clique_prices, branch.bound = prices, clique_prices, bound
+        return branch
+
+    def _open_places(self) -> BoolArray:
+        """Return whether the windows that were restricted last leave each possible placement."""
+        at = self.cliques.places
+        allowed = self.allowed
+        is_open = allowed.first[at.job, at.cluster] <= at.start
+        is_open &= at.start <= allowed.last[at.job, at.cluster]
+        return np.asarray(is_open & np.isfinite(allowed.cost[at.job, at.cluster, at.start]))
+
+    def _upper(self, is_open: BoolArray) -> FloatArray:
+        """Return 1 for the columns that are open, 0 for others."""
+        columns = self.program.columns
+        runs = columns.row >= 0
+        upper = np.ones(len(runs))
+        upper[runs] = is_open[columns.row[runs]]
+        if not self.program.must_run:
+            upper[~runs] = np.isfinite(self.allowed.rejected[columns.job[~runs]])
+        return upper
+
+    def _bound(
+        self, prices: FloatArray, clique_prices: FloatArray, is_open: BoolArray, options: Options
+    ) -> tuple[float, FloatArray]:
+        """Return what prices prove, and the reduced cost of each place, infinite where it is closed."""
+        cliques = self.cliques
+        options.spend(PLACE_STEPS * len(cliques.cost) + cliques.use.nnz)
+        full = np.zeros(len(cliques.cliques))
+        full[: len(clique_prices)] = clique_prices
+        cost = cliques.priced(prices, full)
+        cost[~is_open] = np.inf
+        least = self.allowed.rejected.copy()
+        np.minimum.at(least, cliques.places.job, cost)
+        of_capacity = float((prices * self.field.limit).sum())
+        of_cliques = float(full @ cliques.most)
+        size = self.size + float(np.abs(least).sum()) + 2 * (of_capacity + of_cliques)
+        rounding = cliques.rounding + float((self.demand * prefix_rounding(prefix_sums(prices))).sum())
+        error = max(FLOAT_ERROR, 4 * EPS * (prices.shape[2] + 2 * len(full)))
+        return float(least.sum()) - of_capacity - of_cliques - rounding - error * size, cost
+
+    # Where it is split
+
+    def _splits(self, windows: IntArray, starts: FloatArray) -> list[Split]:
+        """Return ways to split a branch: by the largest jobs that its program splits, else by the largest."""
         field = self.field
-        clusters, _, slots = field.limit.shape
-        options.spend(self.steps_of_bound * (self.params.steps + 2))
-        if not restrict(windows, field, self.allowed):
-            return Branch(windows, prices, np.inf, None)
+        shares = np.zeros((len(field.job), *windows.shape[1:2], starts.shape[2]))
+        shares[:, :-1] = starts[field.job]
+        shares[:, -1, 0] = np.maximum(0.0, 1.0 - shares[:, :-1].sum(axis=(1, 2)))  # is left out
         is_open = np.maximum(0, windows[:, :, 1] - windows[:, :, 0] + 1).sum(axis=1) > 1
-        k = int(np.argmax(is_open)) if is_open.any() else -1
-        shares = np.zeros((clusters + 1, slots))
-        value = self._value(prices)
-        goal = self.goal if np.isfinite(self.goal) else value + FIRST_GOAL * (abs(value) or self.size)
-        better = prices.copy()
-        ascend(better, self.params.steps, goal, STEP_SIZE, k, self.place, shares, field, self.allowed, self.members)
-        better = np.concatenate([rounded(part) for part in self._in_parts(better)])
-        better_value = self._value(better)
-        if better_value > value:  # if not, digits cost more than the steps gained
-            prices = better
-            value = better_value
-        of_capacity, of_cliques = self._in_parts(prices)
-        of_capacity = of_capacity.reshape(field.limit.shape)
-        size = self.size + self.rejected + 2 * float((of_capacity * field.limit).sum())
-        size += 2 * float((of_cliques * self.entries).sum())  # each is taken off, and added to the costs of its jobs
-        rounding = self.rounding + float((self.demand * prefix_rounding(prefix_sums(of_capacity))).sum())
-        bound = value - rounding - self.float_error * size
-        return Branch(windows, prices, bound, _split(k, windows[k], shares, field) if k >= 0 else None)
+        split = np.flatnonzero(is_open & (shares.max(axis=(1, 2)) < WHOLE))[: self.params.tried]
+        if not len(split):
+            split = np.flatnonzero(is_open)[:1]
+        return [_split(k, windows[k], shares[k], field) for k in split.tolist()]
 
-    def _in_parts(self, prices: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return prices of capacity and of cliques."""
-        size = self.field.limit.size
-        return prices[:size], prices[size:]
+    def _best_split(self, branch: Branch, options: Options) -> Split:
+        """Return the split by which some iterations in both parts raise the program most."""
+        if len(branch.splits) == 1 or branch.basis is None:
+            return branch.splits[0]
+        best, most = branch.splits[0], -np.inf
+        least = LEAST_GAIN * abs(self.bound) / len(self.field.duration)
+        for split in branch.splits:
+            gains = [self._gain(windows, branch, options) for windows in halves(branch.windows, split)]
+            if options.remaining == 0:
+                break
+            score = float(np.prod(np.maximum(gains, least)))
+            if score > most:
+                best, most = split, score
+        return best
 
-    def _value(self, prices: FloatArray) -> float:
-        """Return the value of the relaxation under the windows that were restricted last."""
-        shares = np.zeros((self.field.limit.shape[0] + 1, self.field.limit.shape[2]))
-        return ascend(prices.copy(), 1, 0.0, STEP_SIZE, -1, self.place, shares, self.field, self.allowed, self.members)
+    def _gain(self, windows: IntArray, branch: Branch, options: Options) -> float:
+        """Return by how much some iterations raise the bound of a part of a branch, up to the goal."""
+        assert branch.basis is not None
+        highest = self.goal if np.isfinite(self.goal) else branch.bound + self.size
+        options.spend(PLACE_STEPS * len(self.cliques.cost))
+        if not restrict(windows, self.field, self.allowed):
+            return highest - branch.bound
+        self.program.begin_at(branch.basis)
+        found = self.program.risen(self._upper(self._open_places()), self.params.iterations, options)
+        return min(found, highest) - branch.bound
 
     def grow(self, options: Options) -> Iterator[None]:
         """Split the branch of least bound again and again, up to a bound of `goal`; yield after each split."""
-        while self.open and len(self.branches) + 2 <= self.most_branches and options.remaining > 0:
+        while self.open and not self.is_full and options.remaining > 0:
             bound, number = self.open[0]
             branch = self.branches[number]
-            if bound >= self.goal or branch.split is None:
+            if bound >= self.goal or not branch.splits:
+                return
+            split = self._best_split(branch, options)
+            if options.remaining == 0:
                 return
             heapq.heappop(self.open)
-            for part in self._parts(branch, options):
+            for windows in halves(branch.windows, split):
+                part = Branch(windows, branch.prices, branch.clique_prices, -np.inf, [])
+                part = self._solved(part, options, branch.basis)
                 if part.bound < np.inf:
+                    part.bound = max(part.bound, branch.bound)
                     heapq.heappush(self.open, (part.bound, len(self.branches)))
                 self.branches.append(part)
-            branch.parts = len(self.branches) - 2, len(self.branches) - 1
-            branch.prices = None
+            branch.parts = split, len(self.branches) - 2, len(self.branches) - 1
+            branch.basis = None
             self.bound = self.open[0][0] if self.open else np.inf
             yield
 
-    def _parts(self, branch: Branch, options: Options) -> list[Branch]:
-        """Return the two parts of a branch."""
-        assert branch.split is not None
-        assert branch.prices is not None
-        return [self._raised(windows, branch.prices, options) for windows in halves(branch.windows, branch.split)]
-
     def certificate(self) -> dict[str, Any]:
         """Return what proves the bound."""
+        has_price = np.zeros(len(self.cliques.cliques), dtype=np.bool_)
+        for branch in self.branches:
+            if branch.parts is None:
+                has_price[: len(branch.clique_prices)] |= branch.clique_prices > 0
+        numbers = np.flatnonzero(has_price)
         nodes: list[dict[str, Any]] = []
         for branch in self.branches:
-            if branch.prices is not None:
-                nodes.append(self._leaf(branch.prices))
+            if branch.parts is None:
+                nodes.append(_leaf(branch, numbers))
                 continue
-            assert branch.split is not None
-            node: dict[str, Any] = {"job": int(self.field.job[branch.split.job])}
-            if branch.split.slot < 0:
-                node["cluster"] = branch.split.cluster
+            split, *parts = branch.parts
+            node: dict[str, Any] = {"job": int(self.field.job[split.job])}
+            if split.slot < 0:
+                node["cluster"] = split.cluster
             else:
-                node["last"] = branch.split.slot
-            nodes.append(node | {"parts": list(branch.parts)})
+                node["last"] = split.slot
+            nodes.append(node | {"parts": parts})
         proof = {"kind": "windows", "jobs": self.field.job.tolist(), "nodes": nodes}
-        return proof | {"cliques": [clique.members() for clique in self.cliques]} if self.cliques else proof
+        return proof | {"cliques": [self.cliques.cliques[q].members() for q in numbers]} if len(numbers) else proof
 
-    def _leaf(self, prices: FloatArray) -> dict[str, Any]:
-        """Return what a certificate holds of a leaf."""
-        of_capacity, of_cliques = self._in_parts(prices)
-        leaf = {"prices": of_capacity.reshape(self.field.limit.shape).tolist()}
-        return leaf | {"clique_prices": of_cliques.tolist()} if self.cliques else leaf
+
+def _leaf(branch: Branch, numbers: IntArray) -> dict[str, Any]:
+    """Return what a certificate with some cliques holds of a leaf."""
+    leaf: dict[str, Any] = {"prices": branch.prices.tolist()}
+    if not len(numbers):
+        return leaf
+    prices = np.zeros(max(len(branch.clique_prices), int(numbers[-1]) + 1))
+    prices[: len(branch.clique_prices)] = branch.clique_prices
+    return leaf | {"clique_prices": prices[numbers].tolist()}
 
 
 def rounded(prices: FloatArray) -> FloatArray:
@@ -240,22 +341,21 @@ def rounded(prices: FloatArray) -> FloatArray:
     return np.round(prices, DIGITS - 1 - int(np.floor(np.log10(most))))
 
 
-def field_of(instance: MospInstance, value: PlacementValue, dual: Dual, most_jobs: int) -> Field:
+def field_of(cliques: CliqueBound, most_jobs: int) -> Field:
     """Return what holds under all windows, with the `most_jobs` largest jobs as the large ones."""
+    instance = cliques.instance
     jobs = instance.jobs
     limit = instance.clusters.limit
-    places = possible_placements(instance)
-    cost = np.full((len(jobs), limit.shape[0], limit.shape[2]), np.inf)
-    cost[places.job, places.cluster, places.start] = value.sign * value.of(places.job, places.cluster, places.start)
+    at = cliques.places
+    cost = np.full(cliques.row.shape, np.inf)
+    cost[at.job, at.cluster, at.start] = cliques.cost
     size = sizes_of(jobs.demand, limit, jobs.duration)
     large = np.argsort(-size, kind="stable")[:most_jobs]
     number = np.full(len(jobs), -1, dtype=np.int64)
     number[large] = np.arange(len(large))
-    table = dual.table
-    shape = dual.jobs.shape
     return Field(
         cost,
-        np.full(len(jobs), instance.objective.rejection_cost),
+        np.full(len(jobs), cliques.rejection_cost),
         jobs.arrival.astype(np.int64),
         jobs.duration.astype(np.int64),
         jobs.demand.astype(np.float64),
@@ -263,15 +363,11 @@ def field_of(instance: MospInstance, value: PlacementValue, dual: Dual, most_job
         large,
         limit,
         CAPACITY_ROUNDING * limit,
-        table.group[shape],
-        table.scale[shape],
-        table.length,
-        table.mix,
     )
 
 
 def _split(k: int, windows: IntArray, shares: FloatArray, field: Field) -> Split:
-    """Return how to split the windows of large job k, shape (M + 1, 2), of which the relaxation has `shares`."""
+    """Return how to split the windows of large job k, shape (M + 1, 2), of which the program has `shares`."""
     clusters = len(windows) - 1
     has = windows[:, 0] <= windows[:, 1]
     of_cluster = shares.sum(axis=1)

@@ -36,12 +36,6 @@ class Field(NamedTuple):
         Capacity, with the rounding that is allowed, shape (M, R, T).
     spare
         By how much demands may exceed what is left before a place is ruled out, shape (M, R, T).
-    shape
-        Group of jobs of equal duration and mix of resources, shape (N,).
-    scale
-        Units of each job, shape (N,): its demand over the mix of its group.
-    length, mix
-        Of each group, shapes (G,) and (G, R).
     """
 
     cost: FloatArray
@@ -53,10 +47,6 @@ class Field(NamedTuple):
     job: IntArray
     limit: FloatArray
     spare: FloatArray
-    shape: IntArray
-    scale: FloatArray
-    length: IntArray
-    mix: FloatArray
 
 
 class Allowed(NamedTuple):

@@ -1,0 +1,233 @@
+"""The linear program over places with cliques, as one that grows: it begins small, and is solved from its last basis.
+
+Places become columns where prices call for them, and cliques become rows where a solution violates them. Between two
+solves places are closed and opened again: by dives, which have placed some jobs, and by the branches of a tree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.milp.highs import Basis
+from carbonopt.milp.warm import Point, WarmProgram
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.place_program import Columns, program_over
+
+LEAST_VIOLATION = 1e-3
+"""By which a clique must be violated to become a row."""
+LEAST_EXCESS = 1e-6
+"""How far below 0 a reduced cost must be for a place to become a column, over the mean cost of a job."""
+PLACE_STEPS = 20.0
+"""Loop steps for each place when these are priced."""
+LEAST_PART = 1e-6
+"""Of a job that does not run, below which it counts as none."""
+MOST_NEW = 1_500
+"""Places that become columns at a time, at most."""
+
+
+class Prices(NamedTuple):
+    """Prices of capacity, shape (M, R, T), of cliques, shape (Q,), and what a job costs at these, shape (N,)."""
+
+    capacity: FloatArray
+    cliques: FloatArray
+    jobs: FloatArray
+
+
+class GrowingProgram:
+    """The program of one instance.
+
+    Parameters
+    ----------
+    cliques
+        All places and cliques, and the prices that they have. Those with a price are rows from the beginning.
+    excess
+        Reduced cost above the least of its job up to which a place is a column from the beginning [mean costs of a
+        job], if that is not more than `goal` allows.
+    goal
+        Cost of the best schedule known; infinite if none is.
+    unplaced_cost
+        Of a job that has no place, where all must run: more than any complete schedule costs.
+    options
+        Count the work.
+
+    Attributes
+    ----------
+    columns
+        The columns.
+    """
+
+    def __init__(
+        self, cliques: CliqueBound, excess: float, goal: float, unplaced_cost: float, options: Options
+    ) -> None:
+        self.cliques = cliques
+        self.instance = instance = cliques.instance
+        bound = cliques.proof.bound
+        most = min(excess * abs(bound) / len(instance.jobs), goal - bound)
+        chosen = cliques.columns & (cliques.proof.excess <= most)
+        self.must_run = not np.isfinite(cliques.rejection_cost)
+        if not self.must_run:
+            unplaced_cost = cliques.rejection_cost
+        self._warm = WarmProgram(
+            program_over(instance, cliques.places, cliques.cost, chosen, False, unplaced_cost), options
+        )
+        self.is_column = chosen
+        rows = np.flatnonzero(chosen)
+        every = np.arange(len(instance.jobs))
+        none = np.full(len(every), -1)
+        at = cliques.places
+        self.columns = Columns(
+            np.concatenate([rows, none]),
+            np.concatenate([at.job[rows], every]),
+            np.concatenate([at.cluster[rows], none]),
+            np.concatenate([at.start[rows], none]),
+        )
+        self.row_of = np.full(len(cliques.cliques), -1, dtype=np.int64)
+        self.add_cliques(cliques.proof.numbers, options)
+
+    # To solve it
+
+    def solve(self, upper: FloatArray, goal: float, options: Options) -> Point | None:
+        """Return the best solution in columns of `upper` 1, shape (C,); None above `goal`, or without time or work."""
+        self._warm.set_upper(upper)
+        return self._warm.solve(options, goal)
+
+    def settled(self, upper: FloatArray, goal: float, options: Options) -> Point | None:
+        """Return what `solve` does, after all violated cliques have become rows."""
+        self._warm.set_upper(upper)
+        while options.remaining > 0:
+            point = self._warm.solve(options, goal)
+            if point is None or not self.add_cliques(self.violated(point), options):
+                return point
+        return None
+
+    def risen(self, upper: FloatArray, most_iterations: int, options: Options) -> float:
+        """Return what the program costs in columns of `upper` 1, at least: what some iterations find."""
+        self._warm.set_upper(upper)
+        return self._warm.bound_after(most_iterations, options)
+
+    def begin_at(self, basis: Basis) -> None:
+        """Begin the next solve where another one ended."""
+        self._warm.begin_at(basis)
+
+    def basis(self) -> Basis:
+        """Return where the last solve ended."""
+        return self._warm.basis()
+
+    # What a solution says
+
+    def has_unplaced(self, point: Point) -> bool:
+        """Return whether a part of a job does not run."""
+        return bool((point.values[self.columns.row[: len(point.values)] < 0] > LEAST_PART).any())
+
+    def starts(self, point: Point) -> FloatArray:
+        """Return the share of each job that starts in each place, shape (N, M, T)."""
+        count = len(point.values)
+        job, cluster, start = (part[:count] for part in self.columns[1:])
+        runs = np.flatnonzero(cluster >= 0)
+        shares = np.zeros(self.cliques.row.shape)
+        shares[job[runs], cluster[runs], start[runs]] = point.values[runs]
+        return shares
+
+    def prices(self, point: Point) -> Prices:
+        """Return the prices that a solution has."""
+        dual = point.row_dual
+        limit = self.instance.clusters.limit
+        jobs = len(self.instance.jobs)
+        capacity = np.maximum(0.0, -dual[jobs : jobs + limit.size]).reshape(limit.shape)
+        has_row = (self.row_of >= 0) & (self.row_of < len(dual))
+        cliques = np.zeros(len(self.row_of))
+        cliques[has_row] = np.maximum(0.0, -dual[self.row_of[has_row]]) / self.cliques.most[has_row]
+        return Prices(capacity, cliques, dual[:jobs])
+
+    def violated(self, point: Point) -> IntArray:
+        """Return the cliques without a row that a solution violates."""
+        self._look()
+        amount = np.zeros(len(self.is_column))
+        runs = self.columns.row[: len(point.values)]
+        amount[runs[runs >= 0]] = point.values[runs >= 0]
+        return np.flatnonzero((np.asarray(self.cliques.use.T @ amount) > 1 + LEAST_VIOLATION) & (self.row_of < 0))
+
+    def missing(self, cost: FloatArray, prices: Prices) -> IntArray:
+        """Return the places that prices call for: `cost` less than their jobs pay by them, the least first.
+
+        Parameters
+        ----------
+        cost
+            Of each possible place at these prices, infinite where it is closed.
+        prices
+            Of a solution.
+        """
+        jobs = self.cliques.places.job
+        reduced = cost - prices.jobs[jobs]
+        least = -LEAST_EXCESS * abs(self.cliques.proof.bound) / len(prices.jobs)
+        rows = np.flatnonzero((reduced < least) & ~self.is_column)
+        if len(rows) > MOST_NEW:
+            rows = np.sort(rows[np.argsort(reduced[rows], kind="stable")[:MOST_NEW]])
+        return rows
+
+    # To let it grow
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all placements are columns."""
+        return bool(self.is_column.all())
+
+    def add_cliques(self, numbers: IntArray, options: Options) -> bool:
+        """Make cliques rows; return whether there are any."""
+        self._look()
+        if not len(numbers):
+            return False
+        column_of = np.full(len(self.is_column), -1, dtype=np.int64)
+        runs = np.flatnonzero(self.columns.row >= 0)
+        column_of[self.columns.row[runs]] = runs
+        begin, column, value = self.cliques.entries(numbers, column_of)
+        self.row_of[numbers] = self._warm.rows + np.arange(len(numbers))
+        self._warm.add_rows(np.ones(len(numbers)), begin, column, value, options)
+        return True
+
+    def _look(self) -> None:
+        """Take notice of cliques that are new."""
+        new = len(self.cliques.cliques) - len(self.row_of)
+        self.row_of = np.concatenate([self.row_of, np.full(new, -1, dtype=np.int64)])
+
+    def add_columns(self, rows: IntArray, options: Options) -> bool:
+        """Make places columns; return whether there are any."""
+        self._look()
+        if not len(rows):
+            return False
+        instance = self.instance
+        new = self.columns_of(rows)
+        jobs = len(instance.jobs)
+        _, resources, slots = instance.clusters.limit.shape
+        length = instance.jobs.duration[new.job]
+        each = np.repeat(np.arange(len(rows)), length)
+        slot = np.arange(len(each)) - np.repeat(np.cumsum(length) - length - new.start, length)
+        column = [np.arange(len(rows))]
+        row = [new.job]
+        value = [np.ones(len(rows))]
+        for r in range(resources):
+            column.append(each)
+            row.append(jobs + (new.cluster[each] * resources + r) * slots + slot)
+            value.append(instance.jobs.demand[new.job[each], r])
+        use = self.cliques.use[rows].tocoo()
+        has_row = self.row_of[use.col] >= 0
+        column.append(use.row[has_row].astype(np.int64))
+        row.append(self.row_of[use.col[has_row]])
+        value.append(use.data[has_row])
+        whole_column = np.concatenate(column)
+        order = np.argsort(whole_column, kind="stable")
+        begin = np.searchsorted(whole_column[order], np.arange(len(rows) + 1))
+        cost = self.cliques.cost[rows]
+        self._warm.add_columns(cost, begin, np.concatenate(row)[order], np.concatenate(value)[order], options)
+        self.columns = Columns(*(np.concatenate(parts) for parts in zip(self.columns, new, strict=True)))
+        self.is_column[rows] = True
+        return True
+
+    def columns_of(self, rows: IntArray) -> Columns:
+        """Return the columns of placements."""
+        at = self.cliques.places
+        return Columns(rows, at.job[rows], at.cluster[rows], at.start[rows])
