@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
+import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.milp.first import new_highs
-from carbonopt.milp.highs import Basis, pass_program
+from carbonopt.milp.highs import pass_program
 from carbonopt.milp.program import Program
 from carbonopt.milp.run import PASS_STEPS, SIMPLEX_STEPS
 from carbonopt.milp.scaling import scaling_of
@@ -19,6 +20,8 @@ TOLERANCE = 1e-7
 """Of feasibility and optimality, after scaling: solutions are steps on the way."""
 COLUMN_STEPS = 200.0
 """Loop steps of a solve for each column, beside those of its iterations."""
+BASIS_STEPS = 2000.0
+"""Loop steps for each row of a solve that begins at a given basis: it is factorised, and edges are weighed anew."""
 TRIES = 2
 """How often a program is solved where HiGHS fails: the second time from nothing."""
 
@@ -30,6 +33,16 @@ _ENDED = (
     highspy.HighsModelStatus.kIterationLimit,
     highspy.HighsModelStatus.kInterrupt,
 )
+
+
+_STATUSES = tuple(map(highspy.HighsBasisStatus, range(5)))
+
+
+class Basis(NamedTuple):
+    """Where a program ended: HiGHS's status of each column and of each row, as numbers."""
+
+    columns: npt.NDArray[np.int8]
+    rows: npt.NDArray[np.int8]
 
 
 class Point(NamedTuple):
@@ -126,15 +139,17 @@ class WarmProgram:
     def basis(self) -> Basis:
         """Return where the last solve ended."""
         basis = self._highs.getBasis()
-        return Basis(list(basis.col_status), list(basis.row_status))
+        return Basis(*(np.array(list(map(int, part)), np.int8) for part in (basis.col_status, basis.row_status)))
 
-    def begin_at(self, basis: Basis) -> None:
+    def begin_at(self, basis: Basis, options: Options) -> None:
         """Begin the next solve where another one ended, with newer columns at 0 and newer rows not binding."""
         full = highspy.HighsBasis()
-        full.col_status = basis.columns + [highspy.HighsBasisStatus.kLower] * (self.columns - len(basis.columns))
-        full.row_status = basis.with_rows(self.rows).rows
+        columns, rows = ([_STATUSES[k] for k in part.tolist()] for part in basis)
+        full.col_status = columns + [highspy.HighsBasisStatus.kLower] * (self.columns - len(columns))
+        full.row_status = rows + [highspy.HighsBasisStatus.kBasic] * (self.rows - len(rows))
         full.valid = True
         self._highs.setBasis(full)
+        options.spend(BASIS_STEPS * self.rows)
 
     def set_upper(self, upper: FloatArray) -> None:
         """Set the upper bounds of all columns; the lower ones are 0."""

@@ -83,7 +83,7 @@ def test_it_begins_where_it_ended_before_and_takes_no_more_work():
     warm.add_columns(np.array([9.0]), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
     warm.add_rows(np.array([5.0]), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
     warm.set_upper(np.ones(4))
-    warm.begin_at(basis)
+    warm.begin_at(basis, OPTIONS)
     options = Options(time_limit=None)
     assert warm.solve(options).objective == pytest.approx(5.0)
     assert options.work.units < 1e-4

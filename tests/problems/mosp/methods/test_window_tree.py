@@ -212,6 +212,20 @@ def test_no_schedule_within_windows_uses_a_place_that_they_rule_out(seed):
     assert ruled_out > 0
 
 
+@pytest.mark.parametrize("seed", [9, 14, 21, 23, 26, 32, 63])
+@pytest.mark.parametrize("most_jobs", [5, 20])
+def test_jobs_that_may_be_left_out_have_trees_that_go_on_and_prove_all_they_claim(seed, most_jobs):
+    raw = heavy(seed, jobs=60, slots=20, load=0.7, memory=True, day_capacity=0.7).to_dict()
+    raw["objective"]["rejection_price"] = 3.0
+    instance = from_dict(raw)
+    tree = tree_of(cliques_of(instance, rounds=3), most_branches=41, most_jobs=most_jobs, rounds=1 + seed % 3)
+    proven, _ = proven_bound(instance, tree.certificate(), {})
+    assert proven >= tree.bound
+    windows = tree.branches[tree.open[0][1]].windows
+    starts = np.maximum(0, windows[:, :, 1] - windows[:, :, 0] + 1).sum(axis=1)
+    assert len(tree.branches) == 41 or (starts == 1).all()  # there is nothing left to split
+
+
 def test_a_certificate_holds_no_more_prices_than_asked():
     instance = heavy(1)
     tree = tree_of(cliques_of(instance), most_prices=10_000)

@@ -133,7 +133,7 @@ class WindowParameters(Parameters):
     """
 
     time_share: float = number(0.3, above=0, most=1)
-    most_places: int = number(100_000, least=0)
+    most_places: int = number(1_000_000, least=0)
     most_jobs: int = number(60, least=1)
     most_branches: int = number(10_000, least=1)
     most_prices: int = number(3_000_000, least=1)
@@ -172,7 +172,7 @@ class DiveParameters(Parameters):
         First temperature of these moves, over the ordinary one.
     """
 
-    time_share: float = number(0.4, above=0, most=1)
+    time_share: float = number(0.5, above=0, most=1)
     most_places: int = number(1_000_000, least=0)
     most: int = number(20, least=1)
     excess: float = number(0.5, above=0)

@@ -159,6 +159,7 @@ class CliqueBound:
 
     def add_violated(self, starts: FloatArray, least: float, options: Options) -> int:
         """Add cliques, or cliques with weights, of which `starts` has at least 1 + `least`; return how many."""
+        options.spend(float(starts.size + self.use.nnz))
         cliques = violated(self.instance, starts, least, self.params.most_new)
         if len(cliques) < self.params.few:
             cliques += self.knapsacks.violated(starts, least, options)

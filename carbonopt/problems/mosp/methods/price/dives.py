@@ -19,8 +19,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
-from carbonopt.milp.highs import Basis
-from carbonopt.milp.warm import Point
+from carbonopt.milp.warm import Basis, Point
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING
 from carbonopt.problems.mosp.methods.price.bound_parameters import DiveParameters
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
@@ -138,7 +137,7 @@ class Dives:
         """Solve the program of a dive that begins; from nothing it begins at the basis of the first such one."""
         is_from_nothing = not (place >= 0).any()
         if is_from_nothing and self.root is not None:
-            self.program.begin_at(self.root)
+            self.program.begin_at(self.root, options)
         now = self._solve(place, goal, options) or self._extended(place, goal, options)
         if is_from_nothing and self.root is None and now is not None:
             self.root = self.program.basis()

@@ -12,8 +12,7 @@ import numpy as np
 
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
-from carbonopt.milp.highs import Basis
-from carbonopt.milp.warm import Point, WarmProgram
+from carbonopt.milp.warm import Basis, Point, WarmProgram
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.place_program import Columns, program_over
 
@@ -104,14 +103,14 @@ class GrowingProgram:
                 return point
         return None
 
-    def risen(self, upper: FloatArray, most_iterations: int, options: Options) -> float:
-        """Return what the program costs in columns of `upper` 1, at least: what some iterations find."""
+    def bound_after(self, most_iterations: int, upper: FloatArray, options: Options) -> float:
+        """Return what some iterations of the dual simplex method prove in columns of `upper` 1, shape (C,)."""
         self._warm.set_upper(upper)
         return self._warm.bound_after(most_iterations, options)
 
-    def begin_at(self, basis: Basis) -> None:
+    def begin_at(self, basis: Basis, options: Options) -> None:
         """Begin the next solve where another one ended."""
-        self._warm.begin_at(basis)
+        self._warm.begin_at(basis, options)
 
     def basis(self) -> Basis:
         """Return where the last solve ended."""
@@ -134,6 +133,7 @@ class GrowingProgram:
 
     def prices(self, point: Point) -> Prices:
         """Return the prices that a solution has."""
+        self._extend_row_of()
         dual = point.row_dual
         limit = self.instance.clusters.limit
         jobs = len(self.instance.jobs)
@@ -145,7 +145,7 @@ class GrowingProgram:
 
     def violated(self, point: Point) -> IntArray:
         """Return the cliques without a row that a solution violates."""
-        self._look()
+        self._extend_row_of()
         amount = np.zeros(len(self.is_column))
         runs = self.columns.row[: len(point.values)]
         amount[runs[runs >= 0]] = point.values[runs >= 0]
@@ -178,7 +178,7 @@ class GrowingProgram:
 
     def add_cliques(self, numbers: IntArray, options: Options) -> bool:
         """Make cliques rows; return whether there are any."""
-        self._look()
+        self._extend_row_of()
         if not len(numbers):
             return False
         column_of = np.full(len(self.is_column), -1, dtype=np.int64)
@@ -189,14 +189,14 @@ class GrowingProgram:
         self._warm.add_rows(np.ones(len(numbers)), begin, column, value, options)
         return True
 
-    def _look(self) -> None:
-        """Take notice of cliques that are new."""
+    def _extend_row_of(self) -> None:
+        """Give new cliques an entry: they have no row yet."""
         new = len(self.cliques.cliques) - len(self.row_of)
         self.row_of = np.concatenate([self.row_of, np.full(new, -1, dtype=np.int64)])
 
     def add_columns(self, rows: IntArray, options: Options) -> bool:
         """Make places columns; return whether there are any."""
-        self._look()
+        self._extend_row_of()
         if not len(rows):
             return False
         instance = self.instance

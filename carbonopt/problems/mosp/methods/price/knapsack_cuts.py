@@ -119,7 +119,7 @@ class SlotKnapsacks:
             sets = np.concatenate([sets, known[:, items]])
         prices, violation, basis, pivots = cover_prices(share, demand, capacity, sets, least)
         count = len(items)
-        options.spend(pivots * (float(count * (count + capacity)) + float(sets.size)))
+        options.spend((pivots + 1) * (float(count * (count + capacity)) + float(sets.size)))
         used = np.zeros((len(basis), len(self.instance.jobs)), dtype=np.bool_)
         used[:, items] = basis
         self._sets[slot] = used

@@ -10,7 +10,7 @@ from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 LEAST_SHARE = 1e-6
 """Share of a job below which it counts as 0."""
 FOUND_SHARE = 0.9
-"""Share of the largest violation at which no more sets are sought; that of the sets so far is no smaller."""
+"""Share of the largest possible violation that is enough. No violation exceeds what the sets so far cover above 1."""
 MOST_SETS = 200
 """Sets that are sought for an inequality, at most, and ten more for each job."""
 PRICE_TOLERANCE = 1e-9
@@ -54,8 +54,8 @@ def cover_prices(
     """Cover the shares of jobs by as few sets with room as possible, fractions of sets too: the simplex method.
 
     It begins with a set for each job alone. The set that enters is one of `known`, shape (sets, items), or else the
-    most valuable one at the prices of the jobs. It ends where the sets are at most 1 + `least`, or where no others can
-    be many fewer.
+    most valuable one at the prices of the jobs. It ends where the fractions of sets add up
+    to at most 1 + `least`, or cannot become much less. Each job alone must have room.
 
     Returns
     -------

@@ -108,10 +108,10 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     if has_large_jobs(solver) and not few:
         solver.search(options.part(params.search.heavy.time_share))
         add_cliques(solver)
-        dive(solver)
         branch_on_windows(solver)
         if solver.proof.certified == np.inf:  # no branch has a schedule
             return Outcome(Status.INFEASIBLE, certificate=solver.proof.certificate(solver.sign), info=info)
+        dive(solver)  # after the tree, which has found more cliques
         search_neighbourhoods(solver)
         options = solver.options
     elif few or (beams and small):

@@ -26,7 +26,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.core.directed import EPS
 from carbonopt.core.options import Options
-from carbonopt.milp.highs import Basis
+from carbonopt.milp.warm import Basis, Point
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING
 from carbonopt.problems.mosp.formulation.objective import prefix_rounding
 from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
@@ -160,7 +160,7 @@ class WindowTree:
     def _solved(self, branch: Branch, options: Options, basis: Basis | None = None) -> Branch:
         """Return a branch with the best prices that its program finds, and the ways to split it.
 
-        It comes with prices that may be better ones, those of the branch it is a part of, and with the basis of that.
+        It comes with the prices, the bound and the basis of the branch that it is a part of.
         """
         if not restrict(branch.windows, self.field, self.allowed):
             branch.bound = np.inf
@@ -168,10 +168,13 @@ class WindowTree:
         is_open = self._open_places()
         program = self.program
         if basis is not None:
-            program.begin_at(basis)
-        branch.bound = self._bound(branch.prices, branch.clique_prices, is_open, options)[0]
+            program.begin_at(basis, options)
+        branch.splits = self._splits(branch.windows, np.zeros(self.cliques.row.shape))
+        inherited = branch.bound
+        bound, _ = self._bound(branch.prices, branch.clique_prices, is_open, options)
+        branch.bound = max(bound, inherited)
         for left in reversed(range(self.params.rounds)):
-            point = program.solve(self._upper(is_open), np.inf, options)
+            point = self._point(is_open, options)
             if point is None:
                 break
             prices = program.prices(point)
@@ -190,13 +193,25 @@ class WindowTree:
             is_new |= program.add_columns(program.missing(cost, prices), options)
             if not is_new:
                 break
-        return self._rounded(branch, is_open, options)
+        if branch.bound >= self.goal:
+            branch.basis = None
+        return self._rounded(branch, inherited, is_open, options)
 
-    def _rounded(self, branch: Branch, is_open: BoolArray, options: Options) -> Branch:
-        """Return a branch with prices of few digits."""
+    def _point(self, is_open: BoolArray, options: Options) -> Point | None:
+        """Return the solution of the program in open places, all of them where the columns so far have none."""
+        program = self.program
+        point = program.solve(self._upper(is_open), np.inf, options)
+        if point is None and options.remaining > 0:
+            missing = np.flatnonzero(is_open & ~program.is_column)
+            if program.add_columns(missing, options):
+                point = program.solve(self._upper(is_open), np.inf, options)
+        return point
+
+    def _rounded(self, branch: Branch, least: float, is_open: BoolArray, options: Options) -> Branch:
+        """Return a branch with prices of few digits, if these prove at least `least`."""
         prices, clique_prices = rounded(branch.prices), rounded(branch.clique_prices)
         bound, _ = self._bound(prices, clique_prices, is_open, options)
-        if bound >= branch.bound - LOST_BY_DIGITS * abs(branch.bound):
+        if bound >= max(least, branch.bound - LOST_BY_DIGITS * abs(branch.bound)):
             branch.prices, branch.clique_prices, branch.bound = prices, clique_prices, bound
         return branch
 
@@ -273,8 +288,8 @@ class WindowTree:
         options.spend(PLACE_STEPS * len(self.cliques.cost))
         if not restrict(windows, self.field, self.allowed):
             return highest - branch.bound
-        self.program.begin_at(branch.basis)
-        found = self.program.risen(self._upper(self._open_places()), self.params.iterations, options)
+        self.program.begin_at(branch.basis, options)
+        found = self.program.bound_after(self.params.iterations, self._upper(self._open_places()), options)
         return min(found, highest) - branch.bound
 
     def grow(self, options: Options) -> Iterator[None]:
@@ -289,10 +304,9 @@ class WindowTree:
                 return
             heapq.heappop(self.open)
             for windows in halves(branch.windows, split):
-                part = Branch(windows, branch.prices, branch.clique_prices, -np.inf, [])
+                part = Branch(windows, branch.prices, branch.clique_prices, branch.bound, [])
                 part = self._solved(part, options, branch.basis)
                 if part.bound < np.inf:
-                    part.bound = max(part.bound, branch.bound)
                     heapq.heappush(self.open, (part.bound, len(self.branches)))
                 self.branches.append(part)
             branch.parts = split, len(self.branches) - 2, len(self.branches) - 1
