@@ -14,7 +14,8 @@ from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.formulation.program import possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, WindowParameters
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
-from carbonopt.problems.mosp.methods.price.window_tree import Split, WindowTree, halves, rounded
+from carbonopt.problems.mosp.methods.price.window_splits import Split, halves
+from carbonopt.problems.mosp.methods.price.window_tree import WindowTree, rounded
 from carbonopt.problems.mosp.methods.price.windows import allowed_of, restrict
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from carbonopt.problems.mosp.formulation.objective import prefix_rounding
 from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram
+from carbonopt.problems.mosp.methods.price.window_splits import Split, halves, split_of
 from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict, sizes_of
 
 FLOAT_ERROR = 1e-11
@@ -50,14 +51,6 @@ LEAST_GAIN = 1e-6
 STEPS_OF_PLACE = 0.4
 STEPS_OF_MEMBER = 4.0
 """Loop steps of a leaf's bound for each place and each job of a clique, about, when a certificate is rechecked."""
-
-
-class Split(NamedTuple):
-    """How a branch is split: a large job, on a cluster or not (slot -1); or up to a slot, or later (cluster -1)."""
-
-    job: int
-    cluster: int
-    slot: int
 
 
 @dataclass(eq=False)
@@ -264,7 +257,7 @@ class WindowTree:
         split = np.flatnonzero(is_open & (shares.max(axis=(1, 2)) < WHOLE))[: self.params.tried]
         if not len(split):
             split = np.flatnonzero(is_open)[:1]
-        return [_split(k, windows[k], shares[k], field) for k in split.tolist()]
+        return [split_of(k, windows[k], shares[k], field) for k in split.tolist()]
 
     def _best_split(self, branch: Branch, options: Options) -> Split:
         """Return the split by which some iterations in both parts raise the program most."""
@@ -302,10 +295,14 @@ class WindowTree:
             split = self._best_split(branch, options)
             if options.remaining == 0:
                 return
+            parts = [
+                self._solved(
+                    Branch(windows, branch.prices, branch.clique_prices, branch.bound, []), options, branch.basis
+                )
+                for windows in halves(branch.windows, split)
+            ]
             heapq.heappop(self.open)
-            for windows in halves(branch.windows, split):
-                part = Branch(windows, branch.prices, branch.clique_prices, branch.bound, [])
-                part = self._solved(part, options, branch.basis)
+            for part in parts:
                 if part.bound < np.inf:
                     heapq.heappush(self.open, (part.bound, len(self.branches)))
                 self.branches.append(part)
@@ -378,42 +375,3 @@ def field_of(cliques: CliqueBound, most_jobs: int) -> Field:
         limit,
         CAPACITY_ROUNDING * limit,
     )
-
-
-def _split(k: int, windows: IntArray, shares: FloatArray, field: Field) -> Split:
-    """Return how to split the windows of large job k, shape (M + 1, 2), of which the program has `shares`."""
-    clusters = len(windows) - 1
-    has = windows[:, 0] <= windows[:, 1]
-    of_cluster = shares.sum(axis=1)
-    of_cluster[~has] = -1.0
-    by_start = shares[:clusters].sum(axis=0)
-    spread = 0.0
-    first = int(windows[:clusters, 0][has[:clusters]].min(initial=np.iinfo(np.int64).max))
-    last = int(windows[:clusters, 1][has[:clusters]].max(initial=-1))
-    slot = -1
-    if first < last:
-        cumulated = np.cumsum(by_start)
-        cuts = np.arange(first, last)
-        balance = np.minimum(cumulated[cuts], cumulated[-1] - cumulated[cuts])
-        slot = int(cuts[np.argmax(balance - 1e-4 * np.abs(cuts - (first + last) / 2))])
-        median = int(np.searchsorted(cumulated, 0.5 * cumulated[-1]))
-        length = int(field.duration[field.job[k]])
-        spread = float((by_start * np.minimum(np.abs(np.arange(len(by_start)) - median), length)).sum()) / length
-    if has.sum() > 1 and (slot < 0 or 1.0 - of_cluster.max() >= spread):
-        return Split(k, int(of_cluster.argmax()), -1)
-    return Split(k, -1, slot)
-
-
-def halves(windows: IntArray, split: Split) -> tuple[IntArray, IntArray]:
-    """Return the windows of the two parts: on the cluster and elsewhere; or up to the slot, and later or left out."""
-    one = windows.copy()
-    other = windows.copy()
-    if split.slot < 0:
-        rest = np.arange(windows.shape[1]) != split.cluster
-        one[split.job, rest] = (1, 0)
-        other[split.job, split.cluster] = (1, 0)
-    else:
-        one[split.job, :-1, 1] = np.minimum(one[split.job, :-1, 1], split.slot)
-        one[split.job, -1] = (1, 0)
-        other[split.job, :-1, 0] = np.maximum(other[split.job, :-1, 0], split.slot + 1)
-    return one, other
