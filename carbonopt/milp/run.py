@@ -109,9 +109,14 @@ class Run:
             callback += self._on_interrupt_check
         self.highs.cbMipImprovingSolution += self._on_improvement
         thread = threading.Thread(target=self._work, daemon=True)
-        thread.start()
-        while not self.finished.is_set() and not self._is_late():
+        try:
+            thread.start()
+        except KeyboardInterrupt:  # it has begun all the same
+            self.stopped_by_user = True
+        while True:
             try:
+                if self.finished.is_set() or self._is_late():
+                    break
                 self.finished.wait(POLL_SECONDS)
                 self._poll()
             except KeyboardInterrupt:  # the first asks the solver to stop: what it has is still wanted

@@ -39,6 +39,25 @@ def test_a_signal_as_the_first_lp_ends_stops_the_run(monkeypatch, tiny):
     assert len(runs) == 1
 
 
+@pytest.mark.parametrize("place", ["_is_late", "_poll"])
+def test_a_signal_between_two_waits_stops_the_solver_too(monkeypatch, tiny, place):
+    """Its thread would run on while the process ends, which aborts it."""
+    runs = []
+    original = getattr(milp_run.Run, place)
+
+    def signalled(self):
+        runs.append(self)
+        if len(runs) == 1:
+            raise KeyboardInterrupt
+        return original(self)
+
+    monkeypatch.setattr(milp_run.Run, place, signalled)
+    monkeypatch.setattr(milp_run, "POLL_SECONDS", 0.001)
+    solution = co.solve(tiny["crowd"], "milp", time_limit=None)
+    assert not runs or (runs[0].stopped_by_user and runs[0].finished.is_set())
+    assert not runs or solution.status in (co.Status.INTERRUPTED, co.Status.OPTIMAL)  # it may have ended before
+
+
 def test_a_signal_that_was_swallowed_still_ends_what_is_asked_next(asked, tiny):
     with pytest.raises(KeyboardInterrupt):
         interrupt.ask(signal.SIGINT, None)
