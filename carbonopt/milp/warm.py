@@ -13,11 +13,13 @@ from carbonopt.core.options import Options
 from carbonopt.milp.first import new_highs
 from carbonopt.milp.highs import pass_program
 from carbonopt.milp.program import Program
-from carbonopt.milp.run import PASS_STEPS, SIMPLEX_STEPS
+from carbonopt.milp.run import PASS_STEPS
 from carbonopt.milp.scaling import scaling_of
 
 TOLERANCE = 1e-7
 """Of feasibility and optimality, after scaling: solutions are steps on the way."""
+ITERATION_STEPS = 280.0
+"""Loop steps of an iteration of the simplex method for each root of the entries, about: short runs begin often."""
 COLUMN_STEPS = 200.0
 """Loop steps of a solve for each column, beside those of its iterations."""
 BASIS_STEPS = 2000.0
@@ -36,6 +38,14 @@ _ENDED = (
 
 
 _STATUSES = tuple(map(highspy.HighsBasisStatus, range(5)))
+
+
+BASIC = 1
+AT_UPPER = 2
+"""Two of HiGHS's statuses: of a row that does not bind, and of one that does."""
+_DEVEX = 1
+_CHOICE = -1
+"""HiGHS's weights of edges: cheap ones for a few iterations, and its own choice."""
 
 
 class Basis(NamedTuple):
@@ -90,6 +100,7 @@ class WarmProgram:
             "output_flag": False,
             "threads": 1,
             "presolve": "off",
+            "dual_simplex_cost_perturbation_multiplier": 0.0,  # to take it back takes half of the iterations again
             "solver": "simplex",
             "primal_feasibility_tolerance": TOLERANCE,
             "dual_feasibility_tolerance": TOLERANCE,
@@ -136,6 +147,12 @@ class WarmProgram:
         self.entries += len(columns)
         options.spend(PASS_STEPS * len(columns))
 
+    def delete_rows(self, rows: IntArray) -> None:
+        """Delete rows; later ones move up. The next solve must begin at a given basis."""
+        self._highs.deleteRows(len(rows), rows.astype(np.int32))
+        self.row_scale = np.delete(self.row_scale, rows)
+        self.entries = int(self._highs.getNumNz())
+
     def basis(self) -> Basis:
         """Return where the last solve ended."""
         basis = self._highs.getBasis()
@@ -175,7 +192,9 @@ class WarmProgram:
 
     def bound_after(self, most_iterations: int, options: Options) -> float:
         """Return what some iterations of the dual simplex method prove; infinite where there is no solution."""
+        self._highs.setOptionValue("simplex_dual_edge_weight_strategy", _DEVEX)  # exact ones take longer to begin
         objective = self._run(options, np.inf, most_iterations)
+        self._highs.setOptionValue("simplex_dual_edge_weight_strategy", _CHOICE)
         return np.inf if self._highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible else objective
 
     def _run(self, options: Options, most: float, most_iterations: float) -> float:
@@ -183,7 +202,7 @@ class WarmProgram:
         highs = self._highs
         highs.setOptionValue("objective_bound", most * self.cost_scale)
         highs.setOptionValue("time_limit", highs.getRunTime() + max(options.seconds_left, 1e-3))  # of all runs
-        iteration_steps = SIMPLEX_STEPS * float(np.sqrt(self.entries))
+        iteration_steps = ITERATION_STEPS * float(np.sqrt(self.entries))
         left = min(options.steps_left / iteration_steps, most_iterations, 2.0**31 - 1)
         highs.setOptionValue("simplex_iteration_limit", int(left))
         for _ in range(TRIES):

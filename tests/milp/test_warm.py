@@ -9,7 +9,7 @@ import pytest
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
-from carbonopt.milp.warm import WarmProgram
+from carbonopt.milp.warm import Basis, WarmProgram
 
 OPTIONS = Options(time_limit=None)
 
@@ -38,6 +38,20 @@ def test_columns_rows_and_bounds_count_from_the_next_solve_on():
     assert point.objective == pytest.approx(6.0)
     assert point.values == pytest.approx([0.0, 0.0, 1.0, 1.0])
     assert (warm.columns, warm.rows, warm.entries) == (4, 2, 6)
+
+
+def test_rows_that_are_deleted_do_not_count_and_later_ones_move_up():
+    warm = WarmProgram(two_of_three(), OPTIONS)
+    begin = np.array([0, 1, 2])
+    warm.add_rows(np.array([0.5, 0.5]), begin, np.array([1, 0]), np.ones(2), OPTIONS)  # half of the second and first
+    assert warm.solve(OPTIONS).objective == pytest.approx(0.5 * 2 + 0.5 * 3 + 5)
+    columns, rows = warm.basis()
+    warm.delete_rows(np.array([1]))
+    assert (warm.rows, warm.entries) == (2, 4)
+    warm.begin_at(Basis(columns, rows[[0, 2]]), OPTIONS)
+    point = warm.solve(OPTIONS)
+    assert point.objective == pytest.approx(0.5 * 3 + 2 + 0.5 * 5)
+    assert point.values == pytest.approx([0.5, 1.0, 0.5])
 
 
 def test_no_point_above_the_limit_or_where_there_is_none():

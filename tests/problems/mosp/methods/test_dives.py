@@ -11,12 +11,14 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
+from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.dive_loops import take
 from carbonopt.problems.mosp.methods.price.dives import Dives
+from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.state import schedule_of
 
 OPTIONS = Options(time_limit=None)
-CEILING = 1e4
 
 
 def heavy(seed, jobs=40, load=0.5, **given):
@@ -25,14 +27,14 @@ def heavy(seed, jobs=40, load=0.5, **given):
     )
 
 
-def dives_of(instance, goal=np.inf, rounds=10, most_columns=100_000, **params):
+def dives_of(instance, rounds=10, places_per_job=1000, **params):
     prices = np.array(co.solve(instance, "lp").certificate["prices"])
-    cliques = CliqueBound(
-        instance, placement_value(instance), prices, CliqueParameters(rounds=rounds, most_columns=most_columns)
-    )
-    for _ in cliques.rounds(OPTIONS):
+    of_cliques = CliqueParameters(rounds=rounds, places_per_job=places_per_job)
+    cliques = CliqueBound(instance, placement_value(instance), prices, of_cliques)
+    program = GrowingProgram(cliques, np.inf, OPTIONS)
+    for _ in raise_by_cliques(program, np.inf, of_cliques, OPTIONS):
         pass
-    return Dives(cliques, CEILING, goal, DiveParameters(**params), OPTIONS)
+    return Dives(program, DiveParameters(**params), OPTIONS)
 
 
 def nowhere(instance):
@@ -129,7 +131,7 @@ def test_a_goal_that_no_schedule_reaches_ends_a_dive(instance):
 
 
 def test_places_that_are_missing_come_as_jobs_need_them(instance):
-    few = dives_of(instance, goal=np.inf, rounds=0, most_columns=60)
+    few = dives_of(instance, rounds=0, places_per_job=1)
     begun = len(few.program.columns.row)
     none = nowhere(instance)
     found = [few.dive(none, 1e3, OPTIONS) for _ in range(8)]  # some end where a job has no place
@@ -159,9 +161,9 @@ def test_several_resources_and_clusters_that_not_all_may_use():
 
 
 def test_places_that_come_have_room_beside_those_that_are_taken(instance):
-    few = dives_of(instance, rounds=0, most_columns=60)
+    few = dives_of(instance, rounds=0, places_per_job=1)
     place = nowhere(instance)
-    now = few._first(place, np.inf, OPTIONS)
+    now = few._first(place, np.inf, None, OPTIONS)
     now.place[few.jobs.order[0]] = few.cliques.places.start[0]
     begun = len(few.program.columns.row)
     assert few._price(now, OPTIONS)
@@ -184,15 +186,18 @@ def test_the_same_seed_dives_alike_and_work_ends_it(instance):
     assert one.dive(nowhere(instance), 1e9, Options(time_limit=None, work_limit=1e-9)) is None
 
 
-def test_a_dive_that_is_cut_short_keeps_the_places_so_far():
+def test_a_dive_that_is_cut_short_keeps_the_places_so_far_and_puts_the_rest_where_most_of_them_is():
     instance = heavy(3, jobs=80, load=0.7)
     options = Options(time_limit=None)
     whole = dives_of(instance).dive(nowhere(instance), np.inf, options)
     dives = dives_of(instance)
-    cut = dives.dive(nowhere(instance), np.inf, Options(time_limit=None, work_limit=options.work.units / 2))
-    placed = cut >= 0
-    assert 0 < placed.sum() < (whole >= 0).sum()
-    assert (cut[placed] == whole[placed]).all()
+    cut = dives.dive(nowhere(instance), np.inf, Options(time_limit=None, work_limit=options.work.units / 1.2))
+    assert (cut == whole)[dives.jobs.order[:12]].all()
+    assert (cut != whole).any()
+    assert (cut >= 0).sum() > 60
+    left = np.empty_like(dives.jobs.limit)
+    take(cut, left, dives.jobs)
+    assert left.min() >= 0
 
 
 def test_price_dives_on_heavy_tails_and_check_confirms(instance):
@@ -201,3 +206,17 @@ def test_price_dives_on_heavy_tails_and_check_confirms(instance):
     solution = co.solve(instance, "price", time_limit=None, params=params | {"windows": {"most_branches": 5}})
     assert co.check(instance, solution).feasible
     assert solution.bound <= solution.objective
+
+
+def test_small_jobs_are_placed_several_at_a_time_where_time_is_short(instance):
+    dives = dives_of(instance)
+    none = nowhere(instance)
+    large, small = dives.jobs.order[[0, -1]]
+    dives.rank[small] = 100  # beyond those that are placed one at a time
+    short = Options(time_limit=None, work_limit=1.0)
+    assert dives._more(none, large, 0.5, short) == 0
+    assert dives._more(none, small, 0.0, short) == 0
+    assert dives._more(none, small, 0.5, Options(time_limit=None)) == 0
+    assert dives._more(none, small, 0.5, short) == 10  # 40 jobs, some 20 steps, and time for two
+    short.spend(4e8)
+    assert dives._more(none, small, 0.5, short) == 40

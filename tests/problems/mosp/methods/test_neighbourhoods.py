@@ -10,7 +10,9 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, NeighbourhoodParameters
+from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
 from carbonopt.problems.mosp.methods.price.state import places_of, schedule_of
 
@@ -24,8 +26,9 @@ def instance():
 
 def around(instance, prices=None, rounds=0):
     prices = np.zeros(instance.clusters.capacity.shape) if prices is None else prices
-    cliques = CliqueBound(instance, placement_value(instance), prices, CliqueParameters(rounds=rounds))
-    for _ in cliques.rounds(OPTIONS):
+    params = CliqueParameters(rounds=rounds)
+    cliques = CliqueBound(instance, placement_value(instance), prices, params)
+    for _ in raise_by_cliques(GrowingProgram(cliques, np.inf, OPTIONS), np.inf, params, OPTIONS):
         pass
     return Neighbourhoods(cliques, NeighbourhoodParameters(columns=60), seed=0)
 

@@ -12,8 +12,16 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.formulation.program import possible_placements
-from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, WindowParameters
+from carbonopt.problems.mosp.methods.price.bound_parameters import (
+    CliqueParameters,
+    DiveParameters,
+    WindowParameters,
+)
+from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.dives import Dives
+from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
+from carbonopt.problems.mosp.methods.price.state import schedule_of
 from carbonopt.problems.mosp.methods.price.window_splits import Split, halves
 from carbonopt.problems.mosp.methods.price.window_tree import WindowTree, rounded
 from carbonopt.problems.mosp.methods.price.windows import allowed_of, restrict
@@ -22,22 +30,20 @@ from carbonopt.problems.mosp.verify.certificate import proven_bound
 OPTIONS = Options(time_limit=None)
 
 
-UNPLACED = 1e6
-
-
-def cliques_of(instance, value=None, prices=None, rounds=0):
+def program_of(instance, value=None, prices=None, rounds=0):
     """Return the program over places, with prices of capacity, after some rounds of cliques."""
     value = placement_value(instance) if value is None else value
     prices = np.zeros(instance.clusters.limit.shape) if prices is None else prices
-    cliques = CliqueBound(instance, value, prices, CliqueParameters(rounds=rounds))
-    for _ in cliques.rounds(OPTIONS):
+    params = CliqueParameters(rounds=rounds)
+    program = GrowingProgram(CliqueBound(instance, value, prices, params), np.inf, OPTIONS)
+    for _ in raise_by_cliques(program, np.inf, params, OPTIONS):
         pass
-    return cliques
+    return program
 
 
-def tree_of(cliques, goal=np.inf, grow=True, **params):
+def tree_of(program, goal=np.inf, grow=True, **params):
     """Return the tree of an instance, grown."""
-    tree = WindowTree(cliques, UNPLACED, goal, WindowParameters(**params), OPTIONS)
+    tree = WindowTree(program, goal, WindowParameters(**params), OPTIONS)
     if grow:
         for _ in tree.grow(OPTIONS):
             pass
@@ -86,7 +92,7 @@ def test_two_jobs_of_six_tenths_of_a_cluster_by_hand():
     """The clean slot has room for one: 6 x 1 + 6 x 10 = 66. Capacity alone lets 10 of 12 units run there: 30."""
     instance = by_hand([6.0, 6.0])
     assert co.solve(instance, "lp").bound == pytest.approx(30.0)
-    tree = tree_of(cliques_of(instance))
+    tree = tree_of(program_of(instance))
     assert tree.bound == pytest.approx(66.0, rel=1e-6)
     proven, _ = proven_bound(instance, tree.certificate(), {})
     assert tree.bound <= proven <= 66.0 * (1 + 1e-9)
@@ -95,7 +101,7 @@ def test_two_jobs_of_six_tenths_of_a_cluster_by_hand():
 def test_three_jobs_that_fill_two_slots_have_no_third_one():
     """No two fit in one slot, and there are two slots: in every branch a job is left without a place."""
     instance = by_hand([6.0, 6.0, 6.0], intensity=(1.0, 2.0))
-    tree = tree_of(cliques_of(instance))
+    tree = tree_of(program_of(instance))
     assert tree.bound == np.inf
     assert tree.open == []
     assert proven_bound(instance, tree.certificate(), {}) == (np.inf, ())
@@ -105,14 +111,14 @@ def test_tiny_trees_with_cliques_never_prove_more_than_the_optimum(random_instan
     better = 0
     for seed in range(60):
         instance = random_instance(seed, "carbon")
-        cliques = cliques_of(instance, rounds=2)
+        program = program_of(instance, rounds=2)
         optimum, _ = brute_force(instance.to_dict(), None)
-        tree = tree_of(cliques, most_jobs=2, rounds=1)
+        tree = tree_of(program, most_jobs=2, rounds=1)
         proven, _ = proven_bound(instance, tree.certificate(), {})
         if optimum is None:
             continue
         assert tree.bound <= proven <= optimum + 1e-9 * abs(optimum) + 1e-12
-        better += bool(cliques.proof.cliques) and proven > cliques.proof.bound + 1e-6
+        better += bool(program.cliques.proof.cliques) and proven > program.cliques.proof.bound + 1e-6
     assert better >= 1
 
 
@@ -126,9 +132,9 @@ def test_bounds_of_tiny_instances_are_proven_and_never_above_the_optimum(random_
             info = co.solve(instance, "lp").info
             bars = info["normalizers"]
         value = placement_value(instance, None if bars is None else (bars["z1"], bars["z2"], bars["z3"]))
-        cliques = cliques_of(instance, value, rounds=1)
-        relaxed = cliques.proof.bound
-        tree = tree_of(cliques)
+        program = program_of(instance, value, rounds=1)
+        relaxed = program.cliques.proof.bound
+        tree = tree_of(program)
         optimum, _ = brute_force(instance.to_dict(), None if bars is None else tuple(bars.values()))
         proven, _ = proven_bound(instance, tree.certificate(), {} if bars is None else {"normalizers": bars})
         if optimum is None:
@@ -147,7 +153,7 @@ def test_bounds_of_tiny_instances_are_proven_and_never_above_the_optimum(random_
 def test_a_tree_raises_the_bound_and_check_proves_as_much(seed, more):
     instance = heavy(seed, **more)
     prices = np.array(co.solve(instance, "lp").certificate["prices"])
-    tree = tree_of(cliques_of(instance, prices=prices), most_branches=40)
+    tree = tree_of(program_of(instance, prices=prices), most_branches=40)
     proven, _ = proven_bound(instance, json.loads(json.dumps(tree.certificate())), {})
     assert tree.branches[0].parts is not None
     assert proven >= tree.bound
@@ -161,9 +167,10 @@ def test_a_tree_with_cliques_begins_at_their_bound_and_check_proves_as_much(seed
     raw = heavy(seed).to_dict()
     raw["objective"]["rejection_price"] = price
     instance = from_dict(raw)
-    cliques = cliques_of(instance, rounds=60)
+    program = program_of(instance, rounds=60)
+    cliques = program.cliques
     assert cliques.proof.cliques
-    tree = tree_of(cliques, grow=False, most_branches=30)
+    tree = tree_of(program, grow=False, most_branches=30)
     assert tree.bound >= cliques.proof.bound * (1 - 1.1e-6)
     for _ in tree.grow(OPTIONS):
         pass
@@ -188,7 +195,7 @@ def test_no_schedule_within_windows_uses_a_place_that_they_rule_out(seed):
     cluster = np.array([row[name] for name in found["cluster"]])
     start = np.array(found["start"])
     assert list(found["job"]) == list(jobs.name)
-    tree = tree_of(cliques_of(instance), most_branches=1)
+    tree = tree_of(program_of(instance), most_branches=1)
     rng = np.random.default_rng(seed)
     ruled_out = 0
     for _ in range(50):
@@ -219,7 +226,7 @@ def test_jobs_that_may_be_left_out_have_trees_that_go_on_and_prove_all_they_clai
     raw = heavy(seed, jobs=60, slots=20, load=0.7, memory=True, day_capacity=0.7).to_dict()
     raw["objective"]["rejection_price"] = 3.0
     instance = from_dict(raw)
-    tree = tree_of(cliques_of(instance, rounds=3), most_branches=41, most_jobs=most_jobs, rounds=1 + seed % 3)
+    tree = tree_of(program_of(instance, rounds=3), most_branches=41, most_jobs=most_jobs, rounds=1 + seed % 3)
     proven, _ = proven_bound(instance, tree.certificate(), {})
     assert proven >= tree.bound
     windows = tree.branches[tree.open[0][1]].windows
@@ -229,7 +236,7 @@ def test_jobs_that_may_be_left_out_have_trees_that_go_on_and_prove_all_they_clai
 
 def test_a_certificate_holds_no_more_prices_than_asked():
     instance = heavy(1)
-    tree = tree_of(cliques_of(instance), most_prices=10_000)
+    tree = tree_of(program_of(instance), most_prices=10_000)
     leaves = [node for node in tree.certificate()["nodes"] if "prices" in node]
     prices = sum(np.size(leaf["prices"]) + len(leaf["clique_prices"]) for leaf in leaves)
     assert len(leaves) > 1
@@ -317,3 +324,26 @@ def test_units_of_another_size_prove_the_same(price):
         report = co.check(changed, solution)
         assert report.feasible
         assert report.proven_bound >= solution.bound
+
+
+def test_dives_begin_in_the_open_branches_the_least_bound_first():
+    instance = heavy(3)
+    program = program_of(instance, rounds=5)
+    tree = tree_of(program, most_branches=21)
+    bounds = sorted(branch.bound for branch in tree.branches if branch.parts is None)
+    assert [bound for bound, _ in sorted(tree.open)] == bounds
+    dives = Dives(program, DiveParameters(), OPTIONS)
+    nowhere = np.full(len(instance.jobs), -1)
+    at = program.cliques.places
+    costs = set()
+    for bound, start in zip(bounds, tree.starts(), strict=True):
+        place = dives.dive(nowhere, np.inf, OPTIONS, start)
+        placed = np.flatnonzero(place >= 0)
+        rows = program.cliques.row[placed, place[placed] // instance.time.slots, place[placed] % instance.time.slots]
+        assert start.is_open[rows].all()
+        assert not start.is_open[at.job == tree.field.job[0]].all()  # the windows of the largest job are split
+        cost = co.evaluate(instance, schedule_of(instance, place)).objective
+        assert cost >= bound
+        costs.add(round(cost, 9))
+    assert len(costs) > 1
+    assert min(costs) <= 1.02 * bounds[0]

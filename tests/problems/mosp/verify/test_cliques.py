@@ -14,18 +14,21 @@ from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import violated
+from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 
 
-def raised(instance, columns=40_000):
-    """Return the program of an instance after all rounds, from prices 0."""
+def raised(instance, places_per_job=1000):
+    """Return the cliques of an instance after all rounds, from prices 0."""
     value = placement_value(instance)
-    params = CliqueParameters(most_columns=columns)
-    bound = CliqueBound(instance, value, np.zeros(instance.clusters.capacity.shape), params)
-    for _ in bound.rounds(Options()):
+    params = CliqueParameters(places_per_job=places_per_job)
+    cliques = CliqueBound(instance, value, np.zeros(instance.clusters.capacity.shape), params)
+    program = GrowingProgram(cliques, np.inf, Options())
+    for _ in raise_by_cliques(program, np.inf, params, Options()):
         pass
-    return bound
+    return cliques
 
 
 def heavy(seed, **more):
@@ -203,7 +206,7 @@ def test_weights_of_three_different_demands_by_hand():
 
 def test_a_program_that_begins_with_few_places_ends_at_the_same_bound():
     instance = heavy(3)
-    assert raised(instance, columns=200).proof.bound == pytest.approx(raised(instance).proof.bound, rel=1e-6)
+    assert raised(instance, places_per_job=5).proof.bound == pytest.approx(raised(instance).proof.bound, rel=1e-6)
 
 
 def test_rounds_end_where_they_close_too_little_of_the_gap():
@@ -212,8 +215,9 @@ def test_rounds_end_where_they_close_too_little_of_the_gap():
 
     def rounds(goal, least_rise):
         params = CliqueParameters(least_rise=least_rise)
-        bound = CliqueBound(instance, placement_value(instance), prices, params)
-        return len(list(bound.rounds(Options(work_limit=1e6), goal)))
+        cliques = CliqueBound(instance, placement_value(instance), prices, params)
+        options = Options(work_limit=1e6)
+        return len(list(raise_by_cliques(GrowingProgram(cliques, goal, options), goal, params, options)))
 
     assert rounds(1e9, 1.0) == 6  # no round closes all of such a gap
     assert rounds(1e9, 0.0) == rounds(np.inf, 1.0) > 6

@@ -78,8 +78,9 @@ class CliqueParameters(Parameters):
         Share of the remaining time that the bound may take.
     most_places
         Starts of all jobs on all clusters up to which there are cliques.
-    most_columns
-        Places that the linear program begins with, at most; more come where prices call for them.
+    places_per_job
+        Places for each job, on average, that the linear program begins with, at most; more come where prices call for
+        them.
     rounds
         Linear programs, at most.
     least_violation
@@ -94,7 +95,7 @@ class CliqueParameters(Parameters):
 
     time_share: float = number(0.2, above=0, most=1)
     most_places: int = number(1_000_000, least=0)
-    most_columns: int = number(40_000, least=1)
+    places_per_job: int = number(25, least=1)
     rounds: int = number(60, least=0)
     least_violation: float = number(0.001, above=0)
     most_new: int = number(3_000, least=1)
@@ -119,9 +120,6 @@ class WindowParameters(Parameters):
     most_prices
         Prices in a certificate, at most: of each slot, resource and cluster, and of each clique, for every second
         branch.
-    excess
-        Reduced cost above the least of its job that a place may have to be in the program from the beginning [mean
-        costs of a job]. More places come where prices call for them.
     rounds
         Linear programs of a branch, at most: after each come the cliques that it violates.
     least_violation
@@ -132,12 +130,11 @@ class WindowParameters(Parameters):
         Of the dual simplex method in each part of such a split, at most.
     """
 
-    time_share: float = number(0.3, above=0, most=1)
+    time_share: float = number(0.4, above=0, most=1)
     most_places: int = number(1_000_000, least=0)
     most_jobs: int = number(60, least=1)
     most_branches: int = number(10_000, least=1)
     most_prices: int = number(3_000_000, least=1)
-    excess: float = number(0.5, above=0)
     rounds: int = number(3, least=1)
     least_violation: float = number(0.02, above=0)
     tried: int = number(6, least=1)
@@ -157,13 +154,8 @@ class DiveParameters(Parameters):
         neighbourhoods.
     most
         How many there are.
-    excess
-        Reduced cost above the least of its job that a place may have to be in the program from the beginning [mean
-        costs of a job]. More places come where prices call for them.
     tried
         Places in which a job is tried, at most.
-    jobs_a_step
-        A dive places one job at a time for so many in the instance, about.
     noise
         By how much the rise of a program's cost may be counted too high, as a share of it: so that dives differ.
     moves_per_job
@@ -172,12 +164,10 @@ class DiveParameters(Parameters):
         First temperature of these moves, over the ordinary one.
     """
 
-    time_share: float = number(0.5, above=0, most=1)
+    time_share: float = number(0.8, above=0, most=1)
     most_places: int = number(1_000_000, least=0)
-    most: int = number(20, least=1)
-    excess: float = number(0.5, above=0)
-    tried: int = number(3, least=1)
-    jobs_a_step: float = number(110.0, above=0)
+    most: int = number(100, least=1)
+    tried: int = number(6, least=1)
     noise: float = number(1.0, least=0)
     moves_per_job: int = number(150, least=0)
     heat: float = number(0.1, above=0)

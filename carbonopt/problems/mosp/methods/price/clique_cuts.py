@@ -50,6 +50,11 @@ class Clique:
         """Weight of each job, shape (m,)."""
         return np.ones(len(self.jobs), dtype=np.int64) if self.weights is None else self.weights
 
+    def key(self) -> tuple[Any, ...]:
+        """Return what tells it from others."""
+        weights = None if self.weights is None else self.weights.tobytes()
+        return self.cluster, self.jobs.tobytes(), self.first.tobytes(), self.last.tobytes(), weights, self.most
+
     def members(self) -> dict[str, Any]:
         """Return what a certificate holds of it."""
         numbers = {"jobs": self.jobs, "first": self.first, "last": self.last}

@@ -9,8 +9,7 @@ relaxation over all places, and this is what the certificate holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,6 @@ from scipy import sparse
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Options
-from carbonopt.core.status import Status
-from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
@@ -108,20 +105,26 @@ class CliqueBound:
         self.cliques: list[Clique] = []
         self.use = sparse.csc_array((len(self.cost), 0))
         self.most: FloatArray = np.zeros(0)
-        self.basis: highs.Basis | None = None
+        self._known: set[tuple[Any, ...]] = set()
         self.knapsacks = SlotKnapsacks(instance)
-        self.proof = self._proof(prices, np.zeros(0))
-        self.columns = self.proof.excess <= self.least_excess(params.most_columns)
-        self.starts = np.zeros(self.row.shape)
+        self.proof, _ = self._proof(prices, np.zeros(0))
 
-    def least_excess(self, most: int) -> float:
-        """Return the excess below which there are so many places."""
+    def least_excess(self) -> float:
+        """Return the excess up to which places are in a program from the beginning."""
+        most = self.params.places_per_job * len(self.instance.jobs)
         if len(self.cost) <= most:
             return np.inf
         return float(np.partition(self.proof.excess, most)[most])
 
-    def _proof(self, prices: FloatArray, clique_prices: FloatArray) -> CliqueProof:
-        """Return what prices prove over all places."""
+    def prove(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
+        """Take what prices prove, where it is better; return what each place costs at these, shape (placements,)."""
+        proof, cost = self._proof(prices, clique_prices)
+        if proof.bound > self.proof.bound:
+            self.proof = proof
+        return cost
+
+    def _proof(self, prices: FloatArray, clique_prices: FloatArray) -> tuple[CliqueProof, FloatArray]:
+        """Return what prices prove over all places, and what each of these costs."""
         places = self.places
         jobs = self.instance.jobs
         cost = self.priced(prices, clique_prices)
@@ -132,30 +135,13 @@ class CliqueBound:
         bound = float(least.sum()) - paid - rounding - FLOAT_ERROR * (float(np.abs(least).sum()) + 2 * paid)
         chosen = np.flatnonzero(clique_prices > 0)
         cliques = [self.cliques[q] for q in chosen]
-        return CliqueProof(bound, prices, cliques, clique_prices[chosen], chosen, cost - least[places.job])
+        excess = cost - least[places.job]
+        return CliqueProof(bound, prices, cliques, clique_prices[chosen], chosen, excess), cost
 
     def priced(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
         """Return the reduced cost of each possible placement, at prices of capacity and of all cliques."""
         cost = priced(self.instance, self.places, self.cost, prices)
         return np.asarray(cost + self.use @ (clique_prices * self.most))
-
-    def rounds(self, options: Options, goal: float = np.inf) -> Iterator[float]:
-        """Solve the program, then add what it lacks; yield the best bound after each round.
-
-        They end where the last ones have closed too little of the gap to `goal`, the cost of a schedule.
-        """
-        params = self.params
-        past: list[tuple[float, float]] = []
-        for _ in range(params.rounds):
-            options.spend(float(len(self.cost)))
-            if options.remaining == 0 or not self._solve(options):
-                return
-            yield self.proof.bound
-            past.append((options.elapsed, self.proof.bound))
-            if _is_slow(past, params.least_rise * (goal - self.proof.bound)):
-                return
-            if not self.add_violated(self.starts, params.least_violation, options) and not self.is_extended:
-                return
 
     def add_violated(self, starts: FloatArray, least: float, options: Options) -> int:
         """Add cliques, or cliques with weights, of which `starts` has at least 1 + `least`; return how many."""
@@ -163,6 +149,7 @@ class CliqueBound:
         cliques = violated(self.instance, starts, least, self.params.most_new)
         if len(cliques) < self.params.few:
             cliques += self.knapsacks.violated(starts, least, options)
+        cliques = [clique for clique in cliques if self._is_new(clique)]
         if not cliques:
             return 0
         members, use = zip(*(self._members(clique) for clique in cliques), strict=True)
@@ -174,6 +161,14 @@ class CliqueBound:
         self.use = sparse.csc_array(sparse.hstack([self.use, new]))
         self.most = np.concatenate([self.most, [float(clique.most) for clique in cliques]])
         return len(cliques)
+
+    def _is_new(self, clique: Clique) -> bool:
+        """Return whether a clique is not there yet, and remember it."""
+        key = clique.key()
+        if key in self._known:
+            return False
+        self._known.add(key)
+        return True
 
     def _members(self, clique: Clique) -> tuple[IntArray, FloatArray]:
         """Return the placements in a clique, and the share of its limit that each uses."""
@@ -218,44 +213,3 @@ class CliqueBound:
         begin, column, value = self.entries(chosen, column_of)
         program.add_entries(np.repeat(rows.index, np.diff(begin)), column, value)
         return program
-
-    def _solve(self, options: Options) -> bool:
-        """Solve the program and prove what its prices prove; return whether there is more to do."""
-        program = self.program(self.columns)
-        basis = None if self.basis is None else self.basis.with_rows(program.rows)
-        result = highs.solve(program, replace(options, callback=None), tolerance=TOLERANCE, basis=basis)
-        self.basis = result.basis
-        if result.status is Status.INFEASIBLE and not self.columns.all():
-            self.columns[:] = True
-            self.is_extended = True
-            self.basis = None
-            return True
-        if result.values is None or result.row_dual is None:
-            return False
-        limit = self.instance.clusters.limit
-        prices = np.maximum(0.0, -result.row_dual[program.constraints["capacity"].slice]).reshape(limit.shape)
-        clique_prices = np.zeros(0)
-        if self.cliques:
-            clique_prices = np.maximum(0.0, -result.row_dual[program.constraints["cliques"].slice]) / self.most
-        proof = self._proof(prices, clique_prices)
-        if proof.bound > self.proof.bound:
-            self.proof = proof
-        chosen = np.flatnonzero(self.columns)
-        places = self.places
-        self.starts[:] = 0.0
-        shares = result.values[program.variables["x"].slice]
-        self.starts[places.job[chosen], places.cluster[chosen], places.start[chosen]] = shares
-        least = result.row_dual[program.constraints["jobs"].slice]
-        missing = ~self.columns & (self.priced(prices, clique_prices) < (least - TOLERANCE * np.abs(least))[places.job])
-        self.is_extended = bool(missing.any())
-        if self.is_extended:
-            self.basis = None
-        self.columns |= missing
-        return True
-
-
-def _is_slow(past: list[tuple[float, float]], least: float) -> bool:
-    """Return whether a bound rose by less than `least` in the last third of its time; `past` has time and bound."""
-    begun, now = past[0][0], past[-1][0]
-    before = [bound for elapsed, bound in past if elapsed <= now - SLOW_SHARE * (now - begun)]
-    return len(past) >= SLOW_ROUNDS and np.isfinite(least) and past[-1][1] - before[-1] < least

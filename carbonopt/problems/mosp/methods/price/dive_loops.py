@@ -103,58 +103,43 @@ def rank_columns(values: FloatArray, upper: FloatArray, leading: IntArray, share
 
 @kernel
 def settle(
-    leading: IntArray,
-    share: FloatArray,
-    split: IntArray,
-    place: IntArray,
-    left: FloatArray,
-    columns: Columns,
-    jobs: Jobs,
+    leading: IntArray, share: FloatArray, place: IntArray, left: FloatArray, columns: Columns, jobs: Jobs
 ) -> int:
-    """Place the jobs that are whole, the largest first, up to the first split one.
-
-    `split` gets that one and further split ones, as many as it has room for; their number is returned.
-    """
-    slots = left.shape[2]
+    """Place the jobs that are whole, the largest first, up to the first split one; return that one, -1 for none."""
     take(place, left, jobs)
-    count = 0
-    for k in range(len(jobs.order)):
-        i = jobs.order[k]
+    for i in jobs.order:
         if place[i] >= 0 or share[i, 0] < LEAST_SHARE:
             continue
         if share[i, 0] < WHOLE:
-            split[count] = i
-            count += 1
-            if count == len(split):
-                return count
-        elif count == 0:
-            c = leading[i, 0]
-            j = columns.cluster[c]
-            t = columns.start[c]
-            if has_space(i, j, t, left, jobs):
-                place[i] = j * slots + t
-                occupy(i, j, t, left, jobs)
-    return count
+            return int(i)
+        put(i, leading[i, 0], place, left, columns, jobs)
+    return -1
 
 
 @kernel
-def put_leading(
-    split: IntArray,
-    rank: int,
-    leading: IntArray,
-    place: IntArray,
-    left: FloatArray,
-    columns: Columns,
-    jobs: Jobs,
-) -> None:
-    """Place the first of some jobs in its place of some rank, the others in their first, where they have room."""
-    slots = left.shape[2]
+def put_next(count: int, leading: IntArray, place: IntArray, left: FloatArray, columns: Columns, jobs: Jobs) -> None:
+    """Place some jobs where most of each is, the largest first, if they have room there."""
     take(place, left, jobs)
-    for k in range(len(split)):
-        i = split[k]
-        c = leading[i, rank] if k == 0 else leading[i, 0]
-        j = columns.cluster[c]
-        t = columns.start[c]
-        if has_space(i, j, t, left, jobs):
-            place[i] = j * slots + t
-            occupy(i, j, t, left, jobs)
+    for i in jobs.order:
+        if count <= 0:
+            return
+        if place[i] < 0 and leading[i, 0] >= 0:
+            put(i, leading[i, 0], place, left, columns, jobs)
+            count -= 1
+
+
+@kernel
+def put(i: int, c: int, place: IntArray, left: FloatArray, columns: Columns, jobs: Jobs) -> None:
+    """Place a job in a column's place, if it has room there."""
+    j = columns.cluster[c]
+    t = columns.start[c]
+    if has_space(i, j, t, left, jobs):
+        place[i] = j * left.shape[2] + t
+        occupy(i, j, t, left, jobs)
+
+
+@kernel
+def put_one(i: int, c: int, place: IntArray, left: FloatArray, columns: Columns, jobs: Jobs) -> None:
+    """Place a job in a column's place beside others, if it has room there."""
+    take(place, left, jobs)
+    put(i, c, place, left, columns, jobs)

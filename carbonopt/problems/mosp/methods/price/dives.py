@@ -3,7 +3,8 @@
 A linear program over places says where jobs run, most of them whole. Those that it leaves whole stay where they are.
 The first job that it splits is tried in the places that have most of it: the linear program is solved again with each,
 and the place after which it costs least is taken. So a large job is not placed where it costs little by itself, but
-where it and all that is still open cost least.
+where it and all that is still open cost least. Dives that begin in different branches of a tree over the places of
+large jobs differ in these, and each begins where a good schedule may be.
 
 References
 ----------
@@ -17,27 +18,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
-from carbonopt.milp.warm import Basis, Point
+from carbonopt.milp.warm import Point
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING
 from carbonopt.problems.mosp.methods.price.bound_parameters import DiveParameters
-from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dive_loops import (
     LEAST_SHARE,
     Jobs,
     open_columns,
-    put_leading,
+    put_next,
+    put_one,
     rank_columns,
     settle,
     take,
 )
-from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram
+from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram, ProgramBasis, Start
 from carbonopt.problems.mosp.methods.price.place_program import Columns
 from carbonopt.problems.mosp.methods.price.windows import sizes_of
 
 LOOK_STEPS = 40.0
 """Loop steps for each column when it is looked at whether it has room."""
+LEAST_TRIED = 0.1
+"""Share of a job in a place, but for that with most of it, from which the place is tried."""
+ONE_BY_ONE = 100
+"""Largest jobs that are placed one at a time in any case."""
+JOBS_A_STEP = 2.0
+"""Jobs of which one is split, about: the others are whole by then."""
+PACE_KEPT = 0.7
+"""Share that stays of the mean time of a step, which counts less the longer ago it was."""
+NO_RISE = 2e-5
+"""Rise of a program's cost, over that cost, up to which a job is tried in no other place."""
 
 
 class Relaxed(NamedTuple):
@@ -63,24 +74,19 @@ class Dives:
 
     Parameters
     ----------
-    cliques
-        The program over places, its cliques, and the prices that it has found.
-    ceiling
-        More than any complete schedule costs: what a job costs that has no place yet, where all must run.
-    goal
-        Cost of the best schedule known; infinite if none is.
+    program
+        Over all places, with its cliques, and the prices that it has found.
     params
         Of dives.
     options
         Count the work; their seed is that of the draws.
     """
 
-    def __init__(
-        self, cliques: CliqueBound, ceiling: float, goal: float, params: DiveParameters, options: Options
-    ) -> None:
-        self.cliques = cliques
+    def __init__(self, program: GrowingProgram, params: DiveParameters, options: Options) -> None:
+        self.program = program
+        self.cliques = program.cliques
         self.params = params
-        instance = cliques.instance
+        instance = program.instance
         self.instance = instance
         clusters = instance.clusters
         limit = clusters.over(instance.time.slots).capacity * (1 + CAPACITY_ROUNDING / 2)
@@ -90,13 +96,13 @@ class Dives:
         self.jobs = Jobs(
             np.argsort(-size, kind="stable"), duration, demand.astype(np.float64), np.ascontiguousarray(limit)
         )
+        self.rank = np.argsort(self.jobs.order)
         self.rng = np.random.default_rng(options.seed)
-        self.at_a_time = max(1, int(len(duration) / params.jobs_a_step))
-        self.program = GrowingProgram(cliques, params.excess, goal, ceiling, options)
         self.is_first = True
-        self.root: Basis | None = None
+        self.is_open: BoolArray | None = None
+        self.root: ProgramBasis | None = None
 
-    def dive(self, known: IntArray, goal: float, options: Options) -> IntArray | None:
+    def dive(self, known: IntArray, goal: float, options: Options, start: Start | None = None) -> IntArray | None:
         """Place all jobs.
 
         Parameters
@@ -107,37 +113,54 @@ class Dives:
             Cost that the program must not exceed.
         options
             Count the work.
+        start
+            Places that are open, and the basis where it begins; None for all places.
 
         Returns
         -------
         IntArray or None
-            Place of each job, -1 for one that does not run, or of which no place has a share that counts, or before
-            which time or work is out. None where the program over its places so far costs more than `goal`.
+            Place of each job, -1 for one that does not run, or of which no place has a share that counts. Where time
+            or work is out, jobs without a place go where most of them is, if they have room there. None where the
+            program over its places so far costs more than `goal`.
         """
         place = known.copy()
         self.program.add_columns(self._missing(place), options)
-        noise = 0.0 if self.is_first else self.params.noise
+        self.is_open = None if start is None else start.is_open
+        noise = 0.0 if self.is_first or start is not None else self.params.noise
         self.is_first = False
-        split = np.full(self.at_a_time, -1, dtype=np.int64)
         left = np.empty_like(self.jobs.limit)
-        now = self._first(place, goal, options)
+        pace = 0.0
+        now = self._first(place, goal, None if start is None else start.basis, options)
         while now is not None:
             self._price(now, options)
             leading, share = self._leading(now)
-            count = settle(leading, share, split, now.place, left, self.program.columns, self.jobs)
-            if not count:
+            split = settle(leading, share, now.place, left, self.program.columns, self.jobs)
+            if split < 0:
                 return now.place
             last = now
-            now = self._best(now, split[:count], leading, share, goal, noise, options)
+            begun = options.elapsed
+            more = self._more(now.place, split, pace, options)
+            now = self._best(now, split, leading, share[split], more, goal, noise, options)
+            pace = PACE_KEPT * pace + (1 - PACE_KEPT) * (options.elapsed - begun)
             if now is None and options.remaining == 0:
+                put_next(len(place), leading, last.place, left, self.program.columns, self.jobs)
                 return last.place
         return None
 
-    def _first(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
-        """Solve the program of a dive that begins; from nothing it begins at the basis of the first such one."""
-        is_from_nothing = not (place >= 0).any()
-        if is_from_nothing and self.root is not None:
-            self.program.begin_at(self.root, options)
+    def _more(self, place: IntArray, split: int, pace: float, options: Options) -> int:
+        """Return how many jobs are placed beside the next one, untried: of small jobs so many that time suffices."""
+        if self.rank[split] < ONE_BY_ONE or pace <= 0:
+            return 0
+        steps = options.remaining / pace
+        return int((place < 0).sum() / JOBS_A_STEP / steps) if steps > 0 else len(place)
+
+    def _first(self, place: IntArray, goal: float, basis: ProgramBasis | None, options: Options) -> Relaxed | None:
+        """Solve the program of a dive that begins; one from nothing begins at the basis of the first such one."""
+        is_from_nothing = self.is_open is None and not (place >= 0).any()
+        if is_from_nothing:
+            basis = self.root
+        if basis is not None:
+            self.program.begin_at(basis, options)
         now = self._solve(place, goal, options) or self._extended(place, goal, options)
         if is_from_nothing and self.root is None and now is not None:
             self.root = self.program.basis()
@@ -146,14 +169,15 @@ class Dives:
     def _best(
         self,
         now: Relaxed,
-        split: IntArray,
+        split: int,
         leading: IntArray,
         share: FloatArray,
+        more: int,
         goal: float,
         noise: float,
         options: Options,
     ) -> Relaxed | None:
-        """Place the first of some jobs where the program then costs least, the others where most of them is.
+        """Place a job in the one of its leading places after which the program costs least, and some more untried.
 
         Where all tries exceed `goal`, the first gets more places. None where that exceeds it, too, or time or work is
         out before all are tried.
@@ -162,21 +186,26 @@ class Dives:
         left = np.empty_like(self.jobs.limit)
         most = goal
         best = first = None
-        for rank in range(leading.shape[1]):
-            if share[split[0], rank] < LEAST_SHARE:
+        for rank, column in enumerate(leading[split].tolist()):
+            if share[rank] < (LEAST_TRIED if rank else LEAST_SHARE):
                 break
             place = now.place.copy()
-            put_leading(split, rank, leading, place, left, self.program.columns, self.jobs)
-            if place[split[0]] < 0:
+            put_one(split, column, place, left, self.program.columns, self.jobs)
+            if place[split] < 0:
                 continue
+            if more:
+                put_next(more, leading, place, left, self.program.columns, self.jobs)
             first = place if first is None else first
             tried = self._solve(place, most, options)
             if tried is None:
                 continue
-            cost = begun + (tried.point.objective - begun) * (1.0 + noise * self.rng.random())
+            rise = tried.point.objective - begun
+            cost = begun + rise * (1.0 + noise * self.rng.random())
             if best is None or cost < most:
                 best = tried
                 most = min(most, cost)
+            if rise <= NO_RISE * abs(begun):
+                break
         if options.remaining == 0:
             return None
         return best if best is not None or first is None else self._extended(first, goal, options)
@@ -207,6 +236,9 @@ class Dives:
         upper = np.empty(len(columns.row))
         take(place, left, self.jobs)
         open_columns(place, left, upper, columns, self.jobs)
+        if self.is_open is not None:
+            runs = columns.row >= 0
+            upper[runs] *= self.is_open[columns.row[runs]]
         return upper
 
     def _leading(self, now: Relaxed) -> tuple[IntArray, FloatArray]:

@@ -1,7 +1,8 @@
 """The linear program over places with cliques, as one that grows: it begins small, and is solved from its last basis.
 
-Places become columns where prices call for them, and cliques become rows where a solution violates them. Between two
-solves places are closed and opened again: by dives, which have placed some jobs, and by the branches of a tree.
+Places become columns where prices call for them, and cliques become rows where a solution violates them. Rows that have
+long had no price go out again, so that the program stays fast. Between two solves places are closed and opened: by
+dives, which have placed some jobs, and by the branches of a tree.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from carbonopt.core.arrays import FloatArray, IntArray
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
-from carbonopt.milp.warm import Basis, Point, WarmProgram
+from carbonopt.milp.warm import AT_UPPER, BASIC, Basis, Point, WarmProgram
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.place_program import Columns, program_over
 
@@ -24,8 +26,14 @@ PLACE_STEPS = 20.0
 """Loop steps for each place when these are priced."""
 LEAST_PART = 1e-6
 """Of a job that does not run, below which it counts as none."""
+LEFT_OUT = 10.0
+"""Cost of leaving a job out that must run, over its most expensive place and that of a mean job."""
 MOST_NEW = 1_500
 """Places that become columns at a time, at most."""
+MOST_IDLE = 2
+"""Solves in which a clique may have no price before its row goes out."""
+LEAST_GONE = 50
+"""Rows that go out at a time, at least."""
 
 
 class Prices(NamedTuple):
@@ -36,6 +44,37 @@ class Prices(NamedTuple):
     jobs: FloatArray
 
 
+class ProgramBasis(NamedTuple):
+    """Where the program ended, whatever rows it has by then.
+
+    Attributes
+    ----------
+    columns, rows
+        HiGHS's status of each column, and of each row that is not a clique.
+    cliques
+        Numbers of the cliques whose rows bind.
+    """
+
+    columns: npt.NDArray[np.int8]
+    rows: npt.NDArray[np.int8]
+    cliques: IntArray
+
+
+class Start(NamedTuple):
+    """Where a dive begins.
+
+    Attributes
+    ----------
+    is_open
+        Whether each possible placement may be used, shape (placements,).
+    basis
+        Of a program over these; None to go on where the last one ended.
+    """
+
+    is_open: BoolArray
+    basis: ProgramBasis | None
+
+
 class GrowingProgram:
     """The program of one instance.
 
@@ -43,13 +82,9 @@ class GrowingProgram:
     ----------
     cliques
         All places and cliques, and the prices that they have. Those with a price are rows from the beginning.
-    excess
-        Reduced cost above the least of its job up to which a place is a column from the beginning [mean costs of a
-        job], if that is not more than `goal` allows.
     goal
-        Cost of the best schedule known; infinite if none is.
-    unplaced_cost
-        Of a job that has no place, where all must run: more than any complete schedule costs.
+        Cost of the best schedule known; infinite if none is. Places that cannot be in a better one are no columns at
+        the beginning, and of the others those of least reduced cost are.
     options
         Count the work.
 
@@ -59,20 +94,14 @@ class GrowingProgram:
         The columns.
     """
 
-    def __init__(
-        self, cliques: CliqueBound, excess: float, goal: float, unplaced_cost: float, options: Options
-    ) -> None:
+    def __init__(self, cliques: CliqueBound, goal: float, options: Options) -> None:
         self.cliques = cliques
         self.instance = instance = cliques.instance
-        bound = cliques.proof.bound
-        most = min(excess * abs(bound) / len(instance.jobs), goal - bound)
-        chosen = cliques.columns & (cliques.proof.excess <= most)
+        most = min(cliques.least_excess(), goal - cliques.proof.bound)
+        chosen = cliques.proof.excess <= most
         self.must_run = not np.isfinite(cliques.rejection_cost)
-        if not self.must_run:
-            unplaced_cost = cliques.rejection_cost
-        self._warm = WarmProgram(
-            program_over(instance, cliques.places, cliques.cost, chosen, False, unplaced_cost), options
-        )
+        left_out = self._cost_left_out()
+        self._warm = WarmProgram(program_over(instance, cliques.places, cliques.cost, chosen, False, left_out), options)
         self.is_column = chosen
         rows = np.flatnonzero(chosen)
         every = np.arange(len(instance.jobs))
@@ -84,21 +113,45 @@ class GrowingProgram:
             np.concatenate([at.cluster[rows], none]),
             np.concatenate([at.start[rows], none]),
         )
+        self.other_rows = self._warm.rows
         self.row_of = np.full(len(cliques.cliques), -1, dtype=np.int64)
+        self.idle = np.zeros(len(cliques.cliques), dtype=np.int64)
         self.add_cliques(cliques.proof.numbers, options)
+
+    def _cost_left_out(self) -> FloatArray:
+        """Return what it costs to leave a part of each job out; where all must run, more than its places, shape (N,).
+
+        Not so much more that prices of all other jobs would follow where a job has no place for a moment.
+        """
+        cliques = self.cliques
+        count = len(self.instance.jobs)
+        if not self.must_run:
+            return np.full(count, cliques.rejection_cost)
+        most = np.zeros(count)
+        np.maximum.at(most, cliques.places.job, np.abs(cliques.cost))
+        return LEFT_OUT * (most + (float(most.mean()) or 1.0))
 
     # To solve it
 
     def solve(self, upper: FloatArray, goal: float, options: Options) -> Point | None:
         """Return the best solution in columns of `upper` 1, shape (C,); None above `goal`, or without time or work."""
         self._warm.set_upper(upper)
-        return self._warm.solve(options, goal)
+        return self._solve(goal, options)
+
+    def _solve(self, goal: float, options: Options) -> Point | None:
+        """Solve the program as it is, and count for each row since when it has had no price."""
+        point = self._warm.solve(options, goal)
+        if point is not None:
+            has_row = np.flatnonzero(self.row_of >= 0)
+            has_price = point.row_dual[self.row_of[has_row]] != 0
+            self.idle[has_row] = np.where(has_price, 0, self.idle[has_row] + 1)
+        return point
 
     def settled(self, upper: FloatArray, goal: float, options: Options) -> Point | None:
         """Return what `solve` does, after all violated cliques have become rows."""
         self._warm.set_upper(upper)
         while options.remaining > 0:
-            point = self._warm.solve(options, goal)
+            point = self._solve(goal, options)
             if point is None or not self.add_cliques(self.violated(point), options):
                 return point
         return None
@@ -108,13 +161,34 @@ class GrowingProgram:
         self._warm.set_upper(upper)
         return self._warm.bound_after(most_iterations, options)
 
-    def begin_at(self, basis: Basis, options: Options) -> None:
-        """Begin the next solve where another one ended."""
-        self._warm.begin_at(basis, options)
+    def begin_at(self, basis: ProgramBasis, options: Options) -> None:
+        """Begin the next solve where another one ended; rows that bind there come in, and idle ones go out."""
+        self._extend_row_of()
+        self._drop_idle(basis)
+        self.add_cliques(basis.cliques[self.row_of[basis.cliques] < 0], options)
+        rows = np.full(self._warm.rows, BASIC, np.int8)
+        rows[: self.other_rows] = basis.rows
+        rows[self.row_of[basis.cliques]] = AT_UPPER
+        self._warm.begin_at(Basis(basis.columns, rows), options)
 
-    def basis(self) -> Basis:
+    def _drop_idle(self, basis: ProgramBasis) -> None:
+        """Take out the rows that have long had no price, but for those that bind at a basis."""
+        goes = (self.row_of >= 0) & (self.idle > MOST_IDLE)
+        goes[basis.cliques] = False
+        if goes.sum() < LEAST_GONE:
+            return
+        gone = np.sort(self.row_of[goes])
+        self._warm.delete_rows(gone)
+        self.row_of[goes] = -1
+        stays = self.row_of >= 0
+        self.row_of[stays] -= np.searchsorted(gone, self.row_of[stays])
+
+    def basis(self) -> ProgramBasis:
         """Return where the last solve ended."""
-        return self._warm.basis()
+        columns, rows = self._warm.basis()
+        numbers = np.flatnonzero((self.row_of >= 0) & (self.row_of < len(rows)))
+        binds = rows[self.row_of[numbers]] != BASIC
+        return ProgramBasis(columns, rows[: self.other_rows], numbers[binds])
 
     # What a solution says
 
@@ -171,6 +245,28 @@ class GrowingProgram:
 
     # To let it grow
 
+    def extend(
+        self, point: Point, starts: FloatArray, cost: FloatArray, prices: Prices, least: float, options: Options
+    ) -> bool:
+        """Add what a solution lacks: cliques that it violates, known ones and new ones, and places; return whether any.
+
+        Parameters
+        ----------
+        point, starts, prices
+            The solution, the starts that it has, and its prices.
+        cost
+            Of each possible place at these prices, infinite where it is closed.
+        least
+            By which the starts of a new clique must exceed 1.
+        options
+            Count the work.
+        """
+        is_new = self.add_cliques(self.violated(point), options)
+        found = self.cliques.add_violated(starts, least, options)
+        count = len(self.cliques.cliques)
+        is_new |= self.add_cliques(np.arange(count - found, count), options)
+        return self.add_columns(self.missing(cost, prices), options) or is_new
+
     @property
     def is_whole(self) -> bool:
         """Whether all placements are columns."""
@@ -186,6 +282,7 @@ class GrowingProgram:
         column_of[self.columns.row[runs]] = runs
         begin, column, value = self.cliques.entries(numbers, column_of)
         self.row_of[numbers] = self._warm.rows + np.arange(len(numbers))
+        self.idle[numbers] = 0
         self._warm.add_rows(np.ones(len(numbers)), begin, column, value, options)
         return True
 
@@ -193,6 +290,7 @@ class GrowingProgram:
         """Give new cliques an entry: they have no row yet."""
         new = len(self.cliques.cliques) - len(self.row_of)
         self.row_of = np.concatenate([self.row_of, np.full(new, -1, dtype=np.int64)])
+        self.idle = np.concatenate([self.idle, np.zeros(new, dtype=np.int64)])
 
     def add_columns(self, rows: IntArray, options: Options) -> bool:
         """Make places columns; return whether there are any."""

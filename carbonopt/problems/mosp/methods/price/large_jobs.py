@@ -7,12 +7,14 @@ import numpy as np
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.formulation.program import place_count
+from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
+from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
 from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
 from carbonopt.problems.mosp.methods.price.solver import CHUNK, STEPS_A_MOVE, Solver
-from carbonopt.problems.mosp.methods.price.state import at_places, ceiling
+from carbonopt.problems.mosp.methods.price.state import at_places
 from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
 LEAF_SECONDS = 1e-3
@@ -37,17 +39,20 @@ def add_cliques(solver: Solver) -> None:
     options = solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
-    solver.proof.cliques = cliques = _place_program(solver)
-    for _ in cliques.rounds(options, _goal(solver)):
+    for _ in raise_by_cliques(_program(solver, options), _goal(solver), params, options):
         solver.report(improved=False)
         if solver.closed:
             return
 
 
-def _place_program(solver: Solver) -> CliqueBound:
-    """Return the program over places, with the prices of capacity and without cliques yet."""
-    prices = solver.proof.prices.reshape(solver.dual.shape)
-    return CliqueBound(solver.instance, solver.value, prices, solver.params.cliques)
+def _program(solver: Solver, options: Options) -> GrowingProgram:
+    """Return the linear program over places; it is made once, from the prices of capacity."""
+    if solver.program is None:
+        prices = solver.proof.prices.reshape(solver.dual.shape)
+        cliques = CliqueBound(solver.instance, solver.value, prices, solver.params.cliques)
+        solver.proof.cliques = cliques
+        solver.program = GrowingProgram(cliques, _goal(solver), options)
+    return solver.program
 
 
 def branch_on_windows(solver: Solver) -> None:
@@ -57,7 +62,7 @@ def branch_on_windows(solver: Solver) -> None:
     if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
     told = options.elapsed
-    tree = _tree(solver, options)
+    tree = WindowTree(_program(solver, options), _goal(solver), params, options)
     solver.proof.windows = tree
     for _ in tree.grow(options):
         if options.elapsed - told >= CHUNK:
@@ -74,42 +79,28 @@ def _check_seconds(tree: WindowTree) -> float:
     return (LEAF_SECONDS + STEP_SECONDS * tree.steps_of_bound) * len(tree.branches) / 2
 
 
-def _tree(solver: Solver, options: Options) -> WindowTree:
-    """Return the tree that begins at the prices of the best bound so far."""
-    if solver.proof.cliques is None:
-        solver.proof.cliques = _place_program(solver)
-    most = ceiling(solver.instance, solver.dual)
-    return WindowTree(solver.proof.cliques, most, _goal(solver), solver.params.windows, options)
-
-
 def _goal(solver: Solver) -> float:
     """Return what a better schedule costs less than."""
     return solver.state.best_total if solver.complete else np.inf
 
 
 def dive(solver: Solver) -> None:
-    """Make schedules by linear programs, each from nothing."""
+    """Make schedules by linear programs: from each open branch of the tree, then from nothing."""
     params = solver.params.dives
     options = solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0:
         return
-    dives = _dives(solver, options)
+    dives = Dives(_program(solver, options), params, options)
     nowhere = np.full(len(solver.instance.jobs), -1, dtype=np.int64)
+    tree = solver.proof.windows
+    starts = iter([]) if tree is None else tree.starts()
     for _ in range(params.most):
-        place = dives.dive(nowhere, _goal(solver), options)
+        place = dives.dive(nowhere, _goal(solver), options, next(starts, None))
         if place is not None:
             _fill(solver, place, options)
         solver.report(improved=False)
         if solver.closed or options.remaining == 0:
             return
-
-
-def _dives(solver: Solver, options: Options) -> Dives:
-    """Return the program of dives that begins with places of low excess."""
-    if solver.proof.cliques is None:
-        solver.proof.cliques = _place_program(solver)
-    most = ceiling(solver.instance, solver.dual)
-    return Dives(solver.proof.cliques, most, _goal(solver), solver.params.dives, options)
 
 
 def _fill(solver: Solver, place: IntArray, options: Options) -> None:
@@ -134,7 +125,7 @@ def search_neighbourhoods(solver: Solver) -> None:
     options = solver.options.part(params.time_share)
     if solver.closed or not solver.complete or options.remaining == 0 or not params.most:
         return
-    dives = _dives(solver, options)
+    dives = Dives(_program(solver, options), solver.params.dives, options)
     around = Neighbourhoods(dives.cliques, params, options.seed)
     most = params.part * options.remaining
     of_trees = of_dives = 0.0

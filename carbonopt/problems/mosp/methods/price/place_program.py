@@ -35,7 +35,7 @@ def program_over(
     cost: FloatArray,
     columns: BoolArray,
     whole: bool = False,
-    rejection_cost: float | None = None,
+    rejection_cost: float | FloatArray | None = None,
 ) -> Program:
     """Return the program in which jobs run in some places.
 
@@ -50,7 +50,8 @@ def program_over(
     whole
         Whether a job runs in one place, or may be split over several.
     rejection_cost
-        Of a job that does not run; None for that of the instance. Infinite where all must run.
+        Of a job that does not run, for all or for each, shape (N,); None for that of the instance. Infinite where all
+        must run.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def program_over(
     every = program.add_rows("jobs", len(instance.jobs), lower=1.0, upper=1.0)
     program.add_entries(every.start + job, x.index, 1.0)
     rejection_cost = instance.objective.rejection_cost if rejection_cost is None else rejection_cost
-    if np.isfinite(rejection_cost):
+    if np.isfinite(rejection_cost).all():
         rejected = program.add_variables("rejected", len(instance.jobs), upper=1.0, cost=rejection_cost)
         program.add_entries(every.index, rejected.index, 1.0)
     limit = instance.clusters.limit

@@ -142,7 +142,7 @@ class HeavyTail(Parameters):
     share: float = number(0.4, least=0, most=1)
     most_jobs: int = number(500, least=0)
     heat: float = number(15.0, least=1)
-    time_share: float = number(0.1, above=0, most=1)
+    time_share: float = number(0.02, above=0, most=1)
 
 
 @dataclass(frozen=True)

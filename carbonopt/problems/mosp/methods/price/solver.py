@@ -19,6 +19,7 @@ from carbonopt.problems.mosp.methods.price.beam.improve import Improver
 from carbonopt.problems.mosp.methods.price.bound import Proof
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.exact import Closed, close_gap
+from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.places import Places, make_places
@@ -62,6 +63,7 @@ class Solver:
         self.rng = np.random.default_rng(options.seed)
         self.budget = self.params.search.moves(len(instance.jobs))
         self.moves = 0
+        self.program: GrowingProgram | None = None
 
     # The bound
 

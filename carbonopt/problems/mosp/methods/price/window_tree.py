@@ -26,12 +26,12 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.core.directed import EPS
 from carbonopt.core.options import Options
-from carbonopt.milp.warm import Basis, Point
+from carbonopt.milp.warm import Point
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING
 from carbonopt.problems.mosp.formulation.objective import prefix_rounding
 from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
-from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram
+from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram, ProgramBasis, Start
 from carbonopt.problems.mosp.methods.price.window_splits import Split, halves, split_of
 from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict, sizes_of
 
@@ -78,7 +78,7 @@ class Branch:
     clique_prices: FloatArray
     bound: float
     splits: list[Split]
-    basis: Basis | None = None
+    basis: ProgramBasis | None = None
     parts: tuple[Split, int, int] | None = None
 
 
@@ -87,10 +87,8 @@ class WindowTree:
 
     Parameters
     ----------
-    cliques
-        All places and cliques, and the prices where the tree begins.
-    unplaced_cost
-        More than any complete schedule costs.
+    program
+        Over all places, with its cliques, and the prices where the tree begins.
     goal
         Cost of a schedule, infinite if none is known: a branch with this bound is not split.
     params, options
@@ -104,15 +102,13 @@ class WindowTree:
         On the cost of every schedule.
     """
 
-    def __init__(
-        self, cliques: CliqueBound, unplaced_cost: float, goal: float, params: WindowParameters, options: Options
-    ) -> None:
+    def __init__(self, program: GrowingProgram, goal: float, params: WindowParameters, options: Options) -> None:
         self.params = params
-        self.cliques = cliques
+        self.program = program
+        self.cliques = cliques = program.cliques
         self.goal = goal
         self.field = field_of(cliques, params.most_jobs)
         self.allowed = allowed_of(self.field)
-        self.program = GrowingProgram(cliques, params.excess, goal, unplaced_cost, options)
         self.demand = cliques.instance.jobs.demand.sum(axis=0)
         finite = np.where(np.isfinite(self.field.cost), np.abs(self.field.cost), 0.0)
         self.size = float(finite.max(axis=(1, 2), initial=0.0).sum())
@@ -150,7 +146,7 @@ class WindowTree:
 
     # What a branch proves
 
-    def _solved(self, branch: Branch, options: Options, basis: Basis | None = None) -> Branch:
+    def _solved(self, branch: Branch, options: Options, basis: ProgramBasis | None = None) -> Branch:
         """Return a branch with the best prices that its program finds, and the ways to split it.
 
         It comes with the prices, the bound and the basis of the branch that it is a part of.
@@ -179,12 +175,7 @@ class WindowTree:
             branch.splits = self._splits(branch.windows, starts)
             if not left or branch.bound >= self.goal:
                 break
-            is_new = program.add_cliques(program.violated(point), options)
-            found = self.cliques.add_violated(starts, self.params.least_violation, options)
-            every = np.arange(len(self.cliques.cliques))
-            is_new |= program.add_cliques(every[len(every) - found :], options)
-            is_new |= program.add_columns(program.missing(cost, prices), options)
-            if not is_new:
+            if not program.extend(point, starts, cost, prices, self.params.least_violation, options):
                 break
         if branch.bound >= self.goal:
             branch.basis = None
@@ -310,6 +301,13 @@ class WindowTree:
             branch.basis = None
             self.bound = self.open[0][0] if self.open else np.inf
             yield
+
+    def starts(self) -> Iterator[Start]:
+        """Yield where dives may begin: in each branch that is open, the least bound first."""
+        for _, number in sorted(self.open):
+            branch = self.branches[number]
+            restrict(branch.windows, self.field, self.allowed)
+            yield Start(self._open_places(), branch.basis)
 
     def certificate(self) -> dict[str, Any]:
         """Return what proves the bound."""

@@ -1,0 +1,123 @@
+"""The program over places that grows and shrinks: by hand, and against one that never does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.methods.price import growing
+from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
+from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
+
+OPTIONS = Options(time_limit=None)
+
+
+def heavy(seed, **more):
+    given = {"jobs": 40, "clusters": 2, "slots": 24, "max_demand": 64, "load": 0.5} | more
+    return co.generate("mosp", preset="supercomputer", seed=seed, **given)
+
+
+def program_of(instance, rounds=8, **params):
+    """Return the program of an instance after some rounds, from prices 0."""
+    prices = np.zeros(instance.clusters.limit.shape)
+    params = CliqueParameters(rounds=rounds, **params)
+    program = GrowingProgram(CliqueBound(instance, placement_value(instance), prices, params), np.inf, OPTIONS)
+    for _ in raise_by_cliques(program, np.inf, params, OPTIONS):
+        pass
+    return program
+
+
+def everywhere(program):
+    return np.ones(len(program.columns.row))
+
+
+def by_hand(rejection_price=None):
+    """Return two jobs of 6 nodes for a slot on 10 nodes, in slots of 1 and 10 g/kWh: they cost 66 g."""
+    return from_dict(
+        {
+            "schema_version": 1,
+            "problem": "mosp",
+            "name": "by-hand",
+            "time": {"slots": 2, "slot_hours": 1.0, "start": "2024-01-01T00:00:00Z"},
+            "carbon": {"zones": ["Z"], "g_per_kwh": [[1.0, 10.0]]},
+            "clusters": {
+                "name": ["c"],
+                "zone": ["Z"],
+                "capacity": {"node": [10.0]},
+                "watts_per_unit": {"node": [1000.0]},
+            },
+            "jobs": {
+                "name": ["p", "q"],
+                "arrival": [0, 0],
+                "duration": [1, 1],
+                "deadline": [2.0, 2.0],
+                "demand": {"node": [6.0, 6.0]},
+                "eligible": None,
+            },
+            "objective": {
+                "kind": "carbon",
+                "weights": {"carbon_kg": 1.0, "tardiness_slots": 0.0, "completion_slots": 0.0},
+                "rejection_price": rejection_price,
+            },
+        }
+    )
+
+
+def test_two_jobs_that_do_not_fit_together():
+    """Capacity alone lets 10 of 12 nodes run at 1 g: 10 + 20 g. With the clique one of the jobs waits: 6 + 60 g."""
+    assert program_of(by_hand(), rounds=1).cliques.proof.bound == pytest.approx(0.030)
+    assert program_of(by_hand()).cliques.proof.bound == pytest.approx(0.066)
+
+
+def test_a_job_that_must_run_costs_more_left_out_than_anywhere_and_not_beyond_measure():
+    program = program_of(by_hand())
+    # 60 g is the most expensive place of both: ten times that, and ten times the mean
+    assert program._cost_left_out() == pytest.approx([1.2, 1.2])
+    point = program.solve(np.where(program.columns.job == 0, 1.0, program.columns.row < 0), np.inf, OPTIONS)
+    assert program.has_unplaced(point)
+    assert point.objective == pytest.approx(0.006 + 1.2)
+    assert program_of(by_hand(0.02))._cost_left_out() == pytest.approx([0.02, 0.02])  # what a rejected job costs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_program_that_lost_rows_has_the_same_optimum_from_any_basis(seed, monkeypatch):
+    monkeypatch.setattr(growing, "LEAST_GONE", 1)
+    monkeypatch.setattr(growing, "MOST_IDLE", 0)
+    instance = heavy(seed)
+    program = program_of(instance, rounds=30)
+    root = program.solve(everywhere(program), np.inf, OPTIONS)
+    basis = program.basis()
+    rng = np.random.default_rng(seed)
+    lost = 0
+    for _ in range(6):
+        upper = np.where(program.columns.row < 0, 1.0, rng.random(len(program.columns.row)) < 0.7)
+        program.settled(upper, np.inf, OPTIONS)
+        rows = program._warm.rows
+        program.begin_at(basis, OPTIONS)
+        lost += rows - program._warm.rows
+        numbers = np.flatnonzero(program.row_of >= 0)
+        assert sorted(program.row_of[numbers]) == list(range(program.other_rows, program._warm.rows))
+        again = program.settled(everywhere(program), np.inf, OPTIONS)
+        assert again.objective == pytest.approx(root.objective, rel=1e-6)
+        prices = program.prices(again)
+        program.cliques.prove(prices.capacity, prices.cliques)
+        assert program.cliques.proof.bound == pytest.approx(root.objective, rel=1e-5)
+    assert lost > 0
+
+
+def test_a_clique_that_is_known_is_not_added_again():
+    program = program_of(heavy(3), rounds=2)
+    cliques = program.cliques
+    point = program.solve(everywhere(program), np.inf, OPTIONS)
+    starts = program.starts(point)
+    assert cliques.add_violated(starts, 0.001, OPTIONS) > 0
+    count = len(cliques.cliques)
+    assert cliques.add_violated(starts, 0.001, OPTIONS) == 0
+    assert len(cliques.cliques) == count
+    assert len({clique.key() for clique in cliques.cliques}) == count
