@@ -220,3 +220,11 @@ def test_small_jobs_are_placed_several_at_a_time_where_time_is_short(instance):
     assert dives._more(none, small, 0.5, short) == 10  # 40 jobs, some 20 steps, and time for two
     short.spend(4e8)
     assert dives._more(none, small, 0.5, short) == 40
+
+
+def test_a_dive_tells_after_each_step_that_it_goes_on(instance):
+    told = []
+    dives = dives_of(instance)
+    dives.tell = lambda: told.append(int((dives.program.columns.row >= 0).sum()))
+    dives.dive(nowhere(instance), np.inf, OPTIONS)
+    assert len(told) > 3

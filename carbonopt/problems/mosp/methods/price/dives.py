@@ -14,6 +14,7 @@ Programming 102, 71-90.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -80,12 +81,21 @@ class Dives:
         Of dives.
     options
         Count the work; their seed is that of the draws.
+    tell
+        Called after each step of a dive.
     """
 
-    def __init__(self, program: GrowingProgram, params: DiveParameters, options: Options) -> None:
+    def __init__(
+        self,
+        program: GrowingProgram,
+        params: DiveParameters,
+        options: Options,
+        tell: Callable[[], None] = lambda: None,
+    ) -> None:
         self.program = program
         self.cliques = program.cliques
         self.params = params
+        self.tell = tell
         instance = program.instance
         self.instance = instance
         clusters = instance.clusters
@@ -142,6 +152,7 @@ class Dives:
             more = self._more(now.place, split, pace, options)
             now = self._best(now, split, leading, share[split], more, goal, noise, options)
             pace = PACE_KEPT * pace + (1 - PACE_KEPT) * (options.elapsed - begun)
+            self.tell()
             if now is None and options.remaining == 0:
                 put_next(len(place), leading, last.place, left, self.program.columns, self.jobs)
                 return last.place

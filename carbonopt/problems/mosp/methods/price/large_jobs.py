@@ -13,7 +13,7 @@ from carbonopt.problems.mosp.methods.price.dives import Dives
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
 from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
-from carbonopt.problems.mosp.methods.price.solver import CHUNK, STEPS_A_MOVE, Solver
+from carbonopt.problems.mosp.methods.price.solver import STEPS_A_MOVE, Solver
 from carbonopt.problems.mosp.methods.price.state import at_places
 from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
@@ -61,13 +61,10 @@ def branch_on_windows(solver: Solver) -> None:
     options = solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
-    told = options.elapsed
     tree = WindowTree(_program(solver, options), _goal(solver), params, options)
     solver.proof.windows = tree
     for _ in tree.grow(options):
-        if options.elapsed - told >= CHUNK:
-            told = options.elapsed
-            solver.report(improved=False)
+        solver.tell()
         if solver.closed or _check_seconds(tree) >= CHECK_SHARE * solver.options.seconds_left:
             break
     solver.report(improved=False)
@@ -90,7 +87,7 @@ def dive(solver: Solver) -> None:
     options = solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0:
         return
-    dives = Dives(_program(solver, options), params, options)
+    dives = Dives(_program(solver, options), params, options, solver.tell)
     nowhere = np.full(len(solver.instance.jobs), -1, dtype=np.int64)
     tree = solver.proof.windows
     starts = iter([]) if tree is None else tree.starts()
@@ -125,7 +122,7 @@ def search_neighbourhoods(solver: Solver) -> None:
     options = solver.options.part(params.time_share)
     if solver.closed or not solver.complete or options.remaining == 0 or not params.most:
         return
-    dives = Dives(_program(solver, options), solver.params.dives, options)
+    dives = Dives(_program(solver, options), solver.params.dives, options, solver.tell)
     around = Neighbourhoods(dives.cliques, params, options.seed)
     most = params.part * options.remaining
     of_trees = of_dives = 0.0

@@ -64,6 +64,7 @@ class Solver:
         self.budget = self.params.search.moves(len(instance.jobs))
         self.moves = 0
         self.program: GrowingProgram | None = None
+        self.told = 0.0
 
     # The bound
 
@@ -291,6 +292,12 @@ class Solver:
         objective = self.sign * self.state.best_total
         bound = self.sign * self.proof.best
         self.options.report(incumbent=objective, bound=bound, schedule=incumbent, certificate=proof)
+
+    def tell(self) -> None:
+        """Tell the callback that the search goes on, at most once in `CHUNK`."""
+        if self.options.elapsed - self.told >= CHUNK:
+            self.told = self.options.elapsed
+            self.report(improved=False)
 
     def outcome(self, info: dict[str, Any]) -> Outcome:
         """Return the best schedule, its bound, and a certificate; for what a tree proves beyond it there is none."""
