@@ -173,6 +173,10 @@ class WarmProgram:
         every = np.arange(self.columns, dtype=np.int32)
         self._highs.changeColsBounds(self.columns, every, np.zeros(self.columns), upper)
 
+    def set_cost(self, columns: IntArray, cost: FloatArray) -> None:
+        """Set what some columns cost."""
+        self._highs.changeColsCost(len(columns), columns.astype(np.int32), cost * self.cost_scale)
+
     @property
     def rows(self) -> int:
         """How many rows there are."""

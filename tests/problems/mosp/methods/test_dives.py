@@ -214,12 +214,14 @@ def test_small_jobs_are_placed_several_at_a_time_where_time_is_short(instance):
     large, small = dives.jobs.order[[0, -1]]
     dives.rank[small] = 100  # beyond those that are placed one at a time
     short = Options(time_limit=None, work_limit=1.0)
-    assert dives._more(none, large, 0.5, short) == 0
-    assert dives._more(none, small, 0.0, short) == 0
-    assert dives._more(none, small, 0.5, Options(time_limit=None)) == 0
-    assert dives._more(none, small, 0.5, short) == 10  # 40 jobs, some 20 steps, and time for two
+    share = np.full((40, 6), 0.5)
+    share[35:] = 0.0  # no part of these runs
+    assert dives._more(none, share, large, 0.5, short) == 0
+    assert dives._more(none, share, small, 0.0, short) == 0
+    assert dives._more(none, share, small, 0.5, Options(time_limit=None)) == 0
+    assert dives._more(none, share, small, 0.5, short) == 8  # 35 jobs, some 17 steps, and time for two
     short.spend(4e8)
-    assert dives._more(none, small, 0.5, short) == 40
+    assert dives._more(none, share, small, 0.5, short) == 35
 
 
 def test_a_dive_tells_after_each_step_that_it_goes_on(instance):
@@ -228,3 +230,21 @@ def test_a_dive_tells_after_each_step_that_it_goes_on(instance):
     dives.tell = lambda: told.append(int((dives.program.columns.row >= 0).sum()))
     dives.dive(nowhere(instance), np.inf, OPTIONS)
     assert len(told) > 3
+
+
+def test_a_job_whose_places_others_have_just_taken_gets_another_one():
+    """Of 10 nodes p takes 6 in slots 0 and 1: q, of 5, was to begin in one of these, and has room from slot 2 on."""
+    instance = by_hand()
+    dives = dives_of(instance)
+    now = dives._first(nowhere(instance), np.inf, None, OPTIONS)
+    now.place[:] = [0, -1, 2]
+    leading = np.full((3, 6), -1)
+    share = np.zeros((3, 6))
+    columns = dives.program.columns
+    at = {int(t): c for c, (i, t) in enumerate(zip(columns.job, columns.start, strict=True)) if i == 1 and t >= 0}
+    leading[1, :2] = at[0], at[1]
+    share[1, :2] = 0.9, 0.1
+    best = dives._best(now, 1, leading, share[1], 0, np.inf, 0.0, OPTIONS)
+    assert best is not None
+    assert (best.place == now.place).all()
+    assert best.point.values[at[2]] == pytest.approx(1.0)  # beside the 4 nodes of r

@@ -10,9 +10,10 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price import growing
-from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
+from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.dives import Dives
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 
 OPTIONS = Options(time_limit=None)
@@ -75,12 +76,16 @@ def test_two_jobs_that_do_not_fit_together():
     assert program_of(by_hand()).cliques.proof.bound == pytest.approx(0.066)
 
 
-def test_a_job_that_must_run_costs_more_left_out_than_anywhere_and_not_beyond_measure():
+def test_a_job_that_must_run_costs_more_left_out_than_in_its_places():
     program = program_of(by_hand())
     # 60 g is the most expensive place of both: ten times that, and ten times the mean
     assert program._cost_left_out() == pytest.approx([1.2, 1.2])
     point = program.solve(np.where(program.columns.job == 0, 1.0, program.columns.row < 0), np.inf, OPTIONS)
     assert program.has_unplaced(point)
+    assert program.insist(point)
+    assert program.left_out == pytest.approx([1.2, 12.0])
+    upper = np.where(program.columns.job == 0, 1.0, program.columns.row < 0)
+    assert program.solve(upper, np.inf, OPTIONS).objective == pytest.approx(0.006 + 12.0)
     assert point.objective == pytest.approx(0.006 + 1.2)
     assert program_of(by_hand(0.02))._cost_left_out() == pytest.approx([0.02, 0.02])  # what a rejected job costs
 
@@ -121,3 +126,31 @@ def test_a_clique_that_is_known_is_not_added_again():
     assert cliques.add_violated(starts, 0.001, OPTIONS) == 0
     assert len(cliques.cliques) == count
     assert len({clique.key() for clique in cliques.cliques}) == count
+
+
+def test_a_small_job_that_has_no_other_place_moves_the_largest_one():
+    """L of 40 nodes costs 0.4 on a and 40 on b, s of 30 nodes may only run on a, all the time; 68 tiny jobs besides."""
+    tiny = 68
+    raw = by_hand().to_dict()
+    raw["carbon"] = {"zones": ["A", "B"], "g_per_kwh": [[10.0, 10.0], [1000.0, 1000.0]]}
+    raw["clusters"] |= {
+        "name": ["a", "b"],
+        "zone": ["A", "B"],
+        "capacity": {"node": [64.0, 64.0]},
+        "watts_per_unit": {"node": [1000.0, 1000.0]},
+    }
+    raw["jobs"] = {
+        "name": ["L", "s", *(f"t{k}" for k in range(tiny))],
+        "arrival": [0] * (tiny + 2),
+        "duration": [1, 2] + [1] * tiny,
+        "deadline": [2.0] * (tiny + 2),
+        "demand": {"node": [40.0, 30.0] + [0.01] * tiny},
+        "eligible": [["a", "b"], ["a"]] + [["a", "b"]] * tiny,
+    }
+    program = program_of(from_dict(raw), rounds=60)
+    assert program.cliques.proof.bound == pytest.approx(40.6068, rel=1e-5)
+    place = Dives(program, DiveParameters(), OPTIONS).dive(np.full(tiny + 2, -1), np.inf, OPTIONS)
+    assert place[0] in (2, 3)
+    assert place[1] == 0
+    assert program.left_out[1] > program._cost_left_out()[1]
+    assert (program.left_out[2:] == program._cost_left_out()[2:]).all()

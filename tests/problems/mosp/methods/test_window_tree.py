@@ -335,7 +335,7 @@ def test_dives_begin_in_the_open_branches_the_least_bound_first():
     dives = Dives(program, DiveParameters(), OPTIONS)
     nowhere = np.full(len(instance.jobs), -1)
     costs = set()
-    for bound, start in zip(bounds, tree.starts(), strict=True):
+    for bound, start in zip(bounds, tree.starts(lambda: np.inf), strict=True):
         place = dives.dive(nowhere, np.inf, OPTIONS, start)
         placed = np.flatnonzero(place >= 0)
         rows = program.cliques.row[placed, place[placed] // instance.time.slots, place[placed] % instance.time.slots]
@@ -346,3 +346,12 @@ def test_dives_begin_in_the_open_branches_the_least_bound_first():
         costs.add(round(cost, 9))
     assert len(costs) > 1
     assert min(costs) <= 1.02 * bounds[0]
+    assert len(list(tree.starts(lambda: bounds[3]))) == bounds.index(bounds[3])
+
+
+def test_a_tree_splits_the_job_that_the_program_leaves_out_and_proves_that_there_is_no_schedule():
+    instance = heavy(3, jobs=70)
+    assert co.solve(instance, "milp", time_limit=None, work_limit=5).status == "infeasible"
+    tree = tree_of(program_of(instance, rounds=5), most_branches=101)
+    assert tree.bound == np.inf
+    assert not tree.open

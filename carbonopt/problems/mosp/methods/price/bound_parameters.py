@@ -157,7 +157,8 @@ class DiveParameters(Parameters):
     tried
         Places in which a job is tried, at most.
     noise
-        By how much the rise of a program's cost may be counted too high, as a share of it: so that dives differ.
+        By how much the rise of a program's cost may be counted too high, as a share of it: so that dives from nothing
+        differ.
     moves_per_job
         Moves of the search after a dive, for each job.
     heat

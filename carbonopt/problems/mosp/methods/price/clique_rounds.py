@@ -35,7 +35,8 @@ def raise_by_cliques(
         past.append((options.elapsed, cliques.proof.bound))
         if _is_slow(past, params.least_rise * (goal - cliques.proof.bound)):
             return
-        if not program.extend(point, program.starts(point), cost, prices, params.least_violation, options):
+        is_new = program.extend(point, program.starts(point), cost, prices, params.least_violation, options)
+        if not is_new and not program.insist(point):
             return
 
 

@@ -1,10 +1,9 @@
-"""The bound of the linear program with cliques: where a few large jobs leave no room beside them.
+"""Places, cliques, and the bound that their prices prove: where a few large jobs leave no room beside them.
 
 Capacity alone lets half of a job that fills a cluster run beside all small jobs. Cliques do not: at most one of their
-starts is in a schedule, or, with weights, so many that their weights add up to at most a given number. The program has
-the places of least reduced cost. More come where prices say that they are missing. Violated cliques are added round by
-round, those with weights where few others are left. Whatever prices it ends with prove a bound by Lagrangian
-relaxation over all places, and this is what the certificate holds.
+starts is in a schedule, or, with weights, so many that their weights add up to at most a given number. Prices come from
+a linear program, see `growing`. Whatever they are, they prove a bound by Lagrangian relaxation over all places, and
+this is what the certificate holds.
 """
 
 from __future__ import annotations
@@ -28,12 +27,6 @@ from carbonopt.problems.mosp.methods.price.place_program import priced, program_
 
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
-TOLERANCE = 1e-7
-"""Of HiGHS on this program; prices of any quality prove a bound."""
-
-SLOW_SHARE = 1 / 3
-SLOW_ROUNDS = 6
-"""Over this share of the time so far, and after so many rounds, it is asked whether more are worth it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +60,7 @@ class CliqueProof:
 
 
 class CliqueBound:
-    """The program of one instance, and what it has proven so far.
+    """The places and cliques of one instance, and the best bound that prices of these have proven so far.
 
     Parameters
     ----------
@@ -86,8 +79,6 @@ class CliqueBound:
         All cliques, and what their weights in a schedule add up to at most, shape (Q,).
     use
         Share of its limit that each possible placement uses of each clique, shape (placements, Q).
-    starts
-        Share of each job that starts in each place by the last program, shape (N, M, T).
     """
 
     def __init__(
@@ -201,10 +192,10 @@ class CliqueBound:
         begin = np.concatenate([[0], np.cumsum(there)])[part.indptr]
         return begin, column[there], part.data[there]
 
-    def program(self, columns: BoolArray, whole: bool = False) -> Program:
-        """Return the program over some places, with all cliques; where jobs are whole, with those that have a price."""
-        program = program_over(self.instance, self.places, self.cost, columns, whole)
-        chosen = self.proof.numbers if whole else np.arange(len(self.cliques))
+    def whole_program(self, columns: BoolArray) -> Program:
+        """Return the program in which jobs run whole in some places, with the cliques that have a price."""
+        program = program_over(self.instance, self.places, self.cost, columns, whole=True)
+        chosen = self.proof.numbers
         if not len(chosen):
             return program
         rows = program.add_rows("cliques", len(chosen), upper=1.0)

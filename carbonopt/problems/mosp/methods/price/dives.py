@@ -34,7 +34,7 @@ from carbonopt.problems.mosp.methods.price.dive_loops import (
     settle,
     take,
 )
-from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram, ProgramBasis, Start
+from carbonopt.problems.mosp.methods.price.growing import MOST_NEW, PLACE_STEPS, GrowingProgram, ProgramBasis, Start
 from carbonopt.problems.mosp.methods.price.place_program import Columns
 from carbonopt.problems.mosp.methods.price.windows import sizes_of
 
@@ -137,7 +137,7 @@ class Dives:
         self.program.add_columns(self._missing(place), options)
         self.is_open = None if start is None else start.is_open
         noise = 0.0 if self.is_first or start is not None else self.params.noise
-        self.is_first = False
+        self.is_first &= start is not None
         left = np.empty_like(self.jobs.limit)
         pace = 0.0
         now = self._first(place, goal, None if start is None else start.basis, options)
@@ -149,21 +149,23 @@ class Dives:
                 return now.place
             last = now
             begun = options.elapsed
-            more = self._more(now.place, split, pace, options)
+            more = self._more(now.place, share, split, pace, options)
             now = self._best(now, split, leading, share[split], more, goal, noise, options)
-            pace = PACE_KEPT * pace + (1 - PACE_KEPT) * (options.elapsed - begun)
+            step = options.elapsed - begun
+            pace = PACE_KEPT * pace + (1 - PACE_KEPT) * step if pace else step
             self.tell()
             if now is None and options.remaining == 0:
                 put_next(len(place), leading, last.place, left, self.program.columns, self.jobs)
                 return last.place
         return None
 
-    def _more(self, place: IntArray, split: int, pace: float, options: Options) -> int:
+    def _more(self, place: IntArray, share: FloatArray, split: int, pace: float, options: Options) -> int:
         """Return how many jobs are placed beside the next one, untried: of small jobs so many that time suffices."""
         if self.rank[split] < ONE_BY_ONE or pace <= 0:
             return 0
         steps = options.remaining / pace
-        return int((place < 0).sum() / JOBS_A_STEP / steps) if steps > 0 else len(place)
+        left = int(((place < 0) & (share[:, 0] >= LEAST_SHARE)).sum())
+        return int(left / JOBS_A_STEP / steps) if steps > 0 else left
 
     def _first(self, place: IntArray, goal: float, basis: ProgramBasis | None, options: Options) -> Relaxed | None:
         """Solve the program of a dive that begins; one from nothing begins at the basis of the first such one."""
@@ -190,8 +192,8 @@ class Dives:
     ) -> Relaxed | None:
         """Place a job in the one of its leading places after which the program costs least, and some more untried.
 
-        Where all tries exceed `goal`, the first gets more places. None where that exceeds it, too, or time or work is
-        out before all are tried.
+        Where all tries exceed `goal`, the first gets more places. Where none of the places has room any more, the
+        program is solved again. None where that exceeds `goal`, or time or work is out before all are tried.
         """
         begun = now.point.objective
         left = np.empty_like(self.jobs.limit)
@@ -219,7 +221,9 @@ class Dives:
                 break
         if options.remaining == 0:
             return None
-        return best if best is not None or first is None else self._extended(first, goal, options)
+        if first is None:  # jobs that were whole have taken the room
+            return self._solve(now.place.copy(), goal, options)
+        return best if best is not None else self._extended(first, goal, options)
 
     def _solve(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
         """Solve the program with some jobs placed until it violates no clique.
@@ -278,4 +282,4 @@ class Dives:
         cost[(now.place >= 0)[self.cliques.places.job]] = np.inf
         missing = program.missing(cost, prices)
         is_open = self._upper(now.place, program.columns_of(missing)) > 0
-        return program.add_columns(missing[is_open], options)
+        return program.add_columns(missing[is_open][:MOST_NEW], options)

@@ -27,7 +27,10 @@ PLACE_STEPS = 20.0
 LEAST_PART = 1e-6
 """Of a job that does not run, below which it counts as none."""
 LEFT_OUT = 10.0
-"""Cost of leaving a job out that must run, over its most expensive place and that of a mean job."""
+"""Cost of leaving out a job that must run, over the sum of its most expensive place and that of a mean job."""
+RAISED = 10.0
+MOST_RAISED = 1e5
+"""By how much it becomes more for a job that is left out though all places are open, and by how much in all."""
 MOST_NEW = 1_500
 """Places that become columns at a time, at most."""
 MOST_IDLE = 2
@@ -68,7 +71,7 @@ class Start(NamedTuple):
     is_open
         Whether each possible placement may be used, shape (placements,).
     basis
-        Of a program over these; None to go on where the last one ended.
+        Of a program over these; None to begin where the last solve ended.
     """
 
     is_open: BoolArray
@@ -100,8 +103,11 @@ class GrowingProgram:
         most = min(cliques.least_excess(), goal - cliques.proof.bound)
         chosen = cliques.proof.excess <= most
         self.must_run = not np.isfinite(cliques.rejection_cost)
-        left_out = self._cost_left_out()
-        self._warm = WarmProgram(program_over(instance, cliques.places, cliques.cost, chosen, False, left_out), options)
+        self.left_out = self._cost_left_out()
+        self._most_left_out = MOST_RAISED * self.left_out
+        self._warm = WarmProgram(
+            program_over(instance, cliques.places, cliques.cost, chosen, False, self.left_out), options
+        )
         self.is_column = chosen
         rows = np.flatnonzero(chosen)
         every = np.arange(len(instance.jobs))
@@ -119,9 +125,9 @@ class GrowingProgram:
         self.add_cliques(cliques.proof.numbers, options)
 
     def _cost_left_out(self) -> FloatArray:
-        """Return what it costs to leave a part of each job out; where all must run, more than its places, shape (N,).
+        """Return what it costs to leave each job out at first, shape (N,); where all must run, more than its places.
 
-        Not so much more that prices of all other jobs would follow where a job has no place for a moment.
+        Not so much more that the prices of all other jobs would follow where one has no place for a moment.
         """
         cliques = self.cliques
         count = len(self.instance.jobs)
@@ -196,6 +202,20 @@ class GrowingProgram:
         """Return whether a part of a job does not run."""
         return bool((point.values[self.columns.row[: len(point.values)] < 0] > LEAST_PART).any())
 
+    def insist(self, point: Point) -> bool:
+        """Make it more expensive to leave out what a solution over all places leaves out; return whether there is any.
+
+        A small job that must run may have no other place than where a large one runs, which then has to move.
+        """
+        if not self.must_run:
+            return False
+        columns = np.flatnonzero(self.columns.row[: len(point.values)] < 0)
+        jobs = self.columns.job[columns]
+        raised = (point.values[columns] > LEAST_PART) & (self.left_out[jobs] < self._most_left_out[jobs])
+        self.left_out[jobs[raised]] *= RAISED
+        self._warm.set_cost(columns[raised], self.left_out[jobs[raised]])
+        return bool(raised.any())
+
     def starts(self, point: Point) -> FloatArray:
         """Return the share of each job that starts in each place, shape (N, M, T)."""
         count = len(point.values)
@@ -226,7 +246,7 @@ class GrowingProgram:
         return np.flatnonzero((np.asarray(self.cliques.use.T @ amount) > 1 + LEAST_VIOLATION) & (self.row_of < 0))
 
     def missing(self, cost: FloatArray, prices: Prices) -> IntArray:
-        """Return the places that prices call for: `cost` less than their jobs pay by them, the least first.
+        """Return the places that prices call for: `cost` less than their jobs pay by them, by how much, the most first.
 
         Parameters
         ----------
@@ -239,9 +259,7 @@ class GrowingProgram:
         reduced = cost - prices.jobs[jobs]
         least = -LEAST_EXCESS * abs(self.cliques.proof.bound) / len(prices.jobs)
         rows = np.flatnonzero((reduced < least) & ~self.is_column)
-        if len(rows) > MOST_NEW:
-            rows = np.sort(rows[np.argsort(reduced[rows], kind="stable")[:MOST_NEW]])
-        return rows
+        return rows[np.argsort(reduced[rows], kind="stable")]
 
     # To let it grow
 
@@ -265,7 +283,7 @@ class GrowingProgram:
         found = self.cliques.add_violated(starts, least, options)
         count = len(self.cliques.cliques)
         is_new |= self.add_cliques(np.arange(count - found, count), options)
-        return self.add_columns(self.missing(cost, prices), options) or is_new
+        return self.add_columns(self.missing(cost, prices)[:MOST_NEW], options) or is_new
 
     @property
     def is_whole(self) -> bool:

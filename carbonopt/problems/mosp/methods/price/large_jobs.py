@@ -90,7 +90,7 @@ def dive(solver: Solver) -> None:
     dives = Dives(_program(solver, options), params, options, solver.tell)
     nowhere = np.full(len(solver.instance.jobs), -1, dtype=np.int64)
     tree = solver.proof.windows
-    starts = iter([]) if tree is None else tree.starts()
+    starts = iter([]) if tree is None else tree.starts(lambda: _goal(solver))
     for _ in range(params.most):
         place = dives.dive(nowhere, _goal(solver), options, next(starts, None))
         if place is not None:

@@ -111,7 +111,7 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
         branch_on_windows(solver)
         if solver.proof.certified == np.inf:  # no branch has a schedule
             return Outcome(Status.INFEASIBLE, certificate=solver.proof.certificate(solver.sign), info=info)
-        dive(solver)  # after the tree, which has found more cliques
+        dive(solver)  # in the branches of the tree
         search_neighbourhoods(solver)
         options = solver.options
     elif few or (beams and small):

@@ -111,7 +111,7 @@ class Neighbourhoods:
         columns = columns.copy()
         rows = self._rows(known.place)
         columns[rows] = True
-        program = self.cliques.program(columns, whole=True)
+        program = self.cliques.whole_program(columns)
         chosen = np.flatnonzero(columns)
         start = np.zeros(program.columns)
         start[np.searchsorted(chosen, rows)] = 1.0

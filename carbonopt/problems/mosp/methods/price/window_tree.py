@@ -17,7 +17,7 @@ Achterberg, Koch, Martin (2005), "Branching rules revisited", Operations Researc
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,7 @@ class Branch:
     splits
         Ways to split it, those of the largest jobs first; empty where no large job is left.
     basis
-        Where its program ended; None where it was not solved.
+        Where its program ended, or that of the branch it is a part of; None where it needs none any more.
     parts
         How it is split, and the numbers of its two branches; None before.
     """
@@ -151,6 +151,7 @@ class WindowTree:
 
         It comes with the prices, the bound and the basis of the branch that it is a part of.
         """
+        branch.basis = basis
         if not restrict(branch.windows, self.field, self.allowed):
             branch.bound = np.inf
             return branch
@@ -243,7 +244,8 @@ class WindowTree:
         field = self.field
         shares = np.zeros((len(field.job), *windows.shape[1:2], starts.shape[2]))
         shares[:, :-1] = starts[field.job]
-        shares[:, -1, 0] = np.maximum(0.0, 1.0 - shares[:, :-1].sum(axis=(1, 2)))  # is left out
+        may_be_out = np.isfinite(field.rejected[field.job])
+        shares[may_be_out, -1, 0] = np.maximum(0.0, 1.0 - shares[may_be_out, :-1].sum(axis=(1, 2)))
         is_open = np.maximum(0, windows[:, :, 1] - windows[:, :, 0] + 1).sum(axis=1) > 1
         split = np.flatnonzero(is_open & (shares.max(axis=(1, 2)) < WHOLE))[: self.params.tried]
         if not len(split):
@@ -302,9 +304,11 @@ class WindowTree:
             self.bound = self.open[0][0] if self.open else np.inf
             yield
 
-    def starts(self) -> Iterator[Start]:
-        """Yield where dives may begin: in each branch that is open, the least bound first."""
-        for _, number in sorted(self.open):
+    def starts(self, goal: Callable[[], float]) -> Iterator[Start]:
+        """Yield where dives may begin: in each open branch of a bound below `goal` by then, the least bound first."""
+        for bound, number in sorted(self.open):
+            if bound >= goal():
+                return
             branch = self.branches[number]
             restrict(branch.windows, self.field, self.allowed)
             yield Start(self._open_places(), branch.basis)
