@@ -14,7 +14,7 @@ from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParamet
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dive_loops import take
-from carbonopt.problems.mosp.methods.price.dives import Dives
+from carbonopt.problems.mosp.methods.price.dives import Dives, Step
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.state import schedule_of
 
@@ -186,15 +186,17 @@ def test_the_same_seed_dives_alike_and_work_ends_it(instance):
     assert one.dive(nowhere(instance), 1e9, Options(time_limit=None, work_limit=1e-9)) is None
 
 
-def test_a_dive_that_is_cut_short_keeps_the_places_so_far_and_puts_the_rest_where_most_of_them_is():
+def test_a_dive_of_half_the_work_begins_alike_and_places_nearly_all_jobs():
     instance = heavy(3, jobs=80, load=0.7)
     options = Options(time_limit=None)
     whole = dives_of(instance).dive(nowhere(instance), np.inf, options)
     dives = dives_of(instance)
-    cut = dives.dive(nowhere(instance), np.inf, Options(time_limit=None, work_limit=options.work.units / 1.2))
-    assert (cut == whole)[dives.jobs.order[:12]].all()
+    short = Options(time_limit=None, work_limit=options.work.units / 2)
+    cut = dives.dive(nowhere(instance), np.inf, short)
+    assert short.work.units < 0.8 * options.work.units
+    assert (cut == whole)[dives.jobs.order[:2]].all()
     assert (cut != whole).any()
-    assert (cut >= 0).sum() > 60
+    assert (cut >= 0).sum() > 70
     left = np.empty_like(dives.jobs.limit)
     take(cut, left, dives.jobs)
     assert left.min() >= 0
@@ -216,12 +218,29 @@ def test_small_jobs_are_placed_several_at_a_time_where_time_is_short(instance):
     short = Options(time_limit=None, work_limit=1.0)
     share = np.full((40, 6), 0.5)
     share[35:] = 0.0  # no part of these runs
-    assert dives._more(none, share, large, 0.5, short) == 0
-    assert dives._more(none, share, small, 0.0, short) == 0
-    assert dives._more(none, share, small, 0.5, Options(time_limit=None)) == 0
-    assert dives._more(none, share, small, 0.5, short) == 8  # 35 jobs, some 17 steps, and time for two
+
+    def more(job, pace, total, options):
+        return dives._step(job, none, share, pace, total, options).more
+
+    assert more(large, 0.5, 1.0, short) == 0
+    assert more(large, 2.0, 3.0, short) == 8  # the second half has begun
+    assert more(small, 0.0, 1.0, short) == 0
+    assert more(small, 0.5, np.inf, Options(time_limit=None)) == 0
+    assert more(small, 2.0, 1.0, short) == 8  # 35 jobs, some 17 steps, and time for two that are four times as fast
+    assert more(small, 0.1, 1.0, short) == 0
     short.spend(4e8)
-    assert dives._more(none, share, small, 0.5, short) == 35
+    assert more(small, 0.5, 1.0, short) == 35
+
+
+def test_jobs_are_tried_in_few_places_where_steps_are_slow(instance):
+    dives = dives_of(instance)
+    share = np.full((40, 6), 0.5)
+
+    def tried(pace, total):
+        return dives._step(dives.jobs.order[0], nowhere(instance), share, pace, total, OPTIONS).tried
+
+    assert tried(0.0, 10.0) == tried(0.2, 10.0) == 6
+    assert tried(0.21, 10.0) == 3  # 50 steps of the 100 largest jobs take longer
 
 
 def test_a_dive_tells_after_each_step_that_it_goes_on(instance):
@@ -244,7 +263,7 @@ def test_a_job_whose_places_others_have_just_taken_gets_another_one():
     at = {int(t): c for c, (i, t) in enumerate(zip(columns.job, columns.start, strict=True)) if i == 1 and t >= 0}
     leading[1, :2] = at[0], at[1]
     share[1, :2] = 0.9, 0.1
-    best = dives._best(now, 1, leading, share[1], 0, np.inf, 0.0, OPTIONS)
+    best = dives._best(now, Step(1, 6, 0), leading, share[1], np.inf, 0.0, OPTIONS)
     assert best is not None
     assert (best.place == now.place).all()
     assert best.point.values[at[2]] == pytest.approx(1.0)  # beside the 4 nodes of r

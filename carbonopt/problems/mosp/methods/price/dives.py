@@ -43,7 +43,11 @@ LOOK_STEPS = 40.0
 LEAST_TRIED = 0.1
 """Share of a job in a place, but for that with most of it, from which the place is tried."""
 ONE_BY_ONE = 100
-"""Largest jobs that are placed one at a time in any case."""
+"""Largest jobs that are placed one at a time in the first half of a dive's time."""
+LATER_PACE = 0.25
+"""Time of a step later on, over that of one now, about: the more jobs have a place, the faster the program."""
+FEW_TRIED = 3
+"""Places in which a job is tried, at most, where there is no time to place the largest jobs otherwise."""
 JOBS_A_STEP = 2.0
 """Jobs of which one is split, about: the others are whole by then."""
 PACE_KEPT = 0.7
@@ -68,6 +72,24 @@ class Relaxed(NamedTuple):
     place: IntArray
     upper: FloatArray
     point: Point
+
+
+class Step(NamedTuple):
+    """What a dive does next.
+
+    Attributes
+    ----------
+    split
+        Row of the job that is placed.
+    tried
+        Places in which it is tried, at most.
+    more
+        Further jobs that are placed where most of them is, untried.
+    """
+
+    split: int
+    tried: int
+    more: int
 
 
 class Dives:
@@ -140,6 +162,7 @@ class Dives:
         self.is_first &= start is not None
         left = np.empty_like(self.jobs.limit)
         pace = 0.0
+        total = options.remaining
         now = self._first(place, goal, None if start is None else start.basis, options)
         while now is not None:
             self._price(now, options)
@@ -149,23 +172,31 @@ class Dives:
                 return now.place
             last = now
             begun = options.elapsed
-            more = self._more(now.place, share, split, pace, options)
-            now = self._best(now, split, leading, share[split], more, goal, noise, options)
-            step = options.elapsed - begun
-            pace = PACE_KEPT * pace + (1 - PACE_KEPT) * step if pace else step
+            next_step = self._step(split, now.place, share, pace, total, options)
+            now = self._best(now, next_step, leading, share[split], goal, noise, options)
+            last_pace = options.elapsed - begun
+            pace = PACE_KEPT * pace + (1 - PACE_KEPT) * last_pace if pace else last_pace
             self.tell()
             if now is None and options.remaining == 0:
                 put_next(len(place), leading, last.place, left, self.program.columns, self.jobs)
                 return last.place
         return None
 
-    def _more(self, place: IntArray, share: FloatArray, split: int, pace: float, options: Options) -> int:
-        """Return how many jobs are placed beside the next one, untried: of small jobs so many that time suffices."""
-        if self.rank[split] < ONE_BY_ONE or pace <= 0:
-            return 0
-        steps = options.remaining / pace
+    def _step(
+        self, split: int, place: IntArray, share: FloatArray, pace: float, total: float, options: Options
+    ) -> Step:
+        """Return what comes next, for a mean time of steps, and the time that the dive had in all.
+
+        Where steps are slow, jobs are tried in few places. Small jobs are placed so many at a time that the dive ends
+        in time, and in its second half all are.
+        """
+        tried = self.params.tried if pace * ONE_BY_ONE / JOBS_A_STEP <= total else FEW_TRIED
+        is_early = self.rank[split] < ONE_BY_ONE and options.remaining > total / 2
+        if is_early or pace <= 0:
+            return Step(split, tried, 0)
         left = int(((place < 0) & (share[:, 0] >= LEAST_SHARE)).sum())
-        return int(left / JOBS_A_STEP / steps) if steps > 0 else left
+        steps = options.remaining / (LATER_PACE * pace)
+        return Step(split, tried, int(left / JOBS_A_STEP / steps) if steps > 0 else left)
 
     def _first(self, place: IntArray, goal: float, basis: ProgramBasis | None, options: Options) -> Relaxed | None:
         """Solve the program of a dive that begins; one from nothing begins at the basis of the first such one."""
@@ -182,10 +213,9 @@ class Dives:
     def _best(
         self,
         now: Relaxed,
-        split: int,
+        step: Step,
         leading: IntArray,
         share: FloatArray,
-        more: int,
         goal: float,
         noise: float,
         options: Options,
@@ -199,15 +229,15 @@ class Dives:
         left = np.empty_like(self.jobs.limit)
         most = goal
         best = first = None
-        for rank, column in enumerate(leading[split].tolist()):
+        for rank, column in enumerate(leading[step.split, : step.tried].tolist()):
             if share[rank] < (LEAST_TRIED if rank else LEAST_SHARE):
                 break
             place = now.place.copy()
-            put_one(split, column, place, left, self.program.columns, self.jobs)
-            if place[split] < 0:
+            put_one(step.split, column, place, left, self.program.columns, self.jobs)
+            if place[step.split] < 0:
                 continue
-            if more:
-                put_next(more, leading, place, left, self.program.columns, self.jobs)
+            if step.more:
+                put_next(step.more, leading, place, left, self.program.columns, self.jobs)
             first = place if first is None else first
             tried = self._solve(place, most, options)
             if tried is None:

@@ -35,6 +35,8 @@ MOST_NEW = 1_500
 """Places that become columns at a time, at most."""
 MOST_IDLE = 2
 """Solves in which a clique may have no price before its row goes out."""
+MOST_ROUNDS = 3
+"""Solves until a program counts as settled: what it violates then has to wait for the next one."""
 LEAST_GONE = 50
 """Rows that go out at a time, at least."""
 
@@ -154,13 +156,13 @@ class GrowingProgram:
         return point
 
     def settled(self, upper: FloatArray, goal: float, options: Options) -> Point | None:
-        """Return what `solve` does, after all violated cliques have become rows."""
+        """Return what `solve` does, after violated cliques have become rows, in some rounds."""
         self._warm.set_upper(upper)
-        while options.remaining > 0:
-            point = self._solve(goal, options)
-            if point is None or not self.add_cliques(self.violated(point), options):
-                return point
-        return None
+        for left in reversed(range(MOST_ROUNDS)):
+            point = self._solve(goal, options) if options.remaining > 0 else None
+            if point is None or not left or not self.add_cliques(self.violated(point), options):
+                break
+        return point
 
     def bound_after(self, most_iterations: int, upper: FloatArray, options: Options) -> float:
         """Return what some iterations of the dual simplex method prove in columns of `upper` 1, shape (C,)."""
