@@ -25,8 +25,8 @@ def raised(instance, places_per_job=1000):
     value = placement_value(instance)
     params = CliqueParameters(places_per_job=places_per_job)
     cliques = CliqueBound(instance, value, np.zeros(instance.clusters.capacity.shape), params)
-    program = GrowingProgram(cliques, np.inf, Options())
-    for _ in raise_by_cliques(program, np.inf, params, Options()):
+    options = Options(time_limit=None)
+    for _ in raise_by_cliques(GrowingProgram(cliques, np.inf, options), np.inf, params, options):
         pass
     return cliques
 

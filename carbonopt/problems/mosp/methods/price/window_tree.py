@@ -146,19 +146,19 @@ class WindowTree:
 
     # What a branch proves
 
-    def _solved(self, branch: Branch, options: Options, basis: ProgramBasis | None = None) -> Branch:
+    def _solved(self, branch: Branch, options: Options) -> Branch:
         """Return a branch with the best prices that its program finds, and the ways to split it.
 
         It comes with the prices, the bound and the basis of the branch that it is a part of.
         """
-        branch.basis = basis
         if not restrict(branch.windows, self.field, self.allowed):
             branch.bound = np.inf
+            branch.basis = None
             return branch
         is_open = self._open_places()
         program = self.program
-        if basis is not None:
-            program.begin_at(basis, options)
+        if branch.basis is not None:
+            program.begin_at(branch.basis, options)
         branch.splits = self._splits(branch.windows, np.zeros(self.cliques.row.shape))
         inherited = branch.bound
         bound, _ = self._bound(branch.prices, branch.clique_prices, is_open, options)
@@ -290,7 +290,7 @@ class WindowTree:
                 return
             parts = [
                 self._solved(
-                    Branch(windows, branch.prices, branch.clique_prices, branch.bound, []), options, branch.basis
+                    Branch(windows, branch.prices, branch.clique_prices, branch.bound, [], branch.basis), options
                 )
                 for windows in halves(branch.windows, split)
             ]
