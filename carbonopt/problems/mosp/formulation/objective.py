@@ -53,6 +53,10 @@ class PlacementValue:
         """1 where the objective is minimised, -1 where it is maximised: what makes costs of values."""
         return 1.0 if self.sense == "min" else -1.0
 
+    def part(self, rows: IntArray) -> PlacementValue:
+        """Return the coefficients of some jobs."""
+        return replace(self, demand=self.demand[rows], duration=self.duration[rows], deadline=self.deadline[rows])
+
     def of(self, job: IntArray, cluster: IntArray, start: IntArray) -> FloatArray:
         """Return the value of each (job, cluster, start), elementwise."""
         value = self.of_time(job, start)

@@ -8,13 +8,15 @@ import pytest
 import carbonopt as co
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
+from carbonopt.milp.warm import Point
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
+from carbonopt.problems.mosp.methods.price import dives as dives_module
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dive_loops import take
-from carbonopt.problems.mosp.methods.price.dives import Dives, Step
+from carbonopt.problems.mosp.methods.price.dives import FEW_TRIED, Dives, Relaxed, Step, Tries
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.state import schedule_of
 
@@ -240,7 +242,7 @@ def test_jobs_are_tried_in_few_places_where_steps_are_slow(instance):
         return dives._step(dives.jobs.order[0], nowhere(instance), share, pace, total, OPTIONS).tried
 
     assert tried(0.0, 10.0) == tried(0.2, 10.0) == 6
-    assert tried(0.21, 10.0) == 3  # 50 steps of the 100 largest jobs take longer
+    assert tried(0.21, 10.0) == FEW_TRIED  # 50 steps of the 100 largest jobs take longer
 
 
 def test_a_dive_tells_after_each_step_that_it_goes_on(instance):
@@ -267,3 +269,53 @@ def test_a_job_whose_places_others_have_just_taken_gets_another_one():
     assert best is not None
     assert (best.place == now.place).all()
     assert best.point.values[at[2]] == pytest.approx(1.0)  # beside the 4 nodes of r
+
+
+def test_the_best_try_is_kept_and_the_next_must_cost_less():
+    rng = np.random.default_rng(0)
+    tries = Tries(begun=100.0, goal=110.0, noise=0.0)
+    assert tries.best is None
+    assert tries.rise == np.inf
+    assert tries.costs_much
+    tries.take(None, rng)  # above the goal
+    assert tries.most == 110.0
+    for objective, most in ((108.0, 108.0), (109.0, 108.0), (104.0, 104.0)):
+        tries.take(Relaxed(np.zeros(1), np.zeros(1), Point(objective, np.zeros(1), np.zeros(1))), rng)
+        assert tries.most == most
+    assert tries.rise == 4.0
+    assert tries.costs_much
+    assert not tries.is_free
+
+
+def test_a_job_costs_at_least_as_much_more_in_a_further_place_as_is_said_of_it(instance):
+    """What is said is the reduced cost of the place: by so much the program rises at least."""
+    dives = dives_of(instance)
+    now = dives._first(nowhere(instance), np.inf, None, OPTIONS)
+    looked_at = 0
+    for job in dives.jobs.order[:6].tolist():
+        further = dives._further(job, np.array([-1]), now, OPTIONS)
+        assert len({column for column, _ in further}) == len(further)
+        assert [least for _, least in further] == sorted(least for _, least in further)
+        for column, least in further:
+            assert dives.program.columns.job[column] == job
+            upper = now.upper.copy()
+            upper[(dives.program.columns.job[: len(upper)] == job) & (np.arange(len(upper)) != column)] = 0.0
+            point = dives.program.solve(upper, np.inf, OPTIONS)
+            assert point is None or point.objective >= now.point.objective + least - 1e-6
+            looked_at += 1
+    assert looked_at > 10
+    assert dives._further(job, np.array([column for column, _ in further]), now, OPTIONS) == [] or len(further) == 6
+
+
+def test_a_job_runs_in_a_place_that_its_program_gives_nothing_where_that_costs_less(instance, monkeypatch):
+    """With all its leading places but the last taken away, a job is still placed where the program rises least."""
+    monkeypatch.setattr(dives_module, "HIGH_RISE", -1.0)
+    dives = dives_of(instance)
+    now = dives._first(nowhere(instance), np.inf, None, OPTIONS)
+    leading, share = dives._leading(now)
+    job = next(i for i in dives.jobs.order.tolist() if share[i, 1] > 0.1 and share[i, 0] < 0.9)
+    whole = dives._best(now, Step(job, 6, 0), leading, share[job], np.inf, 0.0, OPTIONS)
+    last = np.full_like(leading, -1)
+    last[job, 0] = leading[job, np.flatnonzero(share[job] >= 0.1)[-1]]
+    some = dives._best(now, Step(job, 1, 0), last, share[job], np.inf, 0.0, OPTIONS)
+    assert some.point.objective == pytest.approx(whole.point.objective, rel=1e-9)

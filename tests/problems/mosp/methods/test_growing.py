@@ -154,3 +154,16 @@ def test_a_small_job_that_has_no_other_place_moves_the_largest_one():
     assert place[1] == 0
     assert program.left_out[1] > program._cost_left_out()[1]
     assert (program.left_out[2:] == program._cost_left_out()[2:]).all()
+
+
+def test_rows_that_have_long_had_no_price_go_out_between_rounds(monkeypatch):
+    instance = heavy(5, jobs=60)
+    stay = program_of(instance, rounds=25)
+    monkeypatch.setattr(growing, "LEAST_GONE", 1)
+    monkeypatch.setattr(growing, "LEAST_SHARE_GONE", 0.0)
+    monkeypatch.setattr(growing, "MOST_IDLE", 0)
+    go = program_of(instance, rounds=25)
+    go.tidy(OPTIONS)
+    assert (go.row_of >= 0).sum() < (stay.row_of >= 0).sum()
+    point = go.solve(everywhere(go), np.inf, OPTIONS)
+    assert point.objective == pytest.approx(stay.cliques.proof.bound, rel=2e-3)

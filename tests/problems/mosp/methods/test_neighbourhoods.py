@@ -9,7 +9,12 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
-from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, NeighbourhoodParameters
+from carbonopt.problems.mosp.methods.price import neighbourhoods
+from carbonopt.problems.mosp.methods.price.bound_parameters import (
+    CliqueParameters,
+    DiveParameters,
+    NeighbourhoodParameters,
+)
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
@@ -63,3 +68,42 @@ def test_jobs_that_are_left_out_may_come_in(instance):
     closed = around(rejecting).search(Known(place, cost), OPTIONS)
     assert co.evaluate(rejecting, schedule_of(rejecting, closed.place)).objective < cost
     assert (closed.place >= 0).sum() > (place >= 0).sum()
+
+
+def test_some_jobs_are_placed_again_and_the_others_stay(instance, monkeypatch):
+    monkeypatch.setattr(neighbourhoods, "FREED", (8, 15))
+    search = around(instance, np.array(co.solve(instance, "lp").certificate["prices"]), 30)
+    known = first = known_of(instance, "greedy-clean")
+    for _ in range(30):
+        place = search.dive(known, DiveParameters(), OPTIONS)
+        if place is None:
+            continue
+        assert np.count_nonzero(place != known.place) <= 15
+        found = co.evaluate(instance, schedule_of(instance, place))
+        assert found.objective < known.cost
+        known = Known(place, found.objective)
+    assert known.cost < first.cost - 0.5 * (first.cost - co.solve(instance, "milp", work_limit=20).objective)
+
+
+def test_a_part_of_all_jobs_is_the_whole_instance(instance, monkeypatch):
+    """Its capacity is all there is, so a dive gets near to the optimum whatever the schedule was."""
+    monkeypatch.setattr(neighbourhoods, "FREED", (len(instance.jobs),))
+    search = around(instance, np.array(co.solve(instance, "lp").certificate["prices"]), 30)
+    jobs = np.arange(len(instance.jobs))
+    part = search._part(np.full(len(jobs), -1), jobs)
+    assert np.array_equal(part.clusters.limit, instance.clusters.limit)
+    assert part.jobs.name == instance.jobs.name
+    known = known_of(instance, "greedy-clean")
+    place = search.dive(known, DiveParameters(), OPTIONS)
+    best = co.solve(instance, "milp", work_limit=20).objective
+    assert best * (1 - 1e-6) <= co.evaluate(instance, schedule_of(instance, place)).objective <= best * 1.02
+
+
+def test_the_optimum_is_not_placed_again(monkeypatch):
+    """What a part proves of itself ends its search where nothing can be gained."""
+    monkeypatch.setattr(neighbourhoods, "FREED", (5,))
+    small = co.generate("mosp", preset="supercomputer", seed=1, jobs=10, clusters=2, slots=12, max_demand=64, load=0.4)
+    search = around(small, np.array(co.solve(small, "lp").certificate["prices"]), 30)
+    best = known_of(small, "milp")
+    for _ in range(5):
+        assert search.dive(best, DiveParameters(), OPTIONS) is None

@@ -79,8 +79,8 @@ class CliqueParameters(Parameters):
     most_places
         Starts of all jobs on all clusters up to which there are cliques.
     places_per_job
-        Places for each job, on average, that the linear program begins with, at most; more come where prices call for
-        them.
+        Places for each of 200 jobs, on average, that the linear program begins with, at most; more come where prices
+        call for them. Of more jobs each has fewer, by the root of their number: 800 have half as many each.
     rounds
         Linear programs, at most.
     least_violation

@@ -25,6 +25,7 @@ def raise_by_cliques(
     cliques = program.cliques
     past: list[tuple[float, float]] = []
     for _ in range(params.rounds):
+        program.tidy(options)
         options.spend(PLACE_STEPS * len(cliques.cost))
         point = program.solve(np.ones(len(program.columns.row)), np.inf, options)
         if point is None:

@@ -25,6 +25,8 @@ from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
 from carbonopt.problems.mosp.methods.price.knapsack_cuts import SlotKnapsacks
 from carbonopt.problems.mosp.methods.price.place_program import priced, program_over
 
+MANY_JOBS = 200
+"""Above so many jobs a program has fewer places for each: as many times fewer as the root of their number is larger."""
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
 
@@ -85,6 +87,7 @@ class CliqueBound:
         self, instance: MospInstance, value: PlacementValue, prices: FloatArray, params: CliqueParameters
     ) -> None:
         self.instance = instance
+        self.value = value
         self.params = params
         self.places: Placements = possible_placements(instance)
         places = self.places
@@ -102,7 +105,8 @@ class CliqueBound:
 
     def least_excess(self) -> float:
         """Return the excess up to which places are in a program from the beginning."""
-        most = self.params.places_per_job * len(self.instance.jobs)
+        jobs = len(self.instance.jobs)
+        most = round(self.params.places_per_job * jobs * min(1.0, MANY_JOBS / jobs) ** 0.5)
         if len(self.cost) <= most:
             return np.inf
         return float(np.partition(self.proof.excess, most)[most])

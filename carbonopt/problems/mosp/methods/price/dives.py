@@ -46,14 +46,18 @@ ONE_BY_ONE = 100
 """Largest jobs that are placed one at a time in the first half of a dive's time."""
 LATER_PACE = 0.25
 """Time of a step later on, over that of one now, about: the more jobs have a place, the faster the program."""
-FEW_TRIED = 3
+FEW_TRIED = 2
 """Places in which a job is tried, at most, where there is no time to place the largest jobs otherwise."""
 JOBS_A_STEP = 2.0
 """Jobs of which one is split, about: the others are whole by then."""
+PRICED_EVERY = 4
+"""Steps of a dive from one look for missing places to the next: it takes as long as a small program."""
 PACE_KEPT = 0.7
 """Share that stays of the mean time of a step, which counts less the longer ago it was."""
 NO_RISE = 2e-5
 """Rise of a program's cost, over that cost, up to which a job is tried in no other place."""
+HIGH_RISE = 3e-4
+"""Rise of a program's cost, over that cost, from which a job is tried in places that have little or nothing of it."""
 
 
 class Relaxed(NamedTuple):
@@ -90,6 +94,61 @@ class Step(NamedTuple):
     split: int
     tried: int
     more: int
+
+
+class Tries:
+    """What it costs to place a job here or there.
+
+    Parameters
+    ----------
+    begun
+        Cost of the program before.
+    goal
+        Cost that it must not exceed.
+    noise
+        By which rises are drawn to be larger, at most.
+
+    Attributes
+    ----------
+    best
+        The solution of the try that costs least.
+    first
+        Places of the first try; None while none had room.
+    most
+        What the next try must cost less than.
+    """
+
+    def __init__(self, begun: float, goal: float, noise: float) -> None:
+        self.begun = begun
+        self.most = goal
+        self.noise = noise
+        self.best: Relaxed | None = None
+        self.first: IntArray | None = None
+
+    def take(self, tried: Relaxed | None, rng: np.random.Generator) -> None:
+        """Keep a try if it is the best one; None is one above `most`."""
+        if tried is None:
+            return
+        rise = tried.point.objective - self.begun
+        cost = self.begun + rise * (1.0 + self.noise * rng.random())
+        if self.best is None or cost < self.most:
+            self.best = tried
+            self.most = min(self.most, cost)
+
+    @property
+    def rise(self) -> float:
+        """By how much the best try costs more than before; infinite while there is none."""
+        return np.inf if self.best is None else self.best.point.objective - self.begun
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the best try costs hardly more."""
+        return self.rise <= NO_RISE * abs(self.begun)
+
+    @property
+    def costs_much(self) -> bool:
+        """Whether the best try costs so much more that other places are worth a look."""
+        return self.rise > HIGH_RISE * abs(self.begun)
 
 
 class Dives:
@@ -164,8 +223,11 @@ class Dives:
         pace = 0.0
         total = options.remaining
         now = self._first(place, goal, None if start is None else start.basis, options)
+        steps = 0
         while now is not None:
-            self._price(now, options)
+            if steps % PRICED_EVERY == 0:
+                self._price(now, options)
+            steps += 1
             leading, share = self._leading(now)
             split = settle(leading, share, now.place, left, self.program.columns, self.jobs)
             if split < 0:
@@ -222,38 +284,52 @@ class Dives:
     ) -> Relaxed | None:
         """Place a job in the one of its leading places after which the program costs least, and some more untried.
 
-        Where all tries exceed `goal`, the first gets more places. Where none of the places has room any more, the
-        program is solved again. None where that exceeds `goal`, or time or work is out before all are tried.
+        Where that costs much more, or more than `goal`, further places are tried: a job that the program splits among
+        few places may cost less in another one. Where all tries exceed `goal`, the first gets more places. Where none
+        of the places has room any more, the program is solved again. None where that exceeds `goal`, or time or work
+        is out before all are tried.
         """
-        begun = now.point.objective
-        left = np.empty_like(self.jobs.limit)
-        most = goal
-        best = first = None
-        for rank, column in enumerate(leading[step.split, : step.tried].tolist()):
-            if share[rank] < (LEAST_TRIED if rank else LEAST_SHARE):
+        lead = leading[step.split, : step.tried]
+        is_tried = share[: step.tried] >= np.where(np.arange(len(lead)) > 0, LEAST_TRIED, LEAST_SHARE)
+        tries = Tries(now.point.objective, goal, noise)
+        for column in lead[is_tried].tolist():
+            self._try(column, step, now, leading, tries, options)
+            if tries.is_free:
                 break
-            place = now.place.copy()
-            put_one(step.split, column, place, left, self.program.columns, self.jobs)
-            if place[step.split] < 0:
-                continue
-            if step.more:
-                put_next(step.more, leading, place, left, self.program.columns, self.jobs)
-            first = place if first is None else first
-            tried = self._solve(place, most, options)
-            if tried is None:
-                continue
-            rise = tried.point.objective - begun
-            cost = begun + rise * (1.0 + noise * self.rng.random())
-            if best is None or cost < most:
-                best = tried
-                most = min(most, cost)
-            if rise <= NO_RISE * abs(begun):
-                break
+        if tries.first is not None and tries.costs_much and options.remaining > 0:
+            for column, least in self._further(step.split, lead[is_tried], now, options):
+                if least >= tries.rise:
+                    break
+                self._try(column, step, now, leading, tries, options)
         if options.remaining == 0:
             return None
-        if first is None:  # jobs that were whole have taken the room
+        if tries.first is None:  # jobs that were whole have taken the room
             return self._solve(now.place.copy(), goal, options)
-        return best if best is not None else self._extended(first, goal, options)
+        return tries.best if tries.best is not None else self._extended(tries.first, goal, options)
+
+    def _try(self, column: int, step: Step, now: Relaxed, leading: IntArray, tries: Tries, options: Options) -> None:
+        """Place a job in a column's place, if it has room, and some more untried; solve the program with these."""
+        left = np.empty_like(self.jobs.limit)
+        place = now.place.copy()
+        put_one(step.split, column, place, left, self.program.columns, self.jobs)
+        if place[step.split] < 0:
+            return
+        if step.more:
+            put_next(step.more, leading, place, left, self.program.columns, self.jobs)
+        tries.first = place if tries.first is None else tries.first
+        tries.take(self._solve(place, tries.most, options), self.rng)
+
+    def _further(self, job: int, tried: IntArray, now: Relaxed, options: Options) -> list[tuple[int, float]]:
+        """Return other open columns of a job, and the least by which the program rises with it there, that first."""
+        options.spend(PLACE_STEPS * len(self.program.is_column))
+        prices = self.program.prices(now.point)
+        columns = self.program.columns
+        count = len(now.upper)
+        own = np.flatnonzero((columns.job[:count] == job) & (columns.row[:count] >= 0) & (now.upper > 0))
+        own = own[~np.isin(own, tried)]
+        least = self.cliques.priced(prices.capacity, prices.cliques)[columns.row[own]] - prices.jobs[job]
+        order = np.argsort(least, kind="stable")[: self.params.tried]
+        return list(zip(own[order].tolist(), least[order].tolist(), strict=True))
 
     def _solve(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
         """Solve the program with some jobs placed until it violates no clique.

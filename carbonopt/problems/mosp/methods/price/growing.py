@@ -35,10 +35,11 @@ MOST_NEW = 1_500
 """Places that become columns at a time, at most."""
 MOST_IDLE = 2
 """Solves in which a clique may have no price before its row goes out."""
-MOST_ROUNDS = 3
+MOST_ROUNDS = 2
 """Solves until a program counts as settled: what it violates then has to wait for the next one."""
 LEAST_GONE = 50
-"""Rows that go out at a time, at least."""
+LEAST_SHARE_GONE = 0.1
+"""Rows that go out at a time, at least, and between rounds as a share of all: the basis is factorised anew."""
 
 
 class Prices(NamedTuple):
@@ -285,7 +286,16 @@ class GrowingProgram:
         found = self.cliques.add_violated(starts, least, options)
         count = len(self.cliques.cliques)
         is_new |= self.add_cliques(np.arange(count - found, count), options)
-        return self.add_columns(self.missing(cost, prices)[:MOST_NEW], options) or is_new
+        return self.add_places(cost, prices, options) or is_new
+
+    def add_places(self, cost: FloatArray, prices: Prices, options: Options) -> bool:
+        """Add the places that prices call for, with arguments as for `extend`; return whether there are any."""
+        return self.add_columns(self.missing(cost, prices)[:MOST_NEW], options)
+
+    def tidy(self, options: Options) -> None:
+        """Take out rows that have long had no price, if they are many."""
+        if (self.idle[self.row_of >= 0] > MOST_IDLE).sum() >= max(LEAST_GONE, LEAST_SHARE_GONE * self._warm.rows):
+            self.begin_at(self.basis(), options)
 
     @property
     def is_whole(self) -> bool:

@@ -23,6 +23,8 @@ STEP_SECONDS = 1.2e-7
 """What it takes more for each step of a leaf's bound [s]."""
 CHECKS = 2
 """How often a tree is rechecked after its last branch: at the end, and for a checkpoint that begins just before."""
+LATE = 0.25
+"""Of the time of dives, what must be left for one more to begin. Neighbourhoods make better use of less."""
 CHECK_SHARE = 0.1
 """Of the time that is left, what one of these may take: then there are no more branches. Under a limit of some seconds
 to a minute this ends the tree; to recheck a branch takes half as long as to make it."""
@@ -91,12 +93,13 @@ def dive(solver: Solver) -> None:
     nowhere = np.full(len(solver.instance.jobs), -1, dtype=np.int64)
     tree = solver.proof.windows
     starts = iter([]) if tree is None else tree.starts(lambda: _goal(solver))
+    time = options.remaining
     for _ in range(params.most):
         place = dives.dive(nowhere, _goal(solver), options, next(starts, None))
         if place is not None:
             _fill(solver, place, options)
         solver.report(improved=False)
-        if solver.closed or options.remaining == 0:
+        if solver.closed or options.remaining < LATE * time:
             return
 
 
@@ -122,8 +125,7 @@ def search_neighbourhoods(solver: Solver) -> None:
     options = solver.options.part(params.time_share)
     if solver.closed or not solver.complete or options.remaining == 0 or not params.most:
         return
-    dives = Dives(_program(solver, options), solver.params.dives, options, solver.tell)
-    around = Neighbourhoods(dives.cliques, params, options.seed)
+    around = Neighbourhoods(_program(solver, options).cliques, params, options.seed)
     most = params.part * options.remaining
     of_trees = of_dives = 0.0
     for _ in range(params.most):
@@ -132,9 +134,9 @@ def search_neighbourhoods(solver: Solver) -> None:
         begun = options.work.units
         known = Known(np.array(solver.state.best), solver.state.best_total)
         if of_dives < of_trees:
-            place = dives.dive(around.freed(known), known.cost, options)
+            place = around.dive(known, solver.params.dives, options)
             if place is not None:
-                _fill(solver, place, options)
+                solver.take_places(place)
             of_dives += options.work.units - begun
         else:
             part = options.part(min(1.0, most / options.remaining)) if np.isfinite(most) else options

@@ -17,9 +17,13 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
-from carbonopt.problems.mosp.methods.price.bound_parameters import NeighbourhoodParameters
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.price.bound_parameters import DiveParameters, NeighbourhoodParameters
+from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.dives import Dives
 from carbonopt.problems.mosp.methods.price.exact import Closed
+from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 
 EXCESS_SHARES = (0.2, 0.4, 0.8)
 """Of the gap, one drawn for each neighbourhood: the most excess of a place in it."""
@@ -27,8 +31,12 @@ NEARNESS = (0.0, 1.0, 4.0)
 """Powers of the distance by which jobs are less likely in a neighbourhood, one drawn for each."""
 MOST_JOBS = 0.4
 """Of all, those that a neighbourhood may have: more make trees without an end."""
-FREED_SHARES = (0.15, 0.3, 0.5)
-"""Of the jobs, one drawn for each dive: those that it places again."""
+FREED = (40, 80, 120)
+"""Jobs that a dive places again, one drawn for each."""
+PART_ROUNDS = 5
+"""Linear programs that raise the bound of a part, at most."""
+LEAST_GAINED = 3e-5
+"""Of the mean cost of a job, what a dive must gain for each job that it places again."""
 LARGEST = 4
 """The largest neighbourhood over the first one."""
 
@@ -84,12 +92,51 @@ class Neighbourhoods:
             self.size *= 0.8
         return replace(closed, bound=None)
 
-    def freed(self, known: Known) -> IntArray:
-        """Return the place of each job, -1 for those that are drawn for a dive to place again."""
-        place = known.place.copy()
-        share = float(self.rng.choice(FREED_SHARES))
-        place[self._order(place)[: round(share * len(place))]] = -1
-        return place
+    def dive(self, known: Known, params: DiveParameters, options: Options) -> IntArray | None:
+        """Let a dive place some jobs again, as an instance of their own on the capacity that the others leave.
+
+        Returns
+        -------
+        IntArray or None
+            Place of each job of the instance; None where none is found that costs less.
+        """
+        jobs = np.sort(self._order(known.place)[: int(self.rng.choice(FREED))])
+        others = known.place.copy()
+        others[jobs] = -1
+        least = LEAST_GAINED * abs(self.bound) / len(others) * len(jobs)
+        goal = self._cost(known.place[jobs], jobs) - least
+        part = CliqueBound(
+            self._part(others, jobs),
+            self.cliques.value.part(jobs),
+            self.cliques.proof.prices,
+            replace(self.cliques.params, rounds=PART_ROUNDS),
+        )
+        program = GrowingProgram(part, goal, options)
+        for bound in raise_by_cliques(program, goal, part.params, options):
+            if bound >= goal:
+                return None
+        place = Dives(program, params, options).dive(np.full(len(jobs), -1), goal, options)
+        if place is None or self._cost(place, jobs) > goal:
+            return None
+        others[jobs] = place
+        return others
+
+    def _cost(self, place: IntArray, jobs: IntArray) -> float:
+        """Return what some jobs cost at their places, -1 for one that does not run."""
+        slots = self.row.shape[2]
+        rows = self.row[jobs, place // slots, place % slots]
+        return float(np.where(place >= 0, self.cliques.cost[rows], self.rejection_cost).sum())
+
+    def _part(self, others: IntArray, jobs: IntArray) -> MospInstance:
+        """Return the instance of some jobs, on the capacity that those with a place leave."""
+        instance = self.instance
+        slots = self.row.shape[2]
+        left = instance.clusters.over(slots).capacity.copy()
+        for i in np.flatnonzero(others >= 0).tolist():
+            cluster, start = divmod(int(others[i]), slots)
+            left[cluster, :, start : start + instance.jobs.duration[i]] -= instance.jobs.demand[i][:, None]
+        clusters = replace(instance.clusters, capacity=np.maximum(0.0, left))
+        return replace(instance, jobs=instance.jobs.part(jobs), clusters=clusters)
 
     def _order(self, place: IntArray) -> IntArray:
         """Draw an order of the jobs: those of large excess are likely first, and those that run near one of these."""

@@ -35,6 +35,8 @@ from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingPr
 from carbonopt.problems.mosp.methods.price.window_splits import Split, halves, split_of
 from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict, sizes_of
 
+COLUMN_ROUNDS = 2
+"""Further programs of a branch, at most, that only get the places that prices call for."""
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision; more where very many prices are added."""
 DIGITS = 6
@@ -163,7 +165,7 @@ class WindowTree:
         inherited = branch.bound
         bound, _ = self._bound(branch.prices, branch.clique_prices, is_open, options)
         branch.bound = max(bound, inherited)
-        for left in reversed(range(self.params.rounds)):
+        for left in reversed(range(self.params.rounds + COLUMN_ROUNDS)):
             point = self._point(is_open, options)
             if point is None:
                 break
@@ -176,7 +178,10 @@ class WindowTree:
             branch.splits = self._splits(branch.windows, starts)
             if not left or branch.bound >= self.goal:
                 break
-            if not program.extend(point, starts, cost, prices, self.params.least_violation, options):
+            if left > COLUMN_ROUNDS:
+                if not program.extend(point, starts, cost, prices, self.params.least_violation, options):
+                    break
+            elif not program.add_places(cost, prices, options):
                 break
         if branch.bound >= self.goal:
             branch.basis = None
