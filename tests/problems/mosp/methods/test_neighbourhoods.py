@@ -88,6 +88,7 @@ def test_some_jobs_are_placed_again_and_the_others_stay(instance, monkeypatch):
 def test_a_part_of_all_jobs_is_the_whole_instance(instance, monkeypatch):
     """Its capacity is all there is, so a dive gets near to the optimum whatever the schedule was."""
     monkeypatch.setattr(neighbourhoods, "FREED", (len(instance.jobs),))
+    monkeypatch.setattr(neighbourhoods, "MOST_FREED", 1.0)
     search = around(instance, np.array(co.solve(instance, "lp").certificate["prices"]), 30)
     jobs = np.arange(len(instance.jobs))
     part = search._part(np.full(len(jobs), -1), jobs)
@@ -107,3 +108,17 @@ def test_the_optimum_is_not_placed_again(monkeypatch):
     best = known_of(small, "milp")
     for _ in range(5):
         assert search.dive(best, DiveParameters(), OPTIONS) is None
+
+
+def test_a_dive_places_a_part_of_the_jobs_and_tells_that_it_goes_on(instance):
+    """Of 40 jobs at most 24: with all of them, each dive would be the same."""
+    search = around(instance, np.array(co.solve(instance, "lp").certificate["prices"]), 30)
+    known = known_of(instance, "greedy-clean")
+    told = []
+    parts = []
+    whole = search._part
+    search._part = lambda others, jobs: parts.append(len(jobs)) or whole(others, jobs)
+    for _ in range(6):
+        search.dive(known, DiveParameters(), OPTIONS, lambda: told.append(1))
+    assert set(parts) == {24}
+    assert told

@@ -121,7 +121,8 @@ class WindowParameters(Parameters):
         Prices in a certificate, at most: of each slot, resource and cluster, and of each clique, for every second
         branch.
     rounds
-        Linear programs of a branch, at most: after each come the cliques that it violates.
+        Linear programs of a branch, at most: after each but the last come the cliques that it violates. Some more
+        may get only the places that its prices call for.
     least_violation
         By which the starts of a clique must exceed 1 to be added.
     tried
@@ -176,7 +177,7 @@ class DiveParameters(Parameters):
 
 @dataclass(frozen=True)
 class NeighbourhoodParameters(Parameters):
-    """Of neighbourhoods that HiGHS searches, where few jobs make most of the costs.
+    """Of neighbourhoods, which HiGHS and dives search where few jobs make most of the costs.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ ONE_BY_ONE = 100
 LATER_PACE = 0.25
 """Time of a step later on, over that of one now, about: the more jobs have a place, the faster the program."""
 FEW_TRIED = 2
-"""Places in which a job is tried, at most, where there is no time to place the largest jobs otherwise."""
+"""Leading places in which a job is tried, at most, where there is no time to place the largest jobs otherwise."""
 JOBS_A_STEP = 2.0
 """Jobs of which one is split, about: the others are whole by then."""
 PRICED_EVERY = 4

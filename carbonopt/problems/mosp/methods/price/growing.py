@@ -38,8 +38,9 @@ MOST_IDLE = 2
 MOST_ROUNDS = 2
 """Solves until a program counts as settled: what it violates then has to wait for the next one."""
 LEAST_GONE = 50
+"""Rows that go out at a time, at least."""
 LEAST_SHARE_GONE = 0.1
-"""Rows that go out at a time, at least, and between rounds as a share of all: the basis is factorised anew."""
+"""Share of all rows that go out between rounds, at least."""
 
 
 class Prices(NamedTuple):
@@ -180,10 +181,15 @@ class GrowingProgram:
         rows[self.row_of[basis.cliques]] = AT_UPPER
         self._warm.begin_at(Basis(basis.columns, rows), options)
 
+    def _idle(self, basis: ProgramBasis) -> BoolArray:
+        """Return which cliques have a row that has long had no price, and that does not bind at a basis."""
+        is_idle = (self.row_of >= 0) & (self.idle > MOST_IDLE)
+        is_idle[basis.cliques] = False
+        return is_idle
+
     def _drop_idle(self, basis: ProgramBasis) -> None:
-        """Take out the rows that have long had no price, but for those that bind at a basis."""
-        goes = (self.row_of >= 0) & (self.idle > MOST_IDLE)
-        goes[basis.cliques] = False
+        """Take out the rows that have long had no price, if there are some, but for those that bind at a basis."""
+        goes = self._idle(basis)
         if goes.sum() < LEAST_GONE:
             return
         gone = np.sort(self.row_of[goes])
@@ -293,9 +299,13 @@ class GrowingProgram:
         return self.add_columns(self.missing(cost, prices)[:MOST_NEW], options)
 
     def tidy(self, options: Options) -> None:
-        """Take out rows that have long had no price, if they are many."""
-        if (self.idle[self.row_of >= 0] > MOST_IDLE).sum() >= max(LEAST_GONE, LEAST_SHARE_GONE * self._warm.rows):
-            self.begin_at(self.basis(), options)
+        """Take out rows that have long had no price, if they are many: the basis is factorised anew then."""
+        most = max(LEAST_GONE, LEAST_SHARE_GONE * self._warm.rows)
+        if (self.idle[self.row_of >= 0] > MOST_IDLE).sum() < most:
+            return
+        basis = self.basis()
+        if self._idle(basis).sum() >= most:
+            self.begin_at(basis, options)
 
     @property
     def is_whole(self) -> bool:

@@ -99,7 +99,8 @@ def dive(solver: Solver) -> None:
         if place is not None:
             _fill(solver, place, options)
         solver.report(improved=False)
-        if solver.closed or options.remaining < LATE * time:
+        late = LATE * time if solver.complete and solver.params.neighbourhoods.most else 0.0
+        if solver.closed or options.remaining <= late < np.inf:
             return
 
 
@@ -131,10 +132,11 @@ def search_neighbourhoods(solver: Solver) -> None:
     for _ in range(params.most):
         if solver.closed or options.remaining == 0:
             return
+        solver.tell()
         begun = options.work.units
         known = Known(np.array(solver.state.best), solver.state.best_total)
         if of_dives < of_trees:
-            place = around.dive(known, solver.params.dives, options)
+            place = around.dive(known, solver.params.dives, options, solver.tell)
             if place is not None:
                 solver.take_places(place)
             of_dives += options.work.units - begun

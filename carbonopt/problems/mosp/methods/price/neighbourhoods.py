@@ -1,4 +1,7 @@
-"""Schedules by HiGHS over places of low excess: some jobs choose among these, the others stay where they are.
+"""Schedules from a schedule: some jobs get other places, and the others stay where they are.
+
+HiGHS's trees choose among places of low excess. Dives place jobs again as an instance of their own, on the capacity
+that the others leave.
 
 References
 ----------
@@ -10,6 +13,7 @@ Programming 102, 71-90.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +37,8 @@ MOST_JOBS = 0.4
 """Of all, those that a neighbourhood may have: more make trees without an end."""
 FREED = (40, 80, 120)
 """Jobs that a dive places again, one drawn for each."""
+MOST_FREED = 0.6
+"""Of all jobs, those that a dive places again, at most."""
 PART_ROUNDS = 5
 """Linear programs that raise the bound of a part, at most."""
 LEAST_GAINED = 3e-5
@@ -92,15 +98,29 @@ class Neighbourhoods:
             self.size *= 0.8
         return replace(closed, bound=None)
 
-    def dive(self, known: Known, params: DiveParameters, options: Options) -> IntArray | None:
+    def dive(
+        self, known: Known, params: DiveParameters, options: Options, tell: Callable[[], None] = lambda: None
+    ) -> IntArray | None:
         """Let a dive place some jobs again, as an instance of their own on the capacity that the others leave.
+
+        Parameters
+        ----------
+        known
+            A schedule.
+        params
+            Of dives.
+        options
+            Count the work.
+        tell
+            Called after each step of the dive.
 
         Returns
         -------
         IntArray or None
-            Place of each job of the instance; None where none is found that costs less.
+            Place of each job of the instance; None where none is found that costs so much less that it counts.
         """
-        jobs = np.sort(self._order(known.place)[: int(self.rng.choice(FREED))])
+        freed = min(int(self.rng.choice(FREED)), max(1, round(MOST_FREED * len(known.place))))
+        jobs = np.sort(self._order(known.place)[:freed])
         others = known.place.copy()
         others[jobs] = -1
         least = LEAST_GAINED * abs(self.bound) / len(others) * len(jobs)
@@ -115,7 +135,7 @@ class Neighbourhoods:
         for bound in raise_by_cliques(program, goal, part.params, options):
             if bound >= goal:
                 return None
-        place = Dives(program, params, options).dive(np.full(len(jobs), -1), goal, options)
+        place = Dives(program, params, options, tell).dive(np.full(len(jobs), -1), goal, options)
         if place is None or self._cost(place, jobs) > goal:
             return None
         others[jobs] = place
