@@ -11,12 +11,13 @@ from carbonopt.core.options import Options
 from carbonopt.milp.warm import Point
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
-from carbonopt.problems.mosp.methods.price import dives as dives_module
+from carbonopt.problems.mosp.methods.price import dive_tries
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dive_loops import take
-from carbonopt.problems.mosp.methods.price.dives import FEW_TRIED, Dives, Relaxed, Step, Tries
+from carbonopt.problems.mosp.methods.price.dive_tries import Relaxed, Tries
+from carbonopt.problems.mosp.methods.price.dives import FEW_TRIED, Dives, Step
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.state import schedule_of
 
@@ -309,7 +310,7 @@ def test_a_job_costs_at_least_as_much_more_in_a_further_place_as_is_said_of_it(i
 
 def test_a_job_runs_in_a_place_that_its_program_gives_nothing_where_that_costs_less(instance, monkeypatch):
     """With all its leading places but the last taken away, a job is still placed where the program rises least."""
-    monkeypatch.setattr(dives_module, "HIGH_RISE", -1.0)
+    monkeypatch.setattr(dive_tries, "HIGH_RISE", -1.0)
     dives = dives_of(instance)
     now = dives._first(nowhere(instance), np.inf, None, OPTIONS)
     leading, share = dives._leading(now)
