@@ -88,9 +88,14 @@ def _rows(names: Sequence[str], wanted: Sequence[str]) -> IntArray:
 
 def fixed_load(instance: MospInstance) -> FloatArray:
     """Return the units that fixed runs use, shape (M, R, T)."""
+    return load_of(instance, *fixed_rows(instance))
+
+
+def load_of(instance: MospInstance, job: IntArray, cluster: IntArray, start: IntArray) -> FloatArray:
+    """Return the units that some runs use, given by rows and slots of one shape; shape (M, R, T)."""
     load = np.zeros(instance.clusters.capacity.shape)
-    for i, j, start in zip(*fixed_rows(instance), strict=True):
-        load[j, :, start : start + instance.jobs.duration[i]] += instance.jobs.demand[i][:, None]
+    for i, j, begin in zip(job, cluster, start, strict=True):
+        load[j, :, begin : begin + instance.jobs.duration[i]] += instance.jobs.demand[i][:, None]
     return load
 
 

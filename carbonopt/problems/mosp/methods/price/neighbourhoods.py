@@ -21,6 +21,7 @@ import numpy as np
 from carbonopt.core.arrays import BoolArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.milp import highs
+from carbonopt.problems.mosp.data.fixed import load_of
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.bound_parameters import DiveParameters, NeighbourhoodParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
@@ -150,11 +151,8 @@ class Neighbourhoods:
     def _part(self, others: IntArray, jobs: IntArray) -> MospInstance:
         """Return the instance of some jobs, on the capacity that those with a place leave."""
         instance = self.instance
-        slots = self.row.shape[2]
-        left = instance.clusters.over(slots).capacity.copy()
-        for i in np.flatnonzero(others >= 0).tolist():
-            cluster, start = divmod(int(others[i]), slots)
-            left[cluster, :, start : start + instance.jobs.duration[i]] -= instance.jobs.demand[i][:, None]
+        runs = np.flatnonzero(others >= 0)
+        left = instance.clusters.capacity - load_of(instance, runs, *np.divmod(others[runs], self.row.shape[2]))
         clusters = replace(instance.clusters, capacity=np.maximum(0.0, left))
         return replace(instance, jobs=instance.jobs.part(jobs), clusters=clusters)
 
