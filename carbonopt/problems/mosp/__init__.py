@@ -44,7 +44,7 @@ _BRIEF = {
     "cliques": {"rounds": 2, "few": 100_000},
     "windows": {"most_branches": 3},
     "dives": {"most": 1},
-    "neighbourhoods": {"most": 0},
+    "neighbourhoods": {"most_in_vain": 0},
     "cuts": {"most_jobs_of_tree": 25, "most_columns": 0},
     "beam": {
         "parts_per_job": 1,

@@ -15,9 +15,18 @@ from carbonopt.problems.mosp.methods.price import dive_tries
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
-from carbonopt.problems.mosp.methods.price.dive_loops import take
+from carbonopt.problems.mosp.methods.price.dive_loops import put_next, take
 from carbonopt.problems.mosp.methods.price.dive_tries import Relaxed, Tries
-from carbonopt.problems.mosp.methods.price.dives import FEW_TRIED, Dives, Step
+from carbonopt.problems.mosp.methods.price.dives import (
+    FEW_TRIED,
+    HURRY,
+    NEARLY_WHOLE,
+    ONE_BY_ONE,
+    WHOLE,
+    Dives,
+    Leading,
+    Step,
+)
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.state import schedule_of
 
@@ -206,7 +215,7 @@ def test_a_dive_of_half_the_work_begins_alike_and_places_nearly_all_jobs():
 
 
 def test_price_dives_on_heavy_tails_and_check_confirms(instance):
-    params = {"search": {"moves_per_job": 200}, "neighbourhoods": {"most": 3}, "beam": {"parts_per_job": 0}}
+    params = {"search": {"moves_per_job": 200}, "neighbourhoods": {"most_in_vain": 3}, "beam": {"parts_per_job": 0}}
     instance = heavy(5, jobs=80, load=0.7)
     solution = co.solve(instance, "price", time_limit=None, params=params | {"windows": {"most_branches": 5}})
     assert co.check(instance, solution).feasible
@@ -223,27 +232,52 @@ def test_small_jobs_are_placed_several_at_a_time_where_time_is_short(instance):
     share[35:] = 0.0  # no part of these runs
 
     def more(job, pace, total, options):
-        return dives._step(job, none, share, pace, total, options).more
+        return dives._step(job, dives._need(none, Leading(none, share), pace, options), pace, total, options).more
 
-    assert more(large, 0.5, 1.0, short) == 0
-    assert more(large, 2.0, 3.0, short) == 8  # the second half has begun
+    assert more(large, 2.5, 1.0, short) == 0
+    assert more(large, 2.5, 3.0, short) == 6  # the second half has begun
     assert more(small, 0.0, 1.0, short) == 0
     assert more(small, 0.5, np.inf, Options(time_limit=None)) == 0
-    assert more(small, 2.0, 1.0, short) == 8  # 35 jobs, some 17 steps, and time for two that are four times as fast
-    assert more(small, 0.1, 1.0, short) == 0
+    assert more(small, 2.5, 1.0, short) == 6  # 35 jobs, some 17 steps, and time for two or three of 0.15 of the pace
+    assert more(small, 0.3, 1.0, short) == 0
+    dives.rank += ONE_BY_ONE
+    assert more(small, 2.5, 1.0, short) == 10  # these get faster no more by that much: a quarter of the pace
     short.spend(4e8)
-    assert more(small, 0.5, 1.0, short) == 35
+    assert more(small, 0.5, 1.0, short) == 40
+
+
+def test_only_jobs_of_which_most_is_in_one_place_are_placed_untried():
+    """Of 10 nodes: half of p, which takes 6, and three quarters of q, which takes 5, begin in slot 0."""
+    instance = by_hand()
+    dives = dives_of(instance)
+    columns = dives.program.columns
+    first = [int(np.flatnonzero((columns.job == job) & (columns.start == 0))[0]) for job in (0, 1)]
+    column = np.array([[first[0]], [first[1]], [-1]])
+    share = np.array([[0.5], [0.75], [0.0]])
+    left = np.empty_like(dives.jobs.limit)
+    for least, placed in ((0.6, [False, True, False]), (0.5, [True, dives.jobs.demand[:2].sum() <= 10, False])):
+        place = nowhere(instance)
+        put_next(3, least, column, share, place, left, columns, dives.jobs)
+        assert (place >= 0).tolist() == placed
+
+
+def test_nearly_whole_jobs_stay_where_they_are_where_time_is_short(instance):
+    """By a pace of .8 s, 20 steps of .15 times that are three tenths of 8 s."""
+    dives = dives_of(instance)
+    column, share = np.zeros((40, 1), dtype=np.int64), np.full((40, 1), 0.95)
+    for pace, whole in ((0.79, WHOLE), (0.81, NEARLY_WHOLE)):
+        need = dives._need(nowhere(instance), Leading(column, share), pace, Options(time_limit=None, work_limit=8.0))
+        assert (WHOLE if need < HURRY else NEARLY_WHOLE) == whole
 
 
 def test_jobs_are_tried_in_few_places_where_steps_are_slow(instance):
     dives = dives_of(instance)
-    share = np.full((40, 6), 0.5)
 
     def tried(pace, total):
-        return dives._step(dives.jobs.order[0], nowhere(instance), share, pace, total, OPTIONS).tried
+        return dives._step(dives.jobs.order[0], 0.0, pace, total, OPTIONS).tried
 
-    assert tried(0.0, 10.0) == tried(0.2, 10.0) == 6
-    assert tried(0.21, 10.0) == FEW_TRIED  # 50 steps of the 100 largest jobs take longer
+    assert tried(0.0, 10.0) == tried(0.5, 10.0) == 6
+    assert tried(0.51, 10.0) == FEW_TRIED  # 20 steps of the 40 largest jobs take longer
 
 
 def test_a_dive_tells_after_each_step_that_it_goes_on(instance):
@@ -266,7 +300,7 @@ def test_a_job_whose_places_others_have_just_taken_gets_another_one():
     at = {int(t): c for c, (i, t) in enumerate(zip(columns.job, columns.start, strict=True)) if i == 1 and t >= 0}
     leading[1, :2] = at[0], at[1]
     share[1, :2] = 0.9, 0.1
-    best = dives._best(now, Step(1, 6, 0), leading, share[1], np.inf, 0.0, OPTIONS)
+    best = dives._best(now, Step(1, 6, 0), Leading(leading, share), np.inf, 0.0, OPTIONS)
     assert best is not None
     assert (best.place == now.place).all()
     assert best.point.values[at[2]] == pytest.approx(1.0)  # beside the 4 nodes of r
@@ -313,10 +347,10 @@ def test_a_job_runs_in_a_place_that_its_program_gives_nothing_where_that_costs_l
     monkeypatch.setattr(dive_tries, "HIGH_RISE", -1.0)
     dives = dives_of(instance)
     now = dives._first(nowhere(instance), np.inf, None, OPTIONS)
-    leading, share = dives._leading(now)
+    leading = column, share = dives._leading(now)
     job = next(i for i in dives.jobs.order.tolist() if share[i, 1] > 0.1 and share[i, 0] < 0.9)
-    whole = dives._best(now, Step(job, 6, 0), leading, share[job], np.inf, 0.0, OPTIONS)
-    last = np.full_like(leading, -1)
-    last[job, 0] = leading[job, np.flatnonzero(share[job] >= 0.1)[-1]]
-    some = dives._best(now, Step(job, 1, 0), last, share[job], np.inf, 0.0, OPTIONS)
+    whole = dives._best(now, Step(job, 6, 0), leading, np.inf, 0.0, OPTIONS)
+    last = np.full_like(column, -1)
+    last[job, 0] = column[job, np.flatnonzero(share[job] >= 0.1)[-1]]
+    some = dives._best(now, Step(job, 1, 0), Leading(last, share), np.inf, 0.0, OPTIONS)
     assert some.point.objective == pytest.approx(whole.point.objective, rel=1e-9)

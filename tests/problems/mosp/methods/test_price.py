@@ -281,7 +281,7 @@ def test_no_incomplete_schedule_replaces_a_complete_one():
     small = [(0, int(rng.integers(1, 4)), 0, round(float(rng.uniform(1.5, 4)), 2)) for _ in range(75)]
     instance = from_dict(raw_of([10.0] * 15 + [9.0] * 55, [(0, 15, 15, 10.0), *small]))
     windows = {"most_branches": 21}
-    params = {"search": {"moves_per_job": 2_000}, "windows": windows, "neighbourhoods": {"most": 1}}
+    params = {"search": {"moves_per_job": 2_000}, "windows": windows, "neighbourhoods": {"most_in_vain": 1}}
     solution = co.solve(instance, "price", time_limit=None, params=params)
     assert solution.has_solution
     assert co.check(instance, solution).feasible

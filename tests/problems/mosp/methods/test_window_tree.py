@@ -274,7 +274,7 @@ def test_price_says_that_there_is_no_schedule_and_check_proves_it():
 
 def test_price_of_few_large_jobs_has_a_certificate_by_windows_that_check_confirms():
     instance = heavy(5, jobs=80, slots=36, load=0.7)
-    params = {"windows": {"most_branches": 30}, "neighbourhoods": {"most": 2}}
+    params = {"windows": {"most_branches": 30}, "neighbourhoods": {"most_in_vain": 2}}
     params |= {"search": {"moves_per_job": 200}, "beam": {"parts_per_job": 0}}
     solution = co.solve(instance, "price", time_limit=None, params=params)
     report = co.check(instance, solution)
@@ -316,7 +316,7 @@ def test_units_of_another_size_prove_the_same(price):
         part["memory_gb"] = (64 * np.array(part["memory_gb"])).tolist()
     clusters["watts_per_unit"]["memory_gb"] = [watts / 64 for watts in clusters["watts_per_unit"]["memory_gb"]]
     changed = from_dict(raw)
-    params = {"neighbourhoods": {"most": 1}, "search": {"moves_per_job": 50}, "beam": {"parts_per_job": 0}}
+    params = {"neighbourhoods": {"most_in_vain": 1}, "search": {"moves_per_job": 50}, "beam": {"parts_per_job": 0}}
     for rounds, branches, kind in ((2, 60, "windows"), (60, 1, "lagrangian")):
         given = params | {"cliques": {"rounds": rounds}, "windows": {"most_branches": branches}}
         solution = co.solve(changed, "price", time_limit=None, params=given)

@@ -177,25 +177,18 @@ class DiveParameters(Parameters):
 
 @dataclass(frozen=True)
 class NeighbourhoodParameters(Parameters):
-    """Of neighbourhoods, which HiGHS and dives search where few jobs make most of the costs.
+    """Of neighbourhoods, which dives search where few jobs make most of the costs.
 
     Parameters
     ----------
     time_share
         Share of the remaining time that all may take.
-    most
-        How many there are.
-    part
-        Share of their time that one of them may take.
-    columns, nodes
-        Places of the first neighbourhood, about, and nodes of its tree. Later ones grow where trees end early.
+    most_in_vain
+        How many, one after the other, may have no better schedule until the search ends.
     """
 
     time_share: float = number(0.9, above=0, most=1)
-    most: int = number(200, least=0)
-    part: float = number(0.15, above=0, most=1)
-    columns: int = number(1_500, least=1)
-    nodes: int = number(20, least=1)
+    most_in_vain: int = number(200, least=0)
 
 
 @dataclass(frozen=True)

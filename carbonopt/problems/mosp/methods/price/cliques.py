@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
+from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.core.options import Options
-from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
 from carbonopt.problems.mosp.formulation.program import Placements, possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
 from carbonopt.problems.mosp.methods.price.knapsack_cuts import SlotKnapsacks
-from carbonopt.problems.mosp.methods.price.place_program import priced, program_over
+from carbonopt.problems.mosp.methods.price.place_program import priced
 
 MANY_JOBS = 200
 """Above so many jobs a program has fewer places for each: as many times fewer as the root of their number is larger."""
@@ -195,16 +194,3 @@ class CliqueBound:
         there = column >= 0
         begin = np.concatenate([[0], np.cumsum(there)])[part.indptr]
         return begin, column[there], part.data[there]
-
-    def whole_program(self, columns: BoolArray) -> Program:
-        """Return the program in which jobs run whole in some places, with the cliques that have a price."""
-        program = program_over(self.instance, self.places, self.cost, columns, whole=True)
-        chosen = self.proof.numbers
-        if not len(chosen):
-            return program
-        rows = program.add_rows("cliques", len(chosen), upper=1.0)
-        column_of = np.full(len(columns), -1, dtype=np.int64)
-        column_of[columns] = program.variables["x"].index
-        begin, column, value = self.entries(chosen, column_of)
-        program.add_entries(np.repeat(rows.index, np.diff(begin)), column, value)
-        return program

@@ -8,8 +8,6 @@ from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.place_program import Columns
 
-WHOLE = 0.99
-"""Share of a job in a place from which it counts as whole there."""
 LEAST_SHARE = 0.02
 """Share of a job in a place below which it is not tried there."""
 
@@ -103,27 +101,39 @@ def rank_columns(values: FloatArray, upper: FloatArray, leading: IntArray, share
 
 @kernel
 def settle(
-    leading: IntArray, share: FloatArray, place: IntArray, left: FloatArray, columns: Columns, jobs: Jobs
+    whole: float, leading: IntArray, share: FloatArray, place: IntArray, left: FloatArray, columns: Columns, jobs: Jobs
 ) -> int:
-    """Place the jobs that are whole, the largest first, up to the first split one; return that one, -1 for none."""
+    """Place the jobs of which one place has a share of `whole`, the largest first, up to the first split one.
+
+    Return that one, -1 for none.
+    """
     take(place, left, jobs)
     for i in jobs.order:
         if place[i] >= 0 or share[i, 0] < LEAST_SHARE:
             continue
-        if share[i, 0] < WHOLE:
+        if share[i, 0] < whole:
             return int(i)
         put(i, leading[i, 0], place, left, columns, jobs)
     return -1
 
 
 @kernel
-def put_next(count: int, leading: IntArray, place: IntArray, left: FloatArray, columns: Columns, jobs: Jobs) -> None:
-    """Place some jobs where most of each is, the largest first, if they have room there."""
+def put_next(
+    count: int,
+    least: float,
+    leading: IntArray,
+    share: FloatArray,
+    place: IntArray,
+    left: FloatArray,
+    columns: Columns,
+    jobs: Jobs,
+) -> None:
+    """Place some jobs where most of each is, at least a share, the largest first, if they have room there."""
     take(place, left, jobs)
     for i in jobs.order:
         if count <= 0:
             return
-        if place[i] < 0 and leading[i, 0] >= 0:
+        if place[i] < 0 and leading[i, 0] >= 0 and share[i, 0] >= least:
             put(i, leading[i, 0], place, left, columns, jobs)
             count -= 1
 

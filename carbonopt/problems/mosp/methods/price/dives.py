@@ -42,10 +42,21 @@ LOOK_STEPS = 40.0
 """Loop steps for each column when it is looked at whether it has room."""
 LEAST_TRIED = 0.1
 """Share of a job in a place, but for that with most of it, from which the place is tried."""
-ONE_BY_ONE = 100
+WHOLE = 0.99
+"""Share of a job in a place from which it counts as whole there."""
+NEARLY_WHOLE = 0.9
+"""The same where time is short."""
+HURRY = 0.3
+"""Time that all steps to come would take, over the time there is, from which time is short."""
+MORE_SHARE = 0.6
+"""Share of a job in a place from which it may be placed there untried."""
+ONE_BY_ONE = 40
 """Largest jobs that are placed one at a time in the first half of a dive's time."""
-LATER_PACE = 0.25
-"""Time of a step later on, over that of one now, about: the more jobs have a place, the faster the program."""
+LATER_PACE = (0.15, 0.25)
+"""Time of a step later on, over that of one now, about: the more jobs have a place, the faster the program.
+
+The first while one of the largest jobs has no place, the second when all of these have one.
+"""
 FEW_TRIED = 2
 """Leading places in which a job is tried, at most, where there is no time to place the largest jobs otherwise."""
 JOBS_A_STEP = 2.0
@@ -66,12 +77,27 @@ class Step(NamedTuple):
     tried
         Places in which it is tried, at most.
     more
-        Further jobs that are placed where most of them is, untried.
+        Further jobs that are placed untried where most of them is, if it is most of the job.
     """
 
     split: int
     tried: int
     more: int
+
+
+class Leading(NamedTuple):
+    """The columns that have most of each job, the most first.
+
+    Attributes
+    ----------
+    column
+        Shape (N, ranks), -1 for none.
+    share
+        Of the job in each, shape (N, ranks).
+    """
+
+    column: IntArray
+    share: FloatArray
 
 
 class Dives:
@@ -151,25 +177,33 @@ class Dives:
             if steps % PRICED_EVERY == 0:
                 self._price(now, options)
             steps += 1
-            leading, share = self._leading(now)
-            split = settle(leading, share, now.place, left, self.program.columns, self.jobs)
+            leading = self._leading(now)
+            need = self._need(now.place, leading, pace, options)
+            whole = WHOLE if need < HURRY else NEARLY_WHOLE
+            split = settle(whole, *leading, now.place, left, self.program.columns, self.jobs)
             if split < 0:
                 return now.place
             last = now
             begun = options.elapsed
-            next_step = self._step(split, now.place, share, pace, total, options)
-            now = self._best(now, next_step, leading, share[split], goal, noise, options)
+            next_step = self._step(split, need, pace, total, options)
+            now = self._best(now, next_step, leading, goal, noise, options)
             last_pace = options.elapsed - begun
             pace = PACE_KEPT * pace + (1 - PACE_KEPT) * last_pace if pace else last_pace
             self.tell()
             if now is None and options.remaining == 0:
-                put_next(len(place), leading, last.place, left, self.program.columns, self.jobs)
+                put_next(len(place), 0.0, *leading, last.place, left, self.program.columns, self.jobs)
                 return last.place
         return None
 
-    def _step(
-        self, split: int, place: IntArray, share: FloatArray, pace: float, total: float, options: Options
-    ) -> Step:
+    def _need(self, place: IntArray, leading: Leading, pace: float, options: Options) -> float:
+        """Return the time that all steps to come would take, over the time there is, for a mean time of steps now."""
+        left = np.flatnonzero((place < 0) & (leading.share[:, 0] >= LEAST_SHARE))
+        if pace <= 0 or not len(left):
+            return 0.0
+        later = LATER_PACE[int(self.rank[left].min() >= ONE_BY_ONE)]
+        return len(left) / JOBS_A_STEP * later * pace / max(options.remaining, 1e-9)
+
+    def _step(self, split: int, need: float, pace: float, total: float, options: Options) -> Step:
         """Return what comes next, for a mean time of steps, and the time that the dive had in all.
 
         Where steps are slow, jobs are tried in few places. Small jobs are placed so many at a time that the dive ends
@@ -177,11 +211,7 @@ class Dives:
         """
         tried = self.params.tried if pace * ONE_BY_ONE / JOBS_A_STEP <= total else FEW_TRIED
         is_early = self.rank[split] < ONE_BY_ONE and options.remaining > total / 2
-        if is_early or pace <= 0:
-            return Step(split, tried, 0)
-        left = int(((place < 0) & (share[:, 0] >= LEAST_SHARE)).sum())
-        steps = options.remaining / (LATER_PACE * pace)
-        return Step(split, tried, int(left / JOBS_A_STEP / steps) if steps > 0 else left)
+        return Step(split, tried, 0 if is_early else int(min(need, len(self.rank))))
 
     def _first(self, place: IntArray, goal: float, basis: ProgramBasis | None, options: Options) -> Relaxed | None:
         """Solve the program of a dive that begins; one from nothing begins at the basis of the first such one."""
@@ -199,8 +229,7 @@ class Dives:
         self,
         now: Relaxed,
         step: Step,
-        leading: IntArray,
-        share: FloatArray,
+        leading: Leading,
         goal: float,
         noise: float,
         options: Options,
@@ -212,8 +241,10 @@ class Dives:
         of the places has room any more, the program is solved again. None where that exceeds `goal`, or time or work
         is out before all are tried.
         """
-        lead = leading[step.split, : step.tried]
-        is_tried = share[: step.tried] >= np.where(np.arange(len(lead)) > 0, LEAST_TRIED, LEAST_SHARE)
+        lead = leading.column[step.split, : step.tried]
+        is_tried = leading.share[step.split, : step.tried] >= np.where(
+            np.arange(len(lead)) > 0, LEAST_TRIED, LEAST_SHARE
+        )
         tries = Tries(now.point.objective, goal, noise)
         for column in lead[is_tried].tolist():
             self._try(column, step, now, leading, tries, options)
@@ -230,7 +261,7 @@ class Dives:
             return self._solve(now.place.copy(), goal, options)
         return tries.best if tries.best is not None else self._extended(tries.first, goal, options)
 
-    def _try(self, column: int, step: Step, now: Relaxed, leading: IntArray, tries: Tries, options: Options) -> None:
+    def _try(self, column: int, step: Step, now: Relaxed, leading: Leading, tries: Tries, options: Options) -> None:
         """Place a job in a column's place, if it has room, and some more untried; solve the program with these."""
         left = np.empty_like(self.jobs.limit)
         place = now.place.copy()
@@ -238,7 +269,7 @@ class Dives:
         if place[step.split] < 0:
             return
         if step.more:
-            put_next(step.more, leading, place, left, self.program.columns, self.jobs)
+            put_next(step.more, MORE_SHARE, *leading, place, left, self.program.columns, self.jobs)
         tries.first = place if tries.first is None else tries.first
         tries.take(self._solve(place, tries.most, options), self.rng)
 
@@ -285,13 +316,12 @@ class Dives:
             upper[runs] *= self.is_open[columns.row[runs]]
         return upper
 
-    def _leading(self, now: Relaxed) -> tuple[IntArray, FloatArray]:
-        """Return the columns that have most of each job, and its shares there."""
+    def _leading(self, now: Relaxed) -> Leading:
+        """Return the columns that have most of each job."""
         shape = len(self.jobs.duration), self.params.tried
-        leading = np.full(shape, -1, dtype=np.int64)
-        share = np.zeros(shape)
-        rank_columns(now.point.values, now.upper, leading, share, self.program.columns)
-        return leading, share
+        leading = Leading(np.full(shape, -1, dtype=np.int64), np.zeros(shape))
+        rank_columns(now.point.values, now.upper, *leading, self.program.columns)
+        return leading
 
     def _missing(self, place: IntArray) -> IntArray:
         """Return the placements of a schedule that are no columns."""

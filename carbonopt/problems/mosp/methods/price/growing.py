@@ -109,9 +109,7 @@ class GrowingProgram:
         self.must_run = not np.isfinite(cliques.rejection_cost)
         self.left_out = self._cost_left_out()
         self._most_left_out = MOST_RAISED * self.left_out
-        self._warm = WarmProgram(
-            program_over(instance, cliques.places, cliques.cost, chosen, False, self.left_out), options
-        )
+        self._warm = WarmProgram(program_over(instance, cliques.places, cliques.cost, chosen, self.left_out), options)
         self.is_column = chosen
         rows = np.flatnonzero(chosen)
         every = np.arange(len(instance.jobs))

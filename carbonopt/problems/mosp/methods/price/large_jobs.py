@@ -11,7 +11,7 @@ from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
-from carbonopt.problems.mosp.methods.price.neighbourhoods import Known, Neighbourhoods
+from carbonopt.problems.mosp.methods.price.neighbourhoods import Neighbourhoods
 from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
 from carbonopt.problems.mosp.methods.price.solver import STEPS_A_MOVE, Solver
 from carbonopt.problems.mosp.methods.price.state import at_places
@@ -99,7 +99,7 @@ def dive(solver: Solver) -> None:
         if place is not None:
             _fill(solver, place, options)
         solver.report(improved=False)
-        late = LATE * time if solver.complete and solver.params.neighbourhoods.most else 0.0
+        late = LATE * time if solver.complete and solver.params.neighbourhoods.most_in_vain else 0.0
         if solver.closed or options.remaining <= late < np.inf:
             return
 
@@ -121,26 +121,14 @@ def _fill(solver: Solver, place: IntArray, options: Options) -> None:
 
 
 def search_neighbourhoods(solver: Solver) -> None:
-    """Give some jobs better places at a time, by HiGHS's trees and by dives, each for about as much work."""
+    """Give some jobs better places at a time, by dives."""
     params = solver.params.neighbourhoods
     options = solver.options.part(params.time_share)
-    if solver.closed or not solver.complete or options.remaining == 0 or not params.most:
+    if solver.closed or not solver.complete or options.remaining == 0:
         return
-    around = Neighbourhoods(_program(solver, options).cliques, params, options.seed)
-    most = params.part * options.remaining
-    of_trees = of_dives = 0.0
-    for _ in range(params.most):
-        if solver.closed or options.remaining == 0:
-            return
+    around = Neighbourhoods(_program(solver, options).cliques, solver.params.dives, options.seed)
+    in_vain = 0
+    while in_vain < params.most_in_vain and not solver.closed and options.remaining > 0:
         solver.tell()
-        begun = options.work.units
-        known = Known(np.array(solver.state.best), solver.state.best_total)
-        if of_dives < of_trees:
-            place = around.dive(known, solver.params.dives, options, solver.tell)
-            if place is not None:
-                solver.take_places(place)
-            of_dives += options.work.units - begun
-        else:
-            part = options.part(min(1.0, most / options.remaining)) if np.isfinite(most) else options
-            solver.take(around.search(known, part))
-            of_trees += options.work.units - begun
+        place = around.dive(np.array(solver.state.best), options, solver.tell)
+        in_vain = 0 if place is not None and solver.take_places(place) else in_vain + 1

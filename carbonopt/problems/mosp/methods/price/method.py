@@ -6,7 +6,7 @@
 3. A higher bound where the relaxation rejects jobs: branches on how many.
 4. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
    of moves is used. Where few large jobs make most of the costs, cliques and branches on where and when these start
-   raise the bound, dives by linear programs make schedules, and dives and HiGHS search neighbourhoods of the best one.
+   raise the bound, and dives by linear programs make schedules and search neighbourhoods of the best one.
 5. Where few places are left, HiGHS's cuts raise the bound.
 6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
    this leaves goes to HiGHS, without what the prices rule out.

@@ -1,41 +1,32 @@
-"""Schedules from a schedule: some jobs get other places, and the others stay where they are.
+"""Schedules from a schedule: a dive gives some jobs other places, and the others stay where they are.
 
-HiGHS's trees choose among places of low excess. Dives place jobs again as an instance of their own, on the capacity
-that the others leave.
+Those jobs are an instance of their own, on the capacity that the others leave.
 
 References
 ----------
 Shaw (1998), "Using constraint programming and local search methods to solve vehicle routing problems", CP 1998,
 417-431.
-Danna, Rothberg, Le Pape (2005), "Exploring relaxation induced neighborhoods to improve MIP solutions", Mathematical
-Programming 102, 71-90.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, IntArray
+from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
-from carbonopt.milp import highs
 from carbonopt.problems.mosp.data.fixed import load_of
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.methods.price.bound_parameters import DiveParameters, NeighbourhoodParameters
+from carbonopt.problems.mosp.methods.price.bound_parameters import DiveParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
-from carbonopt.problems.mosp.methods.price.exact import Closed
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 
-EXCESS_SHARES = (0.2, 0.4, 0.8)
-"""Of the gap, one drawn for each neighbourhood: the most excess of a place in it."""
 NEARNESS = (0.0, 1.0, 4.0)
 """Powers of the distance by which jobs are less likely in a neighbourhood, one drawn for each."""
-MOST_JOBS = 0.4
-"""Of all, those that a neighbourhood may have: more make trees without an end."""
 FREED = (40, 80, 120)
 """Jobs that a dive places again, one drawn for each."""
 MOST_FREED = 0.6
@@ -44,16 +35,6 @@ PART_ROUNDS = 5
 """Linear programs that raise the bound of a part, at most."""
 LEAST_GAINED = 3e-5
 """Of the mean cost of a job, what a dive must gain for each job that it places again."""
-LARGEST = 4
-"""The largest neighbourhood over the first one."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """A schedule: place of each job, cluster x T + start, -1 for rejected, and its cost."""
-
-    place: IntArray
-    cost: float
 
 
 class Neighbourhoods:
@@ -62,54 +43,29 @@ class Neighbourhoods:
     Parameters
     ----------
     cliques
-        The program over places, and the prices of capacity and of cliques that it has found: places of low excess at
-        these are tried.
+        Over all places, with the prices that they have: jobs of high excess at these are likely to be placed again.
     params
-        Of neighbourhoods.
+        Of the dives.
     seed
         Of the draws.
     """
 
-    def __init__(self, cliques: CliqueBound, params: NeighbourhoodParameters, seed: int) -> None:
+    def __init__(self, cliques: CliqueBound, params: DiveParameters, seed: int) -> None:
         self.instance = cliques.instance
         self.cliques = cliques
         self.params = params
         self.bound = cliques.proof.bound
-        self.places = cliques.places
-        self.rounding = cliques.rounding
-        self.rejection_cost = cliques.rejection_cost
         self.row = cliques.row
         self.excess = cliques.proof.excess
         self.rng = np.random.default_rng(seed)
-        self.size = float(params.columns)
 
-    def search(self, known: Known, options: Options) -> Closed:
-        """Let some jobs of a schedule leave their places for better ones; there is no bound."""
-        most = float(self.rng.choice(EXCESS_SHARES)) * (known.cost - self.bound)
-        low = self.excess <= most
-        order = self._order(known.place)
-        count = np.cumsum(np.bincount(self.places.job[low], minlength=len(order))[order])
-        most_jobs = min(int(np.searchsorted(count, self.size)), round(MOST_JOBS * len(order)))
-        low &= np.isin(self.places.job, order[: max(2, most_jobs)])
-        closed = self._solve(low, known, options)
-        nodes = closed.info.get("nodes", 0)
-        if nodes <= 1:
-            self.size = min(1.1 * self.size, LARGEST * self.params.columns)
-        elif nodes >= self.params.nodes:
-            self.size *= 0.8
-        return replace(closed, bound=None)
-
-    def dive(
-        self, known: Known, params: DiveParameters, options: Options, tell: Callable[[], None] = lambda: None
-    ) -> IntArray | None:
+    def dive(self, known: IntArray, options: Options, tell: Callable[[], None] = lambda: None) -> IntArray | None:
         """Let a dive place some jobs again, as an instance of their own on the capacity that the others leave.
 
         Parameters
         ----------
         known
-            A schedule.
-        params
-            Of dives.
+            A schedule: place of each job, cluster x T + start, -1 for rejected; shape (N,).
         options
             Count the work.
         tell
@@ -120,12 +76,12 @@ class Neighbourhoods:
         IntArray or None
             Place of each job of the instance; None where none is found that costs so much less that it counts.
         """
-        freed = min(int(self.rng.choice(FREED)), max(1, round(MOST_FREED * len(known.place))))
-        jobs = np.sort(self._order(known.place)[:freed])
-        others = known.place.copy()
+        freed = min(int(self.rng.choice(FREED)), max(1, round(MOST_FREED * len(known))))
+        jobs = np.sort(self._order(known)[:freed])
+        others = known.copy()
         others[jobs] = -1
         least = LEAST_GAINED * abs(self.bound) / len(others) * len(jobs)
-        goal = self._cost(known.place[jobs], jobs) - least
+        goal = self._cost(known[jobs], jobs) - least
         part = CliqueBound(
             self._part(others, jobs),
             self.cliques.value.part(jobs),
@@ -136,7 +92,7 @@ class Neighbourhoods:
         for bound in raise_by_cliques(program, goal, part.params, options):
             if bound >= goal:
                 return None
-        place = Dives(program, params, options, tell).dive(np.full(len(jobs), -1), goal, options)
+        place = Dives(program, self.params, options, tell).dive(np.full(len(jobs), -1), goal, options)
         if place is None or self._cost(place, jobs) > goal:
             return None
         others[jobs] = place
@@ -146,7 +102,7 @@ class Neighbourhoods:
         """Return what some jobs cost at their places, -1 for one that does not run."""
         slots = self.row.shape[2]
         rows = self.row[jobs, place // slots, place % slots]
-        return float(np.where(place >= 0, self.cliques.cost[rows], self.rejection_cost).sum())
+        return float(np.where(place >= 0, self.cliques.cost[rows], self.cliques.rejection_cost).sum())
 
     def _part(self, others: IntArray, jobs: IntArray) -> MospInstance:
         """Return the instance of some jobs, on the capacity that those with a place leave."""
@@ -170,33 +126,6 @@ class Neighbourhoods:
         distance = np.maximum(0, np.maximum(start - middle, middle + 1 - end))
         weight /= (1.0 + distance) ** self.rng.choice(NEARNESS)
         return np.argsort(-np.log(1.0 - self.rng.random(len(place))) / weight, kind="stable")
-
-    def _solve(self, columns: BoolArray, known: Known, options: Options) -> Closed:
-        """Let HiGHS branch over some places and those of a known schedule."""
-        columns = columns.copy()
-        rows = self._rows(known.place)
-        columns[rows] = True
-        program = self.cliques.whole_program(columns)
-        chosen = np.flatnonzero(columns)
-        start = np.zeros(program.columns)
-        start[np.searchsorted(chosen, rows)] = 1.0
-        jobs = len(known.place)
-        if np.isfinite(self.rejection_cost):
-            start[len(chosen) :] = known.place < 0
-        limits = {"mip_max_nodes": self.params.nodes} | dict(options.solver_options)
-        result = highs.solve(
-            program,
-            replace(options, callback=None, solver_options=limits),
-            start=start,
-            typical_cost=abs(self.bound) / jobs or 1.0,
-            bound_error=(jobs, self.rounding),
-        )
-        place = None
-        if result.values is not None:
-            place = np.full(jobs, -1, dtype=np.int64)
-            runs = chosen[result.values[: len(chosen)] > 0.5]
-            place[self.places.job[runs]] = self.places.cluster[runs] * self.row.shape[2] + self.places.start[runs]
-        return Closed(result.status, result.info, place, result.bound)
 
     def _rows(self, place: IntArray) -> IntArray:
         """Return the row of each job's place among the possible ones, without those that are rejected."""

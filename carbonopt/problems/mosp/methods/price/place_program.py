@@ -34,10 +34,9 @@ def program_over(
     places: Placements,
     cost: FloatArray,
     columns: BoolArray,
-    whole: bool = False,
-    rejection_cost: float | FloatArray | None = None,
+    rejection_cost: FloatArray,
 ) -> Program:
-    """Return the program in which jobs run in some places.
+    """Return the program in which jobs run in some places, split over several or not.
 
     Parameters
     ----------
@@ -47,27 +46,22 @@ def program_over(
         All places, and what a run costs in each.
     columns
         Whether each of them is in the program.
-    whole
-        Whether a job runs in one place, or may be split over several.
     rejection_cost
-        Of a job that does not run, for all or for each, shape (N,); None for that of the instance. Infinite where all
-        must run.
+        Of each job that does not run, shape (N,).
 
     Returns
     -------
     Program
-        With columns ``x``, and ``rejected`` where jobs may be left out, and rows ``jobs`` and ``capacity``.
+        Without integer columns: ``x`` and ``rejected``; with rows ``jobs`` and ``capacity``.
     """
     chosen = np.flatnonzero(columns)
     job, cluster, start = (part[chosen] for part in (places.job, places.cluster, places.start))
     program = Program("places")
-    x = program.add_variables("x", len(chosen), upper=1.0, cost=cost[chosen], integer=whole)
+    x = program.add_variables("x", len(chosen), upper=1.0, cost=cost[chosen])
     every = program.add_rows("jobs", len(instance.jobs), lower=1.0, upper=1.0)
     program.add_entries(every.start + job, x.index, 1.0)
-    rejection_cost = instance.objective.rejection_cost if rejection_cost is None else rejection_cost
-    if np.isfinite(rejection_cost).all():
-        rejected = program.add_variables("rejected", len(instance.jobs), upper=1.0, cost=rejection_cost)
-        program.add_entries(every.index, rejected.index, 1.0)
+    rejected = program.add_variables("rejected", len(instance.jobs), upper=1.0, cost=rejection_cost)
+    program.add_entries(every.index, rejected.index, 1.0)
     limit = instance.clusters.limit
     rows = program.add_rows("capacity", limit.shape, upper=limit)
     length = instance.jobs.duration[job]
