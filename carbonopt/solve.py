@@ -216,6 +216,8 @@ class _Keeper:
         certificate = None if self.certificate is None else self.certificate()
         if certificate is None:
             return Outcome(Status.INTERRUPTED, schedule, self.bound, info=info)
+        if "bound" not in certificate:  # it proves that there is no schedule
+            return Outcome(Status.INTERRUPTED, certificate=certificate, info=info)
         bound: float = certificate["bound"]
         known = bound if self.bound is None else self.tightest(self.bound, bound)  # the proof may have got better since
         if schedule is not None and abs(known - bound) > AGREEMENT * abs(bound):

@@ -12,14 +12,15 @@ from carbonopt.milp.warm import Point
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price import dive_tries
+from carbonopt.problems.mosp.methods.price import dives as dives_module
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
-from carbonopt.problems.mosp.methods.price.dive_loops import put_next, take
+from carbonopt.problems.mosp.methods.price.dive_loops import put_next, settle, take
 from carbonopt.problems.mosp.methods.price.dive_tries import Relaxed, Tries
 from carbonopt.problems.mosp.methods.price.dives import (
     FEW_TRIED,
-    HURRY,
+    MORE_SHARE,
     NEARLY_WHOLE,
     ONE_BY_ONE,
     WHOLE,
@@ -261,13 +262,49 @@ def test_only_jobs_of_which_most_is_in_one_place_are_placed_untried():
         assert (place >= 0).tolist() == placed
 
 
-def test_nearly_whole_jobs_stay_where_they_are_where_time_is_short(instance):
+def test_how_much_of_the_time_a_dive_needs(instance):
     """By a pace of .8 s, 20 steps of .15 times that are three tenths of 8 s."""
     dives = dives_of(instance)
-    column, share = np.zeros((40, 1), dtype=np.int64), np.full((40, 1), 0.95)
-    for pace, whole in ((0.79, WHOLE), (0.81, NEARLY_WHOLE)):
-        need = dives._need(nowhere(instance), Leading(column, share), pace, Options(time_limit=None, work_limit=8.0))
-        assert (WHOLE if need < HURRY else NEARLY_WHOLE) == whole
+    leading = Leading(np.zeros((40, 1), dtype=np.int64), np.full((40, 1), 0.95))
+    need = dives._need(nowhere(instance), leading, 0.8, Options(time_limit=None, work_limit=8.0))
+    assert need == pytest.approx(0.3)
+
+
+def test_a_dive_that_is_short_of_time_takes_nearly_whole_jobs_as_whole_and_places_some_untried(monkeypatch):
+    instance = heavy(3, jobs=80, load=0.7)
+    options = Options(time_limit=None)
+    wholes, shares = [], []
+    monkeypatch.setattr(dives_module, "settle", lambda whole, *rest: wholes.append(whole) or settle(whole, *rest))
+    monkeypatch.setattr(
+        dives_module, "put_next", lambda n, least, *rest: shares.append(least) or put_next(n, least, *rest)
+    )
+    dives_of(instance).dive(nowhere(instance), np.inf, options)
+    assert set(wholes) == {WHOLE}
+    assert not shares
+    short = Options(time_limit=None, work_limit=options.work.units / 2)
+    wholes.clear()
+    dives_of(instance).dive(nowhere(instance), np.inf, short)
+    assert wholes[0] == WHOLE
+    assert wholes[-1] == NEARLY_WHOLE
+    assert shares[-1] == 0.0  # the work is out
+    assert set(shares[:-1]) == {MORE_SHARE}
+
+
+def test_a_job_whose_room_is_taken_by_one_that_is_nearly_whole_gets_another_place():
+    """Of 10 nodes p and q, of 6 and 5, both have 90 % of slot 0: q is placed once the program is solved again."""
+    instance = by_hand()
+    dives = dives_of(instance)
+    columns = dives.program.columns
+    now = dives._first(nowhere(instance), np.inf, None, OPTIONS)
+    first = [int(np.flatnonzero((columns.job == job) & (columns.start == 0))[0]) for job in (0, 1)]
+    leading = Leading(np.array([[first[0]], [first[1]], [-1]]), np.array([[0.9], [0.9], [0.0]]))
+    left = np.empty_like(dives.jobs.limit)
+    assert settle(0.9, *leading, now.place, left, columns, dives.jobs) < 0
+    assert now.place.tolist() == [0, -1, -1]
+    again = dives._after_all(now, leading, np.inf, OPTIONS)
+    assert again.upper[first[1]] == 0
+    now.place[1] = 2
+    assert dives._after_all(now, leading, np.inf, OPTIONS) is None
 
 
 def test_jobs_are_tried_in_few_places_where_steps_are_slow(instance):

@@ -7,8 +7,9 @@ import pytest
 
 import carbonopt as co
 from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
-from carbonopt.problems.mosp.methods.price import neighbourhoods
+from carbonopt.problems.mosp.methods.price import method, neighbourhoods
 from carbonopt.problems.mosp.methods.price.bound_parameters import (
     CliqueParameters,
     DiveParameters,
@@ -97,3 +98,39 @@ def test_a_dive_places_a_part_of_the_jobs_and_tells_that_it_goes_on(instance):
         search.dive(known, OPTIONS, lambda: told.append(1))
     assert set(parts) == {24}
     assert told
+
+
+def test_jobs_that_are_left_out_may_come_in(instance, monkeypatch):
+    monkeypatch.setattr(neighbourhoods, "FREED", (24,))
+    raw = instance.to_dict()
+    raw["objective"]["rejection_price"] = 1e3
+    rejecting = from_dict(raw)
+    known = known_of(instance, "lp-rounding")
+    known[:10] = -1
+    search = around(rejecting)
+    found = next(place for _ in range(20) if (place := search.dive(known, OPTIONS)) is not None)
+    assert cost_of(rejecting, found) < cost_of(rejecting, known)
+    assert (found >= 0).sum() > (known >= 0).sum()
+
+
+@pytest.mark.parametrize("most", [0, 6])
+def test_the_search_ends_where_so_many_neighbourhoods_have_nothing_better(monkeypatch, most):
+    heavy = co.generate("mosp", preset="supercomputer", seed=5, jobs=80, clusters=2, slots=24, max_demand=64, load=0.7)
+    whole = Neighbourhoods.dive
+    found = []
+
+    def dive(*given):
+        place = whole(*given)
+        found.append(place is not None)
+        return place
+
+    monkeypatch.setattr(Neighbourhoods, "dive", dive)
+    monkeypatch.setattr(method, "dive", lambda solver: None)  # over all jobs: it leaves little to be found
+    params = {"neighbourhoods": {"most_in_vain": most}, "windows": {"most_branches": 5}, "beam": {"parts_per_job": 0}}
+    params |= {"search": {"moves_per_job": 50}}
+    co.solve(heavy, "price", time_limit=None, params=params)
+    assert len(found) >= most
+    assert not any(found[len(found) - most :])
+    assert any(found) == (most > 0)  # each of which begins the count again
+    in_vain = "".join("x" if ok else "-" for ok in found).split("x")
+    assert all(len(part) < most for part in in_vain[:-1])

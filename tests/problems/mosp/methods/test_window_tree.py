@@ -262,7 +262,7 @@ def test_rounded_prices_are_near_and_tiny_ones_stay():
     assert rounded(np.zeros(3)).tolist() == [0.0] * 3
 
 
-def test_price_says_that_there_is_no_schedule_and_check_proves_it():
+def test_price_says_that_there_is_no_schedule_and_check_proves_it(tmp_path):
     """Three jobs of which no two fit together have two slots; sixty small ones would fit beside them."""
     instance = by_hand([6.0] * 3 + [0.01] * 60, intensity=(1.0, 2.0))
     solution = co.solve(instance, "price", time_limit=None, params={"search": {"moves_per_job": 50}})
@@ -270,6 +270,20 @@ def test_price_says_that_there_is_no_schedule_and_check_proves_it():
     assert solution.certificate["kind"] == "windows"
     assert "infeasible_by" not in solution.info
     assert co.check(instance, solution).proven_infeasible
+    solution.write(tmp_path / "none.json")  # a bound beyond all numbers is none that a file could hold
+    assert co.check(instance, co.read_solution(tmp_path / "none.json")).proven_infeasible
+
+
+def test_price_stopped_when_it_knows_that_there_is_no_schedule_keeps_the_proof(tmp_path):
+    instance = by_hand([6.0] * 3 + [0.01] * 60, intensity=(1.0, 2.0))
+
+    def stop(progress):
+        return progress.bound == np.inf
+
+    solution = co.solve(instance, "price", time_limit=None, callback=stop, params={"search": {"moves_per_job": 50}})
+    assert (solution.status, solution.bound, solution.certificate["kind"]) == ("interrupted", None, "windows")
+    solution.write(tmp_path / "none.json")
+    assert not co.check(instance, co.read_solution(tmp_path / "none.json")).violations
 
 
 def test_price_of_few_large_jobs_has_a_certificate_by_windows_that_check_confirms():

@@ -110,7 +110,10 @@ class Proof:
             yield self.certified
 
     def certificate(self, sign: float) -> dict[str, Any]:
-        """Return what proves `certified`, a bound times `sign` in the sense of the objective."""
+        """Return what proves `certified`, a bound times `sign` in the sense of the objective.
+
+        It states no bound where it proves that there is no schedule.
+        """
         proof: dict[str, Any] = {"kind": "lagrangian", "prices": self.prices.reshape(self.dual.shape).tolist()}
         if self.windows is not None and self.windows.bound == self.certified:
             proof = self.windows.certificate()
@@ -118,4 +121,4 @@ class Proof:
             proof = self.cliques.proof.certificate()
         elif self.rejections is not None and self.rejections.bound > self.price_bound:
             proof = self.rejections.certificate()
-        return proof | {"bound": sign * self.certified}
+        return proof | {"bound": sign * self.certified} if np.isfinite(self.certified) else proof

@@ -182,7 +182,11 @@ class Dives:
             whole = WHOLE if need < HURRY else NEARLY_WHOLE
             split = settle(whole, *leading, now.place, left, self.program.columns, self.jobs)
             if split < 0:
-                return now.place
+                settled = self._after_all(now, leading, goal, options)
+                if settled is None:
+                    return now.place
+                now = settled
+                continue
             last = now
             begun = options.elapsed
             next_step = self._step(split, need, pace, total, options)
@@ -194,6 +198,15 @@ class Dives:
                 put_next(len(place), 0.0, *leading, last.place, left, self.program.columns, self.jobs)
                 return last.place
         return None
+
+    def _after_all(self, now: Relaxed, leading: Leading, goal: float, options: Options) -> Relaxed | None:
+        """Solve the program again once no job is split, if one has no place: others have just taken its room.
+
+        None where none is left, and where the program exceeds `goal`, or time or work is out.
+        """
+        if not ((now.place < 0) & (leading.share[:, 0] >= LEAST_SHARE)).any():
+            return None
+        return self._solve(now.place.copy(), goal, options)
 
     def _need(self, place: IntArray, leading: Leading, pace: float, options: Options) -> float:
         """Return the time that all steps to come would take, over the time there is, for a mean time of steps now."""
@@ -207,7 +220,7 @@ class Dives:
         """Return what comes next, for a mean time of steps, and the time that the dive had in all.
 
         Where steps are slow, jobs are tried in few places. Small jobs are placed so many at a time that the dive ends
-        in time, and in its second half all are.
+        in time, if enough of them are mostly in one place; in its second half all jobs are.
         """
         tried = self.params.tried if pace * ONE_BY_ONE / JOBS_A_STEP <= total else FEW_TRIED
         is_early = self.rank[split] < ONE_BY_ONE and options.remaining > total / 2

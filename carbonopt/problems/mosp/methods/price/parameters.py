@@ -43,7 +43,7 @@ class PriceParameters(Parameters):
     dives
         Schedules by linear programs, the largest job first, where few jobs count.
     neighbourhoods
-        Schedules by HiGHS, some jobs at a time, where few jobs count.
+        Schedules by dives that place some jobs of a schedule again, where few jobs count.
     beam
         The dynamic program over slots.
     """
