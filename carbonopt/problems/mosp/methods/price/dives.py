@@ -45,9 +45,7 @@ LEAST_TRIED = 0.1
 WHOLE = 0.99
 """Share of a job in a place from which it counts as whole there."""
 NEARLY_WHOLE = 0.9
-"""The same where time is short."""
-HURRY = 0.3
-"""Time that all steps to come would take, over the time there is, from which time is short."""
+"""The same where the dive would not end in time."""
 MORE_SHARE = 0.6
 """Share of a job in a place from which it may be placed there untried."""
 ONE_BY_ONE = 40
@@ -179,7 +177,7 @@ class Dives:
             steps += 1
             leading = self._leading(now)
             need = self._need(now.place, leading, pace, options)
-            whole = WHOLE if need < HURRY else NEARLY_WHOLE
+            whole = WHOLE if need < 1 else NEARLY_WHOLE
             split = settle(whole, *leading, now.place, left, self.program.columns, self.jobs)
             if split < 0:
                 settled = self._after_all(now, leading, goal, options)
