@@ -154,6 +154,8 @@ def _with_fixed(
     bound, assumes = proven_bound(free, certificate, info)
     if bound is None:
         return None, ()
+    if bound == np.inf:  # the free jobs have no schedule, so the whole has none
+        return bound, assumes
     alone = _unit_cost(instance, info)
     cost = 0.0
     for i, j, t in zip(job.tolist(), cluster.tolist(), start.tolist(), strict=True):

@@ -274,6 +274,16 @@ def test_price_says_that_there_is_no_schedule_and_check_proves_it(tmp_path):
     assert co.check(instance, co.read_solution(tmp_path / "none.json")).proven_infeasible
 
 
+def test_price_says_that_there_is_no_schedule_beside_a_fixed_run_and_check_proves_it(tmp_path):
+    """The fixed run takes one of three slots; two are left for three jobs of which no two fit together."""
+    raw = by_hand([6.0] * 4 + [0.01] * 60, intensity=(1.0, 2.0, 3.0)).to_dict()
+    instance = from_dict(raw | {"fixed": {"job": ["j3"], "cluster": ["c0"], "start": [0]}})
+    solution = co.solve(instance, "price", time_limit=None, params={"search": {"moves_per_job": 50}})
+    assert (solution.status, solution.certificate["kind"]) == ("infeasible", "windows")
+    solution.write(tmp_path / "none.json")
+    assert co.check(instance, co.read_solution(tmp_path / "none.json")).proven_infeasible
+
+
 def test_price_stopped_when_it_knows_that_there_is_no_schedule_keeps_the_proof(tmp_path):
     instance = by_hand([6.0] * 3 + [0.01] * 60, intensity=(1.0, 2.0))
 
