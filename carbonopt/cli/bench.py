@@ -102,6 +102,8 @@ def bench(
                         worst = max(worst, campaigns.told(row))
                         step()
             except KeyboardInterrupt:
+                # the last one may be on disk and not told yet
+                rows = {key_of(row): row for row in missing(runs, results, options)[1]}
                 if not rows:
                     raise
                 console.say(f"interrupted: {len(rows)} of {len(runs)} runs are in {results}; the same command goes on")

@@ -101,6 +101,8 @@ def campaign(runs: Sequence[TableRun], settings: dict[str, Any], where: Where, o
                     if len(rows) > len(old):
                         step()
             except KeyboardInterrupt:
+                # the last one may be on disk and not told yet
+                rows = {key_of(row): row for row in missing(runs, results, settings)[1]}
                 if not rows:
                     raise
                 told = f"{len(rows)} of {len(runs)} tables are in {results}; the same command goes on"

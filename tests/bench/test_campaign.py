@@ -4,13 +4,15 @@ import sys
 
 import pytest
 from conftest import ROOT, TINY
+from typer.testing import CliRunner
 
 import carbonopt as co
 from carbonopt.bench.bks import update
 from carbonopt.bench.campaign import run_campaign
 from carbonopt.bench.gaps import by_method, with_best_bounds
-from carbonopt.bench.results import read_results
+from carbonopt.bench.results import append, read_results
 from carbonopt.bench.runs import runs_on
+from carbonopt.cli.main import app
 from carbonopt.core.errors import CarbonoptError
 from carbonopt.core.files import locked
 from carbonopt.core.jsonfile import write_json
@@ -40,6 +42,22 @@ def test_a_campaign_goes_on_where_it_stopped(tmp_path):
     assert len(fresh) == 4
     assert len(read_results(results)) == 6
     assert len(list(campaign(PATHS, METHODS, results, lambda *pair: pytest.fail("ran again"), time_limit=None))) == 6
+
+
+def test_an_interrupt_right_after_a_run_is_written_tells_it(tmp_path, monkeypatch):
+    """The file holds it, though it was not told yet."""
+    results = tmp_path / "r.jsonl"
+
+    def interrupted(results, row):
+        append(results, row)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("carbonopt.bench.campaign.append", interrupted)
+    line = ["bench", str(PATHS[0]), "--methods", "lp,milp", "-o", str(results)]
+    found = CliRunner().invoke(app, line, catch_exceptions=False)
+    assert found.exit_code == 130
+    assert f"interrupted: 1 of 2 runs are in {results}; the same command goes on" in found.stderr
+    assert len(read_results(results)) == 1
 
 
 def test_gaps_are_against_the_best_bound_of_the_instance(tmp_path):

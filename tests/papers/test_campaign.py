@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import carbonopt as co
+from carbonopt.bench.results import append
 from carbonopt.bench.runs import Answer
 from carbonopt.cli.main import app
 from carbonopt.core.errors import InputError, UnsupportedError
@@ -174,3 +175,18 @@ def test_a_stopped_campaign_keeps_its_tables(tmp_path, weeks):
     assert process.returncode == 130
     assert "the same command goes on" in told
     assert all(json.loads(row)["rows"] for row in results.read_text().splitlines())
+
+
+def test_an_interrupt_right_after_a_table_is_written_tells_it(tmp_path, weeks, monkeypatch):
+    """The file holds it, though it was not told yet."""
+    weeks[0].write(tmp_path / "a.json")
+    monkeypatch.chdir(tmp_path)
+
+    def interrupted(results, row):
+        append(results, row)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("carbonopt.papers.campaign.append", interrupted)
+    found = command("gaia-8", "a.json", "--seeds", "0-2")
+    assert found.exit_code == 130
+    assert "interrupted: 1 of 3 tables are in gaia-8.jsonl; the same command goes on" in found.stderr
