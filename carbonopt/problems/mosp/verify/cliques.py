@@ -8,7 +8,8 @@ starts of jobs on one cluster, for each job those from a first to a last slot. E
 which any two of the jobs exceed what is there, or it holds two jobs and each pair of their starts is tried.
 
 With weights, all its runs use one slot, and jobs whose weights add up to more than `most` exceed what is there. To see
-this, the least demand of each sum of weights is worked out, job after job.
+this, the least demand of each sum of weights is worked out, job after job. Or the clique names two slots; see
+`slot_pairs`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.directed import EPS, down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.verify.slot_pairs import Entry, most_weight, slots_of
 
 FIELDS = ("cluster", "jobs", "first", "last")
 
@@ -50,7 +52,8 @@ def cliques_of(instance: MospInstance, certificate: dict[str, Any]) -> list[Cliq
     """Return the cliques of a certificate, none if it names none.
 
     They are ``"cliques": [{"cluster": row, "jobs": [row, ...], "first": [slot, ...], "last": [slot, ...]}, ...]``, some
-    with ``"weights": [whole number, ...]`` and ``"most": whole number``; without these, each job counts 1 of 1.
+    with ``"weights": [whole number, ...]`` and ``"most": whole number``; without these, each job counts 1 of 1. Those
+    over two slots have ``"slot"``, the first of them, ``"resource"`` (its row) and ``"unit"``, the size of its units.
 
     Raises
     ------
@@ -156,7 +159,8 @@ def _clique(instance: MospInstance, entry: Any, field: str) -> Clique:
     for name, below in (("jobs", len(instance.jobs)), ("first", slots), ("last", slots)):
         if not _are_whole(entry[name], 0, below):
             raise InputError(Fault(f"{field}.{name}", f"must be whole numbers below {below}, not empty"))
-    has_weights = "weights" in entry or "most" in entry
+    pair = slots_of(instance, entry, field)
+    has_weights = "weights" in entry or "most" in entry or pair is not None
     weights = [1] * len(entry["jobs"])
     most: Any = 1
     if has_weights:
@@ -169,9 +173,17 @@ def _clique(instance: MospInstance, entry: Any, field: str) -> Clique:
             words = f"must be a whole number from 1 to {LARGEST_WEIGHT}"
             raise InputError(Fault(f"{field}.most", words, shown(most)))
     clique = Clique(entry["cluster"], entry["jobs"], entry["first"], entry["last"], weights, most)
-    if not len(clique.jobs) == len(clique.first) == len(clique.last) == len(weights) == len(set(clique.jobs)):
-        raise InputError(Fault(field, "must name each job once, with one first and one last start, and one weight"))
-    if has_weights and not _is_limited(instance, clique):
+    is_once = pair is not None or len(clique.jobs) == len(set(clique.jobs))
+    if not (is_once and len(clique.jobs) == len(clique.first) == len(clique.last) == len(weights)):
+        once = "name each job once, with" if pair is None else "have for each job"
+        raise InputError(Fault(field, f"must {once} one first and one last start, and one weight"))
+    if pair is not None:
+        entries = [Entry(*row) for row in zip(clique.jobs, clique.first, clique.last, weights, strict=True)]
+        limit = _limit(instance, clique)[pair.resource, pair.slot : pair.slot + 2]
+        is_limited = most_weight(instance, pair, limit, entries, field) <= most
+    else:
+        is_limited = not has_weights or _is_limited(instance, clique)
+    if not is_limited:
         words = f"must hold runs that do not fit together where their weights exceed {most}; some of these do"
         raise InputError(Fault(field, words))
     if not has_weights and not (_share_a_slot(instance, clique) or _exclude_in_pairs(instance, clique)):
@@ -202,15 +214,20 @@ def _share_a_slot(instance: MospInstance, clique: Clique) -> bool:
     return any((together > limit[:, t]).any() for t in _shared_slots(instance, clique))
 
 
-def _is_limited(instance: MospInstance, clique: Clique) -> bool:
-    """Return whether all runs use a slot in which jobs of more weight than `most` have no room.
+def _limit(instance: MospInstance, clique: Clique) -> FloatArray:
+    """Return at least what there is on the cluster, shape (R, T).
 
-    The checker of schedules adds up demands in another order. Its sum of n of them may be less by n roundings.
+    The checker of schedules adds up demands in some order. Its sum of n of them may be less by n roundings.
     """
+    limit = instance.clusters.limit[clique.cluster]
+    return np.asarray(up(limit + (len(clique.jobs) + 2) * EPS * limit))
+
+
+def _is_limited(instance: MospInstance, clique: Clique) -> bool:
+    """Return whether all runs use a slot in which jobs of more weight than `most` have no room."""
     if sum(clique.weights) <= clique.most:
         return True
-    limit = instance.clusters.limit[clique.cluster][:, list(_shared_slots(instance, clique))]
-    limit = up(limit + (len(clique.jobs) + 2) * EPS * limit)
+    limit = _limit(instance, clique)[:, list(_shared_slots(instance, clique))]
     demand = instance.jobs.demand[clique.jobs]
     return any((_least_demand_beyond(demand[:, r], clique) > limit[r]).any() for r in range(len(limit)))
 

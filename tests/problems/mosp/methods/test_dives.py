@@ -319,7 +319,7 @@ def test_jobs_are_tried_in_few_places_where_steps_are_slow(instance):
 
 def test_a_dive_tells_after_each_step_that_it_goes_on(instance):
     told = []
-    dives = dives_of(instance)
+    dives = dives_of(instance, rounds=2)  # more would leave few jobs split
     dives.tell = lambda: told.append(int((dives.program.columns.row >= 0).sum()))
     dives.dive(nowhere(instance), np.inf, OPTIONS)
     assert len(told) > 3

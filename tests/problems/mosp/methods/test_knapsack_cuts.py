@@ -1,8 +1,8 @@
-"""Weighted cliques of a slot: no set of jobs with room has more, and what a mean of such sets satisfies is not cut."""
+"""Weighted cliques: no set of jobs with room has more, and what a mean of such sets satisfies is not cut."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -11,10 +11,16 @@ from scipy.optimize import linprog
 import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
-from carbonopt.problems.mosp.methods.price.knapsack_cuts import SlotKnapsacks, whole_weights
+from carbonopt.problems.mosp.methods.price.knapsack_cuts import Items, Knapsacks, whole_weights
 from carbonopt.problems.mosp.methods.price.knapsack_loops import cover, cover_prices, knapsack
 
 OPTIONS = Options(time_limit=None)
+
+
+def in_one_slot(demand, capacity):
+    """Return the arguments of the loops for jobs in one slot, which counts as the second of two."""
+    demand = np.asarray(demand, dtype=np.int64)
+    return np.arange(len(demand)), np.column_stack([0 * demand, demand]), np.array([0, capacity])
 
 
 def instance_of(demand, capacity):
@@ -89,7 +95,7 @@ def test_no_set_with_room_has_more_than_the_most_and_what_is_violated_is_found(w
         instance = instance_of(demand, capacity)
         sets = sets_with_room(demand, capacity)
         share = np.round(rng.uniform(0.0, 1.0, len(demand)) ** 0.7, 2)
-        cuts = list(SlotKnapsacks(instance).violated(starts_of(share), 0.001, OPTIONS))
+        cuts = list(Knapsacks(instance).violated(starts_of(share), 0.001, OPTIONS))
         of_first_slot = [cut for cut in cuts if (cut.first == 0).all() and (cut.last == 0).all()]
         for cut in cuts:
             assert (sets[:, cut.jobs] @ cut.weight).max() <= cut.most
@@ -111,7 +117,7 @@ def test_a_mean_of_sets_with_room_violates_nothing():
         rng, demand, capacity = random_case(seed, whole=True)
         sets = sets_with_room(demand, capacity)
         share = rng.dirichlet(np.ones(4)) @ sets[rng.integers(len(sets), size=4)]
-        cuts = SlotKnapsacks(instance_of(demand, capacity)).violated(starts_of(share), 0.001, OPTIONS)
+        cuts = Knapsacks(instance_of(demand, capacity)).violated(starts_of(share), 0.001, OPTIONS)
         assert not [cut for cut in cuts if (cut.last == 0).all()]
 
 
@@ -120,7 +126,7 @@ def test_the_knapsack_finds_the_best_set():
         rng, demand, capacity = random_case(seed, whole=True)
         demand, capacity = demand[:, :1], capacity[:1]
         value = rng.uniform(-0.5, 1.0, len(demand))
-        largest, chosen = knapsack(value, demand[:, 0].astype(np.int64), int(capacity[0]))
+        largest, chosen = knapsack(value, *in_one_slot(demand[:, 0], int(capacity[0])))
         sets = sets_with_room(demand, capacity)
         assert largest == pytest.approx((sets @ value).max())
         assert largest == pytest.approx(value[chosen].sum())
@@ -132,7 +138,7 @@ def test_a_cover_has_sets_with_room_that_cover_the_shares():
     for _ in range(30):
         demand = rng.integers(1, 9, 12)
         share = rng.uniform(0, 1, 12)
-        total, sets = cover(share, demand, 12)
+        total, sets = cover(share, *in_one_slot(demand, 12))
         assert (sets @ demand <= 12).all()
         assert total >= max(share.max(), share @ demand / 12) - 1e-5
         assert (sets.any(axis=0) | (share <= 1e-6)).all()
@@ -140,7 +146,8 @@ def test_a_cover_has_sets_with_room_that_cover_the_shares():
 
 def test_prices_by_hand():
     """Five jobs of 4 in 10, half of each: two have room, so 5/2 jobs need 5/4 sets, and each job pays a half."""
-    prices, violation, sets, _ = cover_prices(np.full(5, 0.5), np.full(5, 4), 10, np.zeros((0, 5), dtype=bool), 0.01)
+    none = np.zeros((0, 5), dtype=bool)
+    prices, violation, sets, _, _ = cover_prices(np.full(5, 0.5), *in_one_slot([4] * 5, 10), none, 0.01)
     assert violation == pytest.approx(0.25)
     assert prices == pytest.approx([0.5] * 5)
     assert (sets.sum(axis=1) <= 2).all()
@@ -153,9 +160,9 @@ def test_prices_are_nearly_those_of_a_linear_program_over_all_sets():
         demand, capacity = demand[:, :1], capacity[:1]
         sets = sets_with_room(demand, capacity)
         share = np.round(rng.uniform(0.01, 1.0, len(demand)), 2)
-        units = demand[:, 0].astype(np.int64)
-        known = cover(share, units, int(capacity[0]))[1] if seed % 2 else np.zeros((0, len(demand)), dtype=bool)
-        prices, violation, used, _ = cover_prices(share, units, int(capacity[0]), known, 0.01)
+        units = in_one_slot(demand[:, 0], int(capacity[0]))
+        known = cover(share, *units)[1] if seed % 2 else np.zeros((0, len(demand)), dtype=bool)
+        prices, violation, used, _, _ = cover_prices(share, *units, known, 0.01)
         possible = most_paid(share, sets) - 1
         assert (sets @ prices).max() <= 1 + 1e-9
         assert violation == pytest.approx(prices @ share - 1) or violation <= 0.01
@@ -168,23 +175,121 @@ def test_prices_are_nearly_those_of_a_linear_program_over_all_sets():
 
 def test_weights_by_hand():
     """Five jobs of 4 in 10: halves of 1 each, of which two have room."""
-    weights, most = whole_weights(np.full(5, 0.5), np.full(5, 0.5), np.full(5, 4), 10)
+    half = np.full(5, 0.5)
+    items = Items(np.arange(5), np.zeros(5, dtype=np.int64), half, *in_one_slot([4] * 5, 10))
+    weights, most = whole_weights(half, items)
     assert (weights.tolist(), most) == ([1] * 5, 2)
 
 
 def test_the_search_for_cuts_ends_with_the_work():
     instance = co.generate("mosp", preset="supercomputer", seed=3, jobs=40, clusters=2, slots=24, max_demand=64)
     starts = np.full((40, 2, 24), 0.1)
-    assert list(SlotKnapsacks(instance).violated(starts, 0.001, Options(work_limit=0))) == []
+    assert list(Knapsacks(instance).violated(starts, 0.001, Options(work_limit=0))) == []
     whole = Options(work_limit=1e6)
-    every = list(SlotKnapsacks(instance).violated(starts, 0.001, whole))
+    every = list(Knapsacks(instance).violated(starts, 0.001, whole))
     some = Options(work_limit=whole.elapsed / 2)
-    assert 0 < len(list(SlotKnapsacks(instance).violated(starts, 0.001, some))) < len(every)
+    assert 0 < len(list(Knapsacks(instance).violated(starts, 0.001, some))) < len(every)
     assert some.remaining == 0
 
 
 def test_a_resource_that_is_nowhere_makes_no_cuts():
     demand = np.column_stack([[4.0] * 5, [3e7 / 7, 0.0, 0.0, 0.0, 0.0]])
-    knapsacks = SlotKnapsacks(instance_of(demand, np.array([10.0, 0.0])))
+    knapsacks = Knapsacks(instance_of(demand, np.array([10.0, 0.0])))
     cuts = list(knapsacks.violated(starts_of(np.full(5, 0.5)), 0.001, OPTIONS))
     assert {(tuple(cut.jobs), cut.most) for cut in cuts} == {((0, 1, 2, 3, 4), 2)}
+
+
+# Two slots
+
+
+def options_of(instance, slot):
+    """Return the ways in which each job may use a slot and the next one, with the starts that do so."""
+    found = []
+    for job, (arrival, duration) in enumerate(zip(instance.jobs.arrival, instance.jobs.duration, strict=True)):
+        ways = {}
+        for start in range(int(arrival), instance.time.slots - int(duration) + 1):
+            way = tuple(start <= t < start + duration for t in (slot, slot + 1))
+            ways.setdefault(way, []).append(start)
+        found.append((job, ways))
+    return found
+
+
+def pair_instance(seed, whole=True):
+    """Return six jobs of one to three slots on a cluster of four slots, and shares of their starts."""
+    rng = np.random.default_rng(seed)
+    demand = rng.integers(1, 7, (6, 1)).astype(float) * (1.0 if whole else rng.uniform(0.3, 3.0, (6, 1)))
+    capacity = demand.max(axis=0) * rng.uniform(1.0, 2.0)
+    raw = instance_of(demand, np.floor(capacity) if whole else capacity).to_dict()
+    raw["time"]["slots"] = 4
+    raw["carbon"]["g_per_kwh"] = [[1.0, 2.0, 3.0, 4.0]]
+    raw["jobs"]["duration"] = rng.integers(1, 4, 6).tolist()
+    raw["jobs"]["deadline"] = [4] * 6
+    instance = from_dict(raw)
+    starts = np.zeros((6, 1, 4))
+    for job, duration in enumerate(instance.jobs.duration.tolist()):
+        starts[job, 0, : 5 - duration] = rng.dirichlet(np.full(5 - duration, 0.7))
+    return instance, np.round(starts, 2)
+
+
+def all_schedules(instance):
+    """Yield the starts of all sets of runs with room: for each job one, or -1."""
+    choices = [[-1, *range(instance.time.slots - int(duration) + 1)] for duration in instance.jobs.duration]
+    limit = instance.clusters.limit[0, 0]
+    for starts in product(*choices):
+        load = np.zeros(instance.time.slots)
+        for job, start in enumerate(starts):
+            if start >= 0:
+                load[start : start + instance.jobs.duration[job]] += instance.jobs.demand[job, 0]
+        if (load <= limit).all():
+            yield starts
+
+
+def weight_of(cut, starts):
+    """Return the weights of some starts in a clique."""
+    total = 0
+    for job, first, last, weight in zip(cut.jobs, cut.first, cut.last, cut.weight, strict=True):
+        total += int(weight) if first <= starts[job] <= last else 0
+    return total
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_over_two_slots_no_schedule_has_more_than_the_most(whole):
+    found = 0
+    for seed in range(25):
+        instance, starts = pair_instance(seed, whole)
+        cuts = list(Knapsacks(instance, width=2).violated(starts, 0.001, OPTIONS))
+        schedules = list(all_schedules(instance)) if cuts else []
+        for cut in cuts:
+            assert max(weight_of(cut, schedule) for schedule in schedules) <= cut.most
+            inside = zip(cut.jobs, cut.first, cut.last, cut.weight, strict=True)
+            shares = sum(weight * starts[job, 0, first : last + 1].sum() for job, first, last, weight in inside)
+            assert shares > cut.most * 1.001
+        found += len(cuts)
+    assert found >= 20
+
+
+def test_what_is_violated_over_two_slots_is_found():
+    """Against the linear program over all sets with room in both: prices of ways, and none costs more than 1."""
+    found = 0
+    for seed in range(25):
+        instance, starts = pair_instance(seed)
+        cuts = list(Knapsacks(instance, width=2).violated(starts, 0.001, OPTIONS))
+        for slot in range(3):
+            ways = [(job, way, own) for job, by_way in options_of(instance, slot) for way, own in by_way.items()]
+            ways = [(job, way, own) for job, way, own in ways if any(way)]
+            share = np.array([starts[job, 0, own].sum() for job, _, own in ways])
+            sets = []
+            for schedule in all_schedules(instance):
+                sets.append([schedule[job] in own for job, _, own in ways])
+            possible = most_paid(share, np.unique(np.array(sets), axis=0)) - 1
+            here = [cut for cut in cuts if cut.units.slot == slot]
+            assert len(here) <= 1
+            if possible <= 0.0005:
+                assert not here
+            elif possible > 0.0025:
+                (cut,) = here
+                inside = zip(cut.jobs, cut.first, cut.last, cut.weight, strict=True)
+                reached = sum(w * starts[job, 0, first : last + 1].sum() for job, first, last, w in inside)
+                assert reached / cut.most - 1 >= 0.75 * possible
+                found += 1
+    assert found >= 15

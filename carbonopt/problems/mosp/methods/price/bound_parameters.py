@@ -91,6 +91,8 @@ class CliqueParameters(Parameters):
         Share of the gap that the last third of the time must have closed for more rounds.
     few
         Violated cliques below which inequalities with weights are sought, too.
+    few_of_slots
+        Violated ones of all other kinds below which cliques over two slots are sought, too; 0 for never.
     """
 
     time_share: float = number(0.2, above=0, most=1)
@@ -101,6 +103,7 @@ class CliqueParameters(Parameters):
     most_new: int = number(3_000, least=1)
     least_rise: float = number(0.01, least=0)
     few: int = number(100, least=0)
+    few_of_slots: int = number(200, least=0)
 
 
 @dataclass(frozen=True)

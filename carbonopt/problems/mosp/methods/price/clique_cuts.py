@@ -1,6 +1,6 @@
 """Cliques that a point of the linear program violates: starts of which at most one is in a schedule.
 
-With weights, those of the starts in a schedule add up to at most `most`.
+With weights, those of the starts in a schedule add up to at most `most`; see `knapsack_cuts`.
 
 Of jobs that use a slot: a job, and all those of more than half the capacity beside which it has no room. Of two jobs
 that never fit together: the starts of one from slot a to a + u, and those of the other from which a run meets all of
@@ -10,7 +10,7 @@ these.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,24 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 
 MARGIN = 1e-9
 """Relative, by which demands must exceed a capacity to have no room."""
+
+
+class Units(NamedTuple):
+    """In what a clique over two slots counts demands and capacities, rounded down, and which slots these are.
+
+    Attributes
+    ----------
+    slot
+        The first of the two; the other one follows it.
+    resource
+        Its row.
+    unit
+        Size of one unit of it.
+    """
+
+    slot: int
+    resource: int
+    unit: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +54,8 @@ class Clique:
         Of each job, shape (m,), whole numbers; None where each counts 1.
     most
         What the weights of the starts in a schedule add up to at most.
+    units
+        Of a clique over two slots, in which a job may be named up to three times, with different starts; else None.
     """
 
     cluster: int
@@ -44,6 +64,7 @@ class Clique:
     last: IntArray
     weights: IntArray | None = None
     most: int = 1
+    units: Units | None = None
 
     @property
     def weight(self) -> IntArray:
@@ -59,7 +80,9 @@ class Clique:
         """Return what a certificate holds of it."""
         numbers = {"jobs": self.jobs, "first": self.first, "last": self.last}
         entry = {"cluster": self.cluster} | {name: column.tolist() for name, column in numbers.items()}
-        return entry if self.weights is None else entry | {"weights": self.weights.tolist(), "most": self.most}
+        if self.weights is not None:
+            entry |= {"weights": self.weights.tolist(), "most": self.most}
+        return entry if self.units is None else entry | self.units._asdict()
 
 
 def violated(instance: MospInstance, starts: FloatArray, least: float, most: int) -> list[Clique]:

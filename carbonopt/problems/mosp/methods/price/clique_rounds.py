@@ -36,7 +36,8 @@ def raise_by_cliques(
         past.append((options.elapsed, cliques.proof.bound))
         if _is_slow(past, params.least_rise * (goal - cliques.proof.bound)):
             return
-        is_new = program.extend(point, program.starts(point), cost, prices, params.least_violation, options)
+        starts = program.starts(point)
+        is_new = program.extend(point, starts, cost, prices, params.least_violation, options, over_pairs=True)
         if not is_new and not program.insist(point):
             return
 

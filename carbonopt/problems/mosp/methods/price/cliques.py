@@ -21,7 +21,7 @@ from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix
 from carbonopt.problems.mosp.formulation.program import Placements, possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
-from carbonopt.problems.mosp.methods.price.knapsack_cuts import SlotKnapsacks
+from carbonopt.problems.mosp.methods.price.knapsack_cuts import Knapsacks
 from carbonopt.problems.mosp.methods.price.place_program import priced
 
 MANY_JOBS = 200
@@ -99,7 +99,8 @@ class CliqueBound:
         self.use = sparse.csc_array((len(self.cost), 0))
         self.most: FloatArray = np.zeros(0)
         self._known: set[tuple[Any, ...]] = set()
-        self.knapsacks = SlotKnapsacks(instance)
+        self.knapsacks = Knapsacks(instance)
+        self.pairs = Knapsacks(instance, width=2)
         self.proof, _ = self._proof(prices, np.zeros(0))
 
     def least_excess(self) -> float:
@@ -137,12 +138,17 @@ class CliqueBound:
         cost = priced(self.instance, self.places, self.cost, prices)
         return np.asarray(cost + self.use @ (clique_prices * self.most))
 
-    def add_violated(self, starts: FloatArray, least: float, options: Options) -> int:
-        """Add cliques, or cliques with weights, of which `starts` has at least 1 + `least`; return how many."""
+    def add_violated(self, starts: FloatArray, least: float, options: Options, *, over_pairs: bool = False) -> int:
+        """Add cliques, or cliques with weights, of which `starts` has at least 1 + `least`; return how many.
+
+        `over_pairs`: those of two slots, too, where there are few others.
+        """
         options.spend(float(starts.size + self.use.nnz))
         cliques = violated(self.instance, starts, least, self.params.most_new)
         if len(cliques) < self.params.few:
             cliques += self.knapsacks.violated(starts, least, options)
+        if over_pairs and len(cliques) < self.params.few_of_slots:
+            cliques += self.pairs.violated(starts, least, options)
         cliques = [clique for clique in cliques if self._is_new(clique)]
         if not cliques:
             return 0

@@ -271,7 +271,15 @@ class GrowingProgram:
     # To let it grow
 
     def extend(
-        self, point: Point, starts: FloatArray, cost: FloatArray, prices: Prices, least: float, options: Options
+        self,
+        point: Point,
+        starts: FloatArray,
+        cost: FloatArray,
+        prices: Prices,
+        least: float,
+        options: Options,
+        *,
+        over_pairs: bool = False,
     ) -> bool:
         """Add what a solution lacks: cliques that it violates, known ones and new ones, and places; return whether any.
 
@@ -285,9 +293,11 @@ class GrowingProgram:
             By which the starts of a new clique must exceed 1.
         options
             Count the work.
+        over_pairs
+            Cliques over two slots, too, where there are few others.
         """
         is_new = self.add_cliques(self.violated(point), options)
-        found = self.cliques.add_violated(starts, least, options)
+        found = self.cliques.add_violated(starts, least, options, over_pairs=over_pairs)
         count = len(self.cliques.cliques)
         is_new |= self.add_cliques(np.arange(count - found, count), options)
         return self.add_places(cost, prices, options) or is_new

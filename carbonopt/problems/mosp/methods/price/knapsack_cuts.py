@@ -1,10 +1,13 @@
-"""Weighted cliques of the jobs that use one slot: what sets of jobs with room there have in weights, at most.
+"""Weighted cliques: what sets of jobs with room in a slot, or in two slots, have in weights, at most.
 
 A point of the linear program gives each job the share that runs in a slot of a cluster. If it is a mean of schedules,
 these shares are a mean of sets of jobs that have room beside each other. Whether they are is a linear program over such
 sets: prices of jobs at which no set with room costs more than 1, and the shares as much as possible. Where that is more
 than 1, the prices are a violated inequality. Sets are added as a knapsack at the prices finds them. The simplex method
 of `knapsack_loops` does this in a tenth of a millisecond; a library takes longer to be called.
+
+Of two slots that follow each other, a run uses the first alone, the second alone, or both. Each of these has a share
+and a price of its own, and a set with room has one of them for each job, at most.
 
 References
 ----------
@@ -16,49 +19,91 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.methods.price.clique_cuts import MARGIN, Clique, ends_of, running
+from carbonopt.problems.mosp.methods.price.clique_cuts import MARGIN, Clique, Units, ends_of
 from carbonopt.problems.mosp.methods.price.knapsack_loops import LEAST_SHARE, cover, cover_prices, knapsack, lift
 
 UNITS = 1024
-"""Into so many units a capacity is divided, at most. Demands are rounded down, so no set with room is overlooked."""
+PAIR_UNITS = 128
+"""Into so many units a capacity is divided, at most: of one slot, and of two, where tables have the square of it.
+
+Demands are rounded down, so no set with room is overlooked.
+"""
 KEPT_SHARE = 0.9
 """Share of the violation of prices that whole weights must keep."""
 DIVISORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20, 24, 30, 36, 48, 60, 120, 240, 1000)
 """Weights are prices in parts of one, rounded down: halves, thirds, and so on, as few parts as keep enough."""
+WAYS = {
+    1: np.array([[0, 1]]),
+    2: np.array([[1, 0], [0, 1], [1, 1]]),
+}
+"""Ways to use one slot, or two that follow each other: which of the two a run uses. One alone counts as the second."""
+BOTH = 2
+"""The way to use both."""
 
 
-class SlotKnapsacks:
-    """The knapsacks of all slots of an instance.
+class Items(NamedTuple):
+    """Jobs of which a share uses some slots in some way.
+
+    Attributes
+    ----------
+    jobs, way
+        Rows of jobs, in ascending order, and how they use the slots: a row of `WAYS`. Shape (items,).
+    share
+        Of the job that does so, shape (items,).
+    number, need
+        Of the job among those here, and units in both slots, shapes (items,) and (items, 2).
+    capacity
+        Units of both slots, shape (2,).
+    """
+
+    jobs: IntArray
+    way: IntArray
+    share: FloatArray
+    number: IntArray
+    need: IntArray
+    capacity: IntArray
+
+
+class Knapsacks:
+    """The knapsacks of all slots of an instance, or of all two slots that follow each other.
 
     Parameters
     ----------
     instance
         The instance.
+    width
+        1 or 2 slots.
 
     Attributes
     ----------
     demand, capacity
         In whole units, shapes (N, R) and (M, R, T).
+    unit
+        Size of a unit of each resource, shape (R,).
     """
 
-    def __init__(self, instance: MospInstance) -> None:
+    def __init__(self, instance: MospInstance, width: int = 1) -> None:
         self.instance = instance
+        self.ways = WAYS[width]
+        self.is_pair = width == 2
+        units = PAIR_UNITS if self.is_pair else UNITS
         limit = instance.clusters.limit * (1 + MARGIN)
         demand = instance.jobs.demand
         largest = limit.max(axis=(0, 2))
-        is_whole = (demand == np.round(demand)).all(axis=0) & (largest <= UNITS)
+        is_whole = (demand == np.round(demand)).all(axis=0) & (largest < units + 1)
         there = largest > 0
-        units = np.where(is_whole | ~there, 1.0, UNITS / np.where(there, largest, 1.0))
-        rounded = demand * np.where(is_whole, 1.0, units * (1 - MARGIN))
-        self.capacity: IntArray = np.floor(limit * units[:, None]).astype(np.int64)
-        self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * UNITS)).astype(np.int64)  # more has no room anyway
-        self._sets: dict[tuple[int, int, int], BoolArray] = {}  # that covered a slot last time
+        self.unit: FloatArray = np.where(is_whole | ~there, 1.0, np.where(there, largest, 1.0) / units)
+        rounded = np.where(is_whole, demand, demand / self.unit * (1 - MARGIN))
+        self.capacity: IntArray = np.floor(limit / self.unit[:, None]).astype(np.int64)
+        self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * units)).astype(np.int64)  # more has no room anyway
+        self._sets: dict[tuple[int, int, int], BoolArray] = {}  # that covered these slots last time
 
     def violated(self, starts: FloatArray, least: float, options: Options) -> Iterator[Clique]:
         """Yield violated inequalities, at most one for each slot and resource of a cluster, until the time is out.
@@ -68,85 +113,91 @@ class SlotKnapsacks:
         """
         share = np.cumsum(starts - ends_of(self.instance, starts), axis=2)
         clusters, resources, slots = self.capacity.shape
-        for j, t, r in product(range(clusters), range(slots), range(resources)):
+        for j, t, r in product(range(clusters), range(slots - self.is_pair), range(resources)):
             if options.remaining == 0:
                 return
-            items = np.flatnonzero(share[:, j, t] > LEAST_SHARE)
-            if not (share[items, j, t] < 1 - LEAST_SHARE).any():
+            shares = share[:, j, t, None]
+            if self.is_pair:
+                begins = starts[:, j, t + 1]
+                stays = share[:, j, t + 1] - begins
+                shares = np.column_stack([share[:, j, t] - stays, begins, stays])
+            items = self._items((j, r, t), shares)
+            if not (items.share < 1 - LEAST_SHARE).any() or (items.need.sum(axis=0) <= items.capacity).all():
                 continue
-            cut = self._cut((j, r, t), items, share[items, j, t], least, options)
+            cut = self._cut((j, r, t), items, least, options)
             if cut is not None:
                 yield cut
 
-    def _cut(
-        self, slot: tuple[int, int, int], items: IntArray, share: FloatArray, least: float, options: Options
-    ) -> Clique | None:
-        """Return an inequality that `share` violates: the part of each of `items` that uses a slot."""
+    def _items(self, slot: tuple[int, int, int], shares: FloatArray) -> Items:
+        """Return what of the shares of jobs in each way, shape (N, ways), counts."""
         j, r, t = slot
-        capacity = int(self.capacity[j, r, t])
-        demand = self.demand[items, r]
-        if demand.sum() <= capacity:
-            return None
-        options.spend(len(items) * (len(items) + capacity))
-        total, sets = cover(share, demand, capacity)
+        jobs, way = np.nonzero(shares > LEAST_SHARE)
+        number = np.cumsum(np.diff(jobs, prepend=-1) > 0) - 1
+        need = self.demand[jobs, r, None] * self.ways[way]
+        capacity = self.capacity[j, r, t : t + 2] if self.is_pair else np.array([0, self.capacity[j, r, t]])
+        return Items(jobs, way, shares[jobs, way], number, need, np.ascontiguousarray(capacity))
+
+    def _cut(self, slot: tuple[int, int, int], items: Items, least: float, options: Options) -> Clique | None:
+        """Return an inequality that the shares of `items` violate."""
+        _, _, share, number, need, capacity = items
+        states = float((capacity + 1).prod())
+        options.spend(len(share) * (len(share) + float(capacity.max())))
+        total, sets = cover(share, number, need, capacity)
         if total <= 1 + least:
             return None
-        prices = self._prices(slot, items, share, sets, least, options)
-        if prices is None:
+        known = self._sets.get(slot)
+        if known is not None:
+            sets = np.concatenate([sets, known[:, items.jobs, items.way]])
+        prices, violation, basis, pivots, knapsacks = cover_prices(share, number, need, capacity, sets, least)
+        count = len(share)
+        options.spend((pivots + 1) * (float(count**2) + float(sets.size)) + knapsacks * count * states)
+        used = np.zeros((len(basis), len(self.instance.jobs), len(self.ways)), dtype=np.bool_)
+        used[:, items.jobs, items.way] = basis
+        self._sets[slot] = used
+        if violation <= least:
             return None
-        weights, most = whole_weights(prices, share, demand, capacity)
+        weights, most = whole_weights(prices, items)
         if weights @ share <= most * (1 + least):
             return None
         return self._lifted(slot, items, weights, most)
 
-    def _prices(
-        self,
-        slot: tuple[int, int, int],
-        items: IntArray,
-        share: FloatArray,
-        sets: BoolArray,
-        least: float,
-        options: Options,
-    ) -> FloatArray | None:
-        """Return prices of jobs at which no set with room costs more than 1 and the shares do; None if there are none.
-
-        `sets` are those that are looked at first, beside those of last time.
-        """
-        capacity = int(self.capacity[slot])
-        demand = self.demand[items, slot[1]]
-        known = self._sets.get(slot)
-        if known is not None:
-            sets = np.concatenate([sets, known[:, items]])
-        prices, violation, basis, pivots = cover_prices(share, demand, capacity, sets, least)
-        count = len(items)
-        options.spend((pivots + 1) * (float(count * (count + capacity)) + float(sets.size)))
-        used = np.zeros((len(basis), len(self.instance.jobs)), dtype=np.bool_)
-        used[:, items] = basis
-        self._sets[slot] = used
-        return prices if violation > least else None
-
-    def _lifted(self, slot: tuple[int, int, int], items: IntArray, weights: IntArray, most: int) -> Clique:
+    def _lifted(self, slot: tuple[int, int, int], items: Items, weights: IntArray, most: int) -> Clique:
         """Return the inequality with weights of other jobs as large as they may be, the largest jobs first."""
         j, r, t = slot
-        jobs = self.instance.jobs
-        slots = self.instance.time.slots
-        every = np.zeros(len(jobs), dtype=np.int64)
-        every[items] = weights
-        there = self.instance.eligible[:, j] & (jobs.arrival <= t) & (jobs.arrival + jobs.duration <= slots)
-        others = np.flatnonzero(there & (every == 0))
+        first, last = self._starts(t)
+        may = (first <= last) & self.instance.eligible[:, j, None]
+        every = np.zeros(may.shape, dtype=np.int64)
+        every[items.jobs, items.way] = weights
+        if self.is_pair:  # both take the room of each
+            every[:, BOTH] = every.max(axis=1)
+        chosen = (every > 0).any(axis=1)
+        others = np.flatnonzero(may.any(axis=1) & ~chosen)
         others = others[np.argsort(-self.demand[others, r], kind="stable")]
-        best = np.zeros(self.capacity[slot] + 1, dtype=np.int64)
-        lift(every, np.ascontiguousarray(self.demand[:, r]), items, others, most, best)
-        chosen = np.flatnonzero(there & (every > 0))
-        return running(self.instance, j, t, chosen, every[chosen], most)
+        best = np.zeros(items.capacity + 1, dtype=np.int64)
+        demand = np.ascontiguousarray(self.demand[:, r])
+        lift(every, demand, may, self.ways, np.flatnonzero(chosen), others, most, best)
+        job, way = np.nonzero(may & (every > 0))
+        units = Units(t, r, float(self.unit[r])) if self.is_pair else None
+        return Clique(j, job, first[job, way], last[job, way], every[job, way], most, units)
+
+    def _starts(self, t: int) -> tuple[IntArray, IntArray]:
+        """Return the first and the last start from which each job uses slot t, or t and t + 1, in each way."""
+        jobs = self.instance.jobs
+        begin = t - jobs.duration + 1
+        end = np.full(len(jobs), t)
+        columns = [(begin, end)] if not self.is_pair else [(begin, begin), (end + 1, end + 1), (begin + 1, end)]
+        latest = self.instance.time.slots - jobs.duration
+        first = np.column_stack([np.maximum(jobs.arrival, one) for one, _ in columns])
+        last = np.column_stack([np.minimum(latest, other) for _, other in columns])
+        return first, last
 
 
-def whole_weights(prices: FloatArray, share: FloatArray, demand: IntArray, capacity: int) -> tuple[IntArray, int]:
+def whole_weights(prices: FloatArray, items: Items) -> tuple[IntArray, int]:
     """Return whole weights that are nearly in proportion to prices, and the most that a set with room has of them."""
-    violation = float(prices @ share) - 1
+    violation = float(prices @ items.share) - 1
     for divisor in DIVISORS:
         weights = np.floor(prices * divisor + 1e-6)
-        most, _ = knapsack(weights, demand, capacity)
-        if most > 0 and float(weights @ share) / most - 1 >= KEPT_SHARE * violation:
+        most, _ = knapsack(weights, items.number, items.need, items.capacity)
+        if most > 0 and float(weights @ items.share) / most - 1 >= KEPT_SHARE * violation:
             break
     return weights.astype(np.int64), max(1, int(most))

@@ -1,4 +1,8 @@
-"""The loops of weighted cliques: covers of shares by sets of jobs with room, knapsacks, and lifting."""
+"""The loops of weighted cliques: covers of shares by sets of jobs with room, knapsacks, and lifting.
+
+A set has room in two slots that follow each other, or in one: then the first of the two has no units. A job has an item
+for each way in which it may use the slots: the first alone, the second alone, or both.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +25,40 @@ RATIO_TOLERANCE = 1e-12
 
 
 @managed_kernel
-def cover(share: FloatArray, demand: IntArray, capacity: int) -> tuple[float, BoolArray]:
-    """Return how much of sets with room covers the shares of jobs, by greed, and the sets, shape (sets, items)."""
+def cover(share: FloatArray, job: IntArray, need: IntArray, capacity: IntArray) -> tuple[float, BoolArray]:
+    """Return how much of sets with room covers the shares of items, by greed, and the sets, shape (sets, items).
+
+    Parameters
+    ----------
+    share
+        Of each item, shape (items,).
+    job
+        Whose item each is, in ascending order from 0, shape (items,): at most one of a job is in a set.
+    need
+        Units of each item in the first slot and in the second, shape (items, 2).
+    capacity
+        Units of both slots. Where there is only one slot, it is the second, and the first has none.
+    """
     count = len(share)
     left = share.copy()
     sets = np.zeros((count + 1, count), dtype=np.bool_)
+    taken = np.zeros(count, dtype=np.bool_)
     total = 0.0
     found = 0
     while found < count + 1:
         order = np.argsort(-left)
         if left[order[0]] <= LEAST_SHARE:
             break
-        room = capacity
+        first, second = capacity[0], capacity[1]
         least = left[order[0]]
+        taken[:] = False
         for k in order:
-            if demand[k] <= room and left[k] > LEAST_SHARE:
+            has_room = need[k, 0] <= first and need[k, 1] <= second and not taken[job[k]]
+            if has_room and left[k] > LEAST_SHARE:
                 sets[found, k] = True
-                room -= demand[k]
+                taken[job[k]] = True
+                first -= need[k, 0]
+                second -= need[k, 1]
                 least = min(least, left[k])
         for k in range(count):
             if sets[found, k]:
@@ -49,24 +70,25 @@ def cover(share: FloatArray, demand: IntArray, capacity: int) -> tuple[float, Bo
 
 @managed_kernel
 def cover_prices(
-    share: FloatArray, demand: IntArray, capacity: int, known: BoolArray, least: float
-) -> tuple[FloatArray, float, BoolArray, int]:
-    """Cover the shares of jobs by as few sets with room as possible, fractions of sets too: the simplex method.
+    share: FloatArray, job: IntArray, need: IntArray, capacity: IntArray, known: BoolArray, least: float
+) -> tuple[FloatArray, float, BoolArray, int, int]:
+    """Cover the shares of items by as few sets with room as possible, fractions of sets too: the simplex method.
 
-    It begins with a set for each job alone. The set that enters is one of `known`, shape (sets, items), or else the
-    most valuable one at the prices of the jobs. It ends where the fractions of sets add up
-    to at most 1 + `least`, or cannot become much less. Each job alone must have room.
+    It begins with a set for each item alone. The set that enters is one of `known`, shape (sets, items); or, of two
+    slots, one made by greed; or else the most valuable one at the prices of the items. It ends where the fractions of
+    sets add up to at most 1 + `least`, or cannot become much less. Each item alone must have room. Arguments are as
+    those of `cover`.
 
     Returns
     -------
     prices
-        Of jobs: no set with room has more than 1, the shares have 1 + violation; shape (items,).
+        Of items: no set with room has more than 1, the shares have 1 + violation; shape (items,).
     violation
         Of these prices; at most `least` where the shares satisfy all inequalities but for so much.
     sets
         That cover the shares, shape (items, items).
-    pivots
-        How many sets have entered.
+    pivots, knapsacks
+        How many sets have entered, and how many knapsacks were solved.
     """
     count = len(share)
     sets = np.zeros((count, count), dtype=np.bool_)
@@ -79,17 +101,21 @@ def cover_prices(
     violation = -1.0
     direction = np.zeros(count)
     chosen = np.zeros(count, dtype=np.bool_)
-    room = np.zeros(capacity + 1)
-    takes = np.zeros((count, capacity + 1), dtype=np.bool_)
+    room = np.zeros((capacity[0] + 1, capacity[1] + 1))
+    takes = np.zeros((count, capacity[0] + 1, capacity[1] + 1), dtype=np.int8)
     pivots = 0
+    knapsacks = 0
     while pivots < MOST_SETS + 10 * count:
         prices = np.maximum(inverse.sum(axis=0), 0.0)
         total = amount.sum()
         if total <= 1 + least:
             break
         value = most_valuable(prices, known, chosen)
+        if value <= 1 + PRICE_TOLERANCE and capacity[0] > 0:
+            value = take_by_greed(prices, job, need, capacity, chosen)
         if value <= 1 + PRICE_TOLERANCE:
-            value = fill(prices, demand, room, takes, chosen)
+            value = fill(prices, job, need, room, takes, chosen)
+            knapsacks += 1
             proven = (prices * share).sum() / max(value, 1.0) - 1
             if proven > violation:
                 violation = proven
@@ -102,7 +128,25 @@ def cover_prices(
         enter(leaves, direction, inverse, amount)
         sets[leaves] = chosen
         pivots += 1
-    return best, violation, sets, pivots
+    return best, violation, sets, pivots, knapsacks
+
+
+@managed_kernel
+def take_by_greed(value: FloatArray, job: IntArray, need: IntArray, capacity: IntArray, chosen: BoolArray) -> float:
+    """Fill `chosen` with a set with room, the items of most value for what they need first; return its value."""
+    count = len(value)
+    taken = np.zeros(count, dtype=np.bool_)
+    first, second = capacity[0], capacity[1]
+    total = 0.0
+    chosen[:] = False
+    for k in np.argsort(-value / np.maximum(need.sum(axis=1), 1)):
+        if value[k] > 0.0 and need[k, 0] <= first and need[k, 1] <= second and not taken[job[k]]:
+            chosen[k] = True
+            taken[job[k]] = True
+            first -= need[k, 0]
+            second -= need[k, 1]
+            total += value[k]
+    return total
 
 
 @kernel
@@ -162,54 +206,133 @@ def enter(leaves: int, direction: FloatArray, inverse: FloatArray, amount: Float
 
 
 @managed_kernel
-def knapsack(value: FloatArray, demand: IntArray, capacity: int) -> tuple[float, BoolArray]:
-    """Return the largest value of jobs that have room beside each other, and which these are."""
+def knapsack(value: FloatArray, job: IntArray, need: IntArray, capacity: IntArray) -> tuple[float, BoolArray]:
+    """Return the largest value of items that have room beside each other, and which these are; see `cover`."""
+    shape = (capacity[0] + 1, capacity[1] + 1)
     chosen = np.zeros(len(value), dtype=np.bool_)
-    takes = np.zeros((len(value), capacity + 1), dtype=np.bool_)
-    return fill(value, demand, np.zeros(capacity + 1), takes, chosen), chosen
+    takes = np.zeros((len(value), shape[0], shape[1]), dtype=np.int8)
+    return fill(value, job, need, np.zeros(shape), takes, chosen), chosen
 
 
 @kernel
-def fill(value: FloatArray, demand: IntArray, best: FloatArray, takes: BoolArray, chosen: BoolArray) -> float:
-    """Fill `chosen` with the jobs of the largest value that have room beside each other; return that value.
+def fill(
+    value: FloatArray, job: IntArray, need: IntArray, best: FloatArray, takes: IntArray, chosen: BoolArray
+) -> float:
+    """Fill `chosen` with the items of the largest value that have room beside each other; return that value.
 
-    `best` and `takes` are room for the values of each capacity, shape (capacity + 1,), and of whether each job is
-    taken, shape (items, capacity + 1).
+    `best` and `takes` are room for the values of each capacity, shape (capacity + 1) of both slots, and for which item
+    of a job is taken, counted from 1, in the layer of its first item; shape (items, capacity + 1 of both).
     """
-    capacity = len(best) - 1
-    for room in range(capacity + 1):
-        best[room] = 0.0
-    for k in range(len(value)):
-        if value[k] <= 0.0:
-            continue
-        for room in range(capacity, demand[k] - 1, -1):
-            with_it = best[room - demand[k]] + value[k]
-            takes[k, room] = with_it > best[room]
-            if takes[k, room]:
-                best[room] = with_it
-    room = capacity
-    for k in range(len(value) - 1, -1, -1):
-        chosen[k] = value[k] > 0.0 and demand[k] <= room and takes[k, room]
-        if chosen[k]:
-            room -= demand[k]
-    return float(best[capacity])
+    count = len(value)
+    best[:] = 0.0
+    chosen[:] = False
+    begin = 0
+    while begin < count:
+        end = begin
+        options = 0
+        only = begin
+        while end < count and job[end] == job[begin]:
+            if value[end] > 0.0:
+                options += 1
+                only = end
+            end += 1
+        takes[begin] = 0
+        if options == 1:
+            take_one(value[only], need[only, 0], need[only, 1], only - begin + 1, best, takes[begin])
+        elif options > 1:
+            take_some(value[begin:end], need[begin:end], best, takes[begin])
+        begin = end
+    first, second = best.shape[0] - 1, best.shape[1] - 1
+    end = count
+    while end > 0:
+        begin = end - 1
+        while begin > 0 and job[begin - 1] == job[begin]:
+            begin -= 1
+        which = takes[begin, first, second]
+        if which > 0:
+            k = begin + which - 1
+            chosen[k] = True
+            first -= need[k, 0]
+            second -= need[k, 1]
+        end = begin
+    return float(best[best.shape[0] - 1, best.shape[1] - 1])
 
 
 @kernel
-def lift(weights: IntArray, demand: IntArray, items: IntArray, others: IntArray, most: int, best: IntArray) -> None:
+def take_one(value: float, first: int, second: int, number: int, best: FloatArray, takes: IntArray) -> None:
+    """Let a job with one item be taken where that is worth more."""
+    for a in range(best.shape[0] - 1, first - 1, -1):
+        for b in range(best.shape[1] - 1, second - 1, -1):
+            with_it = best[a - first, b - second] + value
+            if with_it > best[a, b]:
+                best[a, b] = with_it
+                takes[a, b] = number
+
+
+@kernel
+def take_some(value: FloatArray, need: IntArray, best: FloatArray, takes: IntArray) -> None:
+    """Let a job with several items be taken in the best of these, where that is worth more."""
+    for a in range(best.shape[0] - 1, -1, -1):
+        for b in range(best.shape[1] - 1, -1, -1):
+            most = best[a, b]
+            for k in range(len(value)):
+                if value[k] > 0.0 and need[k, 0] <= a and need[k, 1] <= b:
+                    with_it = best[a - need[k, 0], b - need[k, 1]] + value[k]
+                    if with_it > most:
+                        most = with_it
+                        takes[a, b] = k + 1
+            best[a, b] = most
+
+
+@kernel
+def lift(
+    weights: IntArray,
+    demand: IntArray,
+    may: BoolArray,
+    uses: IntArray,
+    items: IntArray,
+    others: IntArray,
+    most: int,
+    best: IntArray,
+) -> None:
     """Give the jobs `others` the largest weights at which no set with room has more than `most`, one after the other.
 
-    `best` is filled with the most that a set of the jobs has by its demand, shape (capacity + 1,); it begins with 0.
+    Parameters
+    ----------
+    weights
+        Of each job in each way to use the slots, shape (N, ways). Those of `items` stay as they are, but for ways that
+        a job may not take, or in which it has no room: these get 0.
+    demand
+        Of each job, shape (N,).
+    may
+        Whether it may use them so, shape (N, ways).
+    uses
+        Whether a way uses each slot, 1 or 0, shape (ways, 2).
+    items, others
+        Rows of jobs.
+    most
+        What weights add up to at most.
+    best
+        Filled with the most that a set has by its demand, shape (capacity + 1) of both slots; it begins with 0.
     """
-    capacity = len(best) - 1
     for step in range(len(items) + len(others)):
         k = items[step] if step < len(items) else others[step - len(items)]
-        if demand[k] > capacity:
-            weights[k] = 0
+        has_weight = False
+        for way in range(len(uses)):
+            first, second = demand[k] * uses[way, 0], demand[k] * uses[way, 1]
+            has_room = may[k, way] and first < best.shape[0] and second < best.shape[1]
+            if not has_room:
+                weights[k, way] = 0
+            elif step >= len(items):
+                weights[k, way] = most - best[best.shape[0] - 1 - first, best.shape[1] - 1 - second]
+            has_weight = has_weight or weights[k, way] > 0
+        if not has_weight:
             continue
-        if step >= len(items):
-            weights[k] = most - best[capacity - demand[k]]
-        if weights[k] <= 0:
-            continue
-        for room in range(capacity, demand[k] - 1, -1):
-            best[room] = max(best[room], best[room - demand[k]] + weights[k])
+        for a in range(best.shape[0] - 1, -1, -1):
+            for b in range(best.shape[1] - 1, -1, -1):
+                largest = best[a, b]
+                for way in range(len(uses)):
+                    first, second = demand[k] * uses[way, 0], demand[k] * uses[way, 1]
+                    if weights[k, way] > 0 and first <= a and second <= b:
+                        largest = max(largest, best[a - first, b - second] + weights[k, way])
+                best[a, b] = largest

@@ -121,6 +121,8 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     elif beams:
         solver.search(options.part(params.search.time_share))
     if beams and not few:
+        if not has_large_jobs(solver):
+            add_cliques(solver)
         solver.cut()
     if beams and (small or not few):
         solver.search_beams(few)

@@ -86,7 +86,7 @@ class Neighbourhoods:
             self._part(others, jobs),
             self.cliques.value.part(jobs),
             self.cliques.proof.prices,
-            replace(self.cliques.params, rounds=PART_ROUNDS),
+            replace(self.cliques.params, rounds=PART_ROUNDS, few_of_slots=0),
         )
         program = GrowingProgram(part, goal, options)
         for bound in raise_by_cliques(program, goal, part.params, options):

@@ -88,4 +88,6 @@ def _proof_in_own_units(proof: Any, size: FloatArray) -> Any:
     made = {key: _proof_in_own_units(part, size) for key, part in proof.items()}
     if "prices" in made:
         made["prices"] = (np.array(made["prices"]) / size[:, None]).tolist()
+    if "unit" in made:  # of a clique over two slots
+        made["unit"] = float(made["unit"] * size[made["resource"]])
     return made
