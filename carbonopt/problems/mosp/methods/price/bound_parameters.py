@@ -70,7 +70,7 @@ class RejectionBranchParameters(Parameters):
 
 @dataclass(frozen=True)
 class CliqueParameters(Parameters):
-    """Of the bound by cliques, starts that exclude each other, where few jobs make most of the costs.
+    """Of the bound by cliques, starts that exclude each other or whose weights are limited.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Places, cliques, and the bound that their prices prove: where a few large jobs leave no room beside them.
+"""Places, cliques, and the bound that their prices prove: most where a few large jobs leave no room beside them.
 
 Capacity alone lets half of a job that fills a cluster run beside all small jobs. Cliques do not: at most one of their
 starts is in a schedule, or, with weights, so many that their weights add up to at most a given number. Prices come from
