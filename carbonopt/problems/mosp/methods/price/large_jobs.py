@@ -1,4 +1,4 @@
-"""Where few large jobs make most of the costs: cliques, dives, branches on windows, and neighbourhoods."""
+"""Cliques; and where few large jobs make most of the costs, dives, branches on windows, and neighbourhoods, too."""
 
 from __future__ import annotations
 

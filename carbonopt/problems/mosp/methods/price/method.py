@@ -105,7 +105,8 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     beams = beams and whole_units(instance.jobs.demand) is not None
     if jobs <= params.rejections.most_jobs:
         solver.count_rejections()
-    if has_large_jobs(solver) and not few:
+    large = has_large_jobs(solver) and not few
+    if large:
         solver.search(options.part(params.search.heavy.time_share))
         add_cliques(solver)
         branch_on_windows(solver)
@@ -121,7 +122,7 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     elif beams:
         solver.search(options.part(params.search.time_share))
     if beams and not few:
-        if not has_large_jobs(solver):
+        if not large:  # else they are there already
             add_cliques(solver)
         solver.cut()
     if beams and (small or not few):
