@@ -132,6 +132,9 @@ class WindowParameters(Parameters):
         Jobs by which a split is tried, at most.
     iterations
         Of the dual simplex method in each part of such a split, at most.
+    certify_pace
+        What certifying may take, over the work of all before it; one work unit where that is less. It is done where
+        jobs are so few that a search tree proves a bound, which has no certificate. 0 for none.
     """
 
     time_share: float = number(0.4, above=0, most=1)
@@ -143,6 +146,7 @@ class WindowParameters(Parameters):
     least_violation: float = number(0.02, above=0)
     tried: int = number(6, least=1)
     iterations: int = number(40, least=1)
+    certify_pace: float = number(1.0, least=0)
 
 
 @dataclass(frozen=True)

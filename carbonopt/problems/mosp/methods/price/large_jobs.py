@@ -29,6 +29,10 @@ WITHOUT_BRANCHES = 0.3
 """Of the least rise by cliques, where no branches raise the bound after them."""
 LATE = 0.25
 """Of the time of dives, what must be left for one more to begin. Neighbourhoods make better use of less."""
+LEAST_TO_CERTIFY = 1.0
+"""Work that certifying may take at least [work units]."""
+OPEN_SHARE = 0.25
+"""Of the time that is left, what certifying may take while there is a gap."""
 CHECK_SHARE = 0.1
 """Of the time that is left, what one of these may take: then there are no more branches. Under a limit of some seconds
 to a minute this ends the tree; to recheck a branch takes half as long as to make it."""
@@ -66,7 +70,7 @@ def _program(solver: Solver, options: Options) -> GrowingProgram:
 def branch_on_windows(solver: Solver) -> None:
     """Raise the bound by branches on where and when large jobs start."""
     params = solver.params.windows
-    options = solver.options.part(params.time_share)
+    options = solver.options if solver.certifies else solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
     tree = WindowTree(_program(solver, options), _goal(solver), params, options)
@@ -82,6 +86,29 @@ def branch_on_windows(solver: Solver) -> None:
 def _check_seconds(tree: WindowTree) -> float:
     """Return what it takes to recheck a tree, about [s]: every second branch is a leaf."""
     return (LEAF_SECONDS + STEP_SECONDS * tree.steps_of_bound) * len(tree.branches) / 2
+
+
+def certify(solver: Solver) -> None:
+    """Raise what the certificate proves by cliques and branches, where a search tree proves more, or there is a gap.
+
+    This takes about as much work as all before it, whatever the limit is: the answer may be there already. Where it is
+    not, most of the time stays with the search tree.
+    """
+    pace = solver.params.windows.certify_pace
+    if not solver.complete or pace == 0:
+        return
+    options = solver.options
+    part = options if solver.closed else options.part(OPEN_SHARE)
+    done = options.work.units
+    most = done + max(LEAST_TO_CERTIFY, pace * done)
+    if part.work_limit is not None:
+        most = min(most, part.work_limit)
+    solver.options = replace(part, work_limit=most, threads=1)
+    solver.certifies = True
+    add_cliques(solver)
+    branch_on_windows(solver)
+    solver.certifies = False
+    solver.options = options
 
 
 def _goal(solver: Solver) -> float:

@@ -9,7 +9,8 @@
    raise the bound, and dives by linear programs make schedules and search neighbourhoods of the best one.
 5. Where few places are left, HiGHS's cuts raise the bound.
 6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
-   this leaves goes to HiGHS, without what the prices rule out.
+   this leaves goes to HiGHS, without what the prices rule out; before that, cliques and branches make the
+   certificate better.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.large_jobs import (
     add_cliques,
     branch_on_windows,
+    certify,
     dive,
     has_large_jobs,
     search_neighbourhoods,
@@ -128,6 +130,7 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     if beams and (small or not few):
         solver.search_beams(few)
     if few:
+        certify(solver)
         return solver.branch(info)
     solver.search(options)
     return solver.outcome(info)

@@ -50,7 +50,10 @@ class Mode(NamedTuple):
 
 
 class Solver:
-    """One run of the method: its bound (`proof`), places and schedule, all in the sense of a minimisation."""
+    """One run of the method: its bound (`proof`), places and schedule, all in the sense of a minimisation.
+
+    While it `certifies`, only a bound with a certificate closes the gap.
+    """
 
     def __init__(self, instance: MospInstance, value: PlacementValue, dual: Dual, options: Options) -> None:
         self.instance = instance
@@ -65,6 +68,7 @@ class Solver:
         self.moves = 0
         self.program: GrowingProgram | None = None
         self.told = 0.0
+        self.certifies = False
 
     # The bound
 
@@ -276,9 +280,10 @@ class Solver:
     @property
     def closed(self) -> bool:
         """Whether the gap is what the options ask for."""
-        gap = relative_gap(self.state.best_total, self.proof.best)
+        bound = self.proof.certified if self.certifies else self.proof.best
+        gap = relative_gap(self.state.best_total, bound)
         asked = gap is not None and gap <= self.options.mip_rel_gap
-        return self.complete and (asked or self.state.best_total - self.proof.best <= self.options.mip_abs_gap)
+        return self.complete and (asked or self.state.best_total - bound <= self.options.mip_abs_gap)
 
     def report(self, improved: bool = True) -> None:
         """Tell the callback where the search is."""
