@@ -133,8 +133,9 @@ class WindowParameters(Parameters):
     iterations
         Of the dual simplex method in each part of such a split, at most.
     certify_pace
-        What certifying may take, over the work of all before it; one work unit where that is less. It is done where
-        jobs are so few that a search tree proves a bound, which has no certificate. 0 for none.
+        Work of certifying, at most, over all work before it; one work unit, if that is more. It is done where jobs are
+        so few that a search tree proves a bound, which has no certificate. 0 for none: the answer comes sooner, and
+        its certificate is one of slot prices.
     """
 
     time_share: float = number(0.4, above=0, most=1)
@@ -146,7 +147,7 @@ class WindowParameters(Parameters):
     least_violation: float = number(0.02, above=0)
     tried: int = number(6, least=1)
     iterations: int = number(40, least=1)
-    certify_pace: float = number(1.0, least=0)
+    certify_pace: float = number(0.0, least=0)
 
 
 @dataclass(frozen=True)

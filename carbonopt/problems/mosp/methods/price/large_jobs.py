@@ -25,17 +25,15 @@ STEP_SECONDS = 1.2e-7
 """What it takes more for each step of a leaf's bound [s]."""
 CHECKS = 2
 """How often a tree is rechecked after its last branch: at the end, and for a checkpoint that begins just before."""
+CHECK_SHARE = 0.1
+"""Of the time that is left, what one of these may take: then there are no more branches. Under a limit of some seconds
+to a minute this ends the tree; to recheck a branch takes half as long as to make it."""
 WITHOUT_BRANCHES = 0.3
 """Of the least rise by cliques, where no branches raise the bound after them."""
 LATE = 0.25
 """Of the time of dives, what must be left for one more to begin. Neighbourhoods make better use of less."""
 LEAST_TO_CERTIFY = 1.0
-"""Work that certifying may take at least [work units]."""
-OPEN_SHARE = 0.25
-"""Of the time that is left, what certifying may take while there is a gap."""
-CHECK_SHARE = 0.1
-"""Of the time that is left, what one of these may take: then there are no more branches. Under a limit of some seconds
-to a minute this ends the tree; to recheck a branch takes half as long as to make it."""
+"""Work that certifying may take, however little there was before it [work units]."""
 
 
 def has_large_jobs(solver: Solver) -> bool:
@@ -89,26 +87,28 @@ def _check_seconds(tree: WindowTree) -> float:
 
 
 def certify(solver: Solver) -> None:
-    """Raise what the certificate proves by cliques and branches, where a search tree proves more, or there is a gap.
+    """Raise what the certificate proves, by cliques and branches: the bound of a search tree has none.
 
-    This takes about as much work as all before it, whatever the limit is: the answer may be there already. Where it is
-    not, most of the time stays with the search tree.
+    At most as much work as all before it goes into that, whatever the limit is: the answer may be there already.
     """
     pace = solver.params.windows.certify_pace
     if not solver.complete or pace == 0:
         return
     options = solver.options
-    part = options if solver.closed else options.part(OPEN_SHARE)
     done = options.work.units
     most = done + max(LEAST_TO_CERTIFY, pace * done)
-    if part.work_limit is not None:
-        most = min(most, part.work_limit)
-    solver.options = replace(part, work_limit=most, threads=1)
+    if options.work_limit is not None:
+        most = min(most, options.work_limit)
+    solver.options = replace(options, work_limit=most, threads=1)
     solver.certifies = True
-    add_cliques(solver)
-    branch_on_windows(solver)
-    solver.certifies = False
-    solver.options = options
+    solver.told = 0.0
+    try:
+        add_cliques(solver)
+        branch_on_windows(solver)
+    finally:
+        solver.certifies = False
+        solver.told = 0.0
+        solver.options = options
 
 
 def _goal(solver: Solver) -> float:

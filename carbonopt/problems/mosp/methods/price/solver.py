@@ -334,17 +334,14 @@ class Solver:
             )
             self.report(improved=False)
 
-    def branch(self, info: dict[str, Any]) -> Outcome:
-        """Let HiGHS close the gap over the places that the prices do not rule out."""
-        if self.closed or self.options.remaining == 0:
-            return self.outcome(info)
-        closed = self._close_gap(self.options)
-        if closed is None:
-            return self.outcome(info)
-        if closed.status is Status.INFEASIBLE and not self.complete:
-            return Outcome(Status.INFEASIBLE, info=info | closed.info)
-        self.take(closed)
-        return self.outcome(info | closed.info)
+    def branch(self, options: Options) -> Closed | None:
+        """Let HiGHS close the gap over the places that the prices do not rule out; return what it says, if anything."""
+        if self.closed or options.remaining == 0:
+            return None
+        closed = self._close_gap(options)
+        if closed is not None and closed.status is not Status.INFEASIBLE:
+            self.take(closed)
+        return closed
 
     def _known(self) -> tuple[IntArray, float] | None:
         """Return the place of each job in the best schedule, and its cost; None where there is none."""
