@@ -140,13 +140,12 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
 def _close(solver: Solver, info: dict[str, Any]) -> Outcome:
     """Let HiGHS close the gap of few jobs, and raise what the certificate proves; return the outcome."""
     certifies = solver.params.windows.certify_pace > 0
-    for share in (1.0 - OPEN_SHARE, 1.0) if certifies else (1.0,):  # the last one has what certifying leaves
+    for share in (1.0 - OPEN_SHARE, 1.0) if certifies else (1.0,):
         closed = solver.branch(solver.options.part(share))
         if closed is not None:
             info = info | closed.info
             if closed.status is Status.INFEASIBLE and not solver.complete:
                 return Outcome(Status.INFEASIBLE, info=info)
-        certify(solver)
-        if solver.closed:
-            break
+        if share < 1.0:  # once: what time certifying leaves is HiGHS's again
+            certify(solver)
     return solver.outcome(info)
