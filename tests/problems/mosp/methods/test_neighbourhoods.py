@@ -18,6 +18,7 @@ from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Neighbourhoods
+from carbonopt.problems.mosp.methods.price.parts import part_of, program_of_part
 from carbonopt.problems.mosp.methods.price.state import places_of, schedule_of
 
 OPTIONS = Options(time_limit=None)
@@ -67,7 +68,7 @@ def test_a_part_of_all_jobs_is_the_whole_instance(instance, monkeypatch):
     monkeypatch.setattr(neighbourhoods, "MOST_FREED", 1.0)
     search = around(instance)
     jobs = np.arange(len(instance.jobs))
-    part = search._part(np.full(len(jobs), -1), jobs)
+    part = part_of(np.full(len(jobs), -1), jobs, search.cliques)
     assert np.array_equal(part.clusters.limit, instance.clusters.limit)
     assert part.jobs.name == instance.jobs.name
     known = known_of(instance, "greedy-clean")
@@ -86,14 +87,19 @@ def test_the_optimum_is_not_placed_again(monkeypatch):
         assert search.dive(best, OPTIONS) is None
 
 
-def test_a_dive_places_a_part_of_the_jobs_and_tells_that_it_goes_on(instance):
+def test_a_dive_places_a_part_of_the_jobs_and_tells_that_it_goes_on(instance, monkeypatch):
     """Of 40 jobs at most 24: with all of them, each dive would be the same."""
     search = around(instance)
     known = known_of(instance, "greedy-clean")
     told = []
     parts = []
-    whole = search._part
-    search._part = lambda others, jobs: parts.append(len(jobs)) or whole(others, jobs)
+    whole = program_of_part
+
+    def program(others, jobs, *given):
+        parts.append(len(jobs))
+        return whole(others, jobs, *given)
+
+    monkeypatch.setattr(neighbourhoods, "program_of_part", program)
     for _ in range(6):
         search.dive(known, OPTIONS, lambda: told.append(1))
     assert set(parts) == {24}

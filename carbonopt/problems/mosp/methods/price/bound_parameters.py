@@ -163,6 +163,9 @@ class DiveParameters(Parameters):
         neighbourhoods.
     most
         How many there are.
+    stages
+        How many jobs each stage of a dive places: of those without a place the largest. Then the others become an
+        instance of their own. Without stages, one program places all.
     tried
         Places in which a job is tried, at most.
     noise
@@ -177,6 +180,7 @@ class DiveParameters(Parameters):
     time_share: float = number(0.8, above=0, most=1)
     most_places: int = number(1_000_000, least=0)
     most: int = number(100, least=1)
+    stages: tuple[int, ...] = number((20, 60), least=1)
     tried: int = number(6, least=1)
     noise: float = number(1.0, least=0)
     moves_per_job: int = number(150, least=0)

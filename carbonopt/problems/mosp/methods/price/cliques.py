@@ -127,7 +127,9 @@ class CliqueBound:
         np.minimum.at(least, places.job, cost)
         paid = float((prices * self.instance.clusters.limit).sum()) + float(clique_prices @ self.most)
         rounding = self.rounding + float((jobs.demand @ prefix_rounding(prefix_sums(prices))).sum())
-        bound = float(least.sum()) - paid - rounding - FLOAT_ERROR * (float(np.abs(least).sum()) + 2 * paid)
+        bound = float(least.sum())
+        if bound < np.inf:  # else a job that must run has no place
+            bound -= paid + rounding + FLOAT_ERROR * (float(np.abs(least).sum()) + 2 * paid)
         chosen = np.flatnonzero(clique_prices > 0)
         cliques = [self.cliques[q] for q in chosen]
         excess = cost - least[places.job]

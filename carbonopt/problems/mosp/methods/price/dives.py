@@ -139,9 +139,17 @@ class Dives:
         self.is_first = True
         self.is_open: BoolArray | None = None
         self.root: ProgramBasis | None = None
+        self._seen: set[bytes] = set()
 
-    def dive(self, known: IntArray, goal: float, options: Options, start: Start | None = None) -> IntArray | None:
-        """Place all jobs.
+    def dive(
+        self,
+        known: IntArray,
+        goal: float,
+        options: Options,
+        start: Start | None = None,
+        most: int | None = None,
+    ) -> IntArray | None:
+        """Place all jobs, or the largest ones.
 
         Parameters
         ----------
@@ -153,13 +161,15 @@ class Dives:
             Count the work.
         start
             Places that are open, and the basis where it begins; None for all places.
+        most
+            It ends once none of so many largest jobs is split; None for no job at all.
 
         Returns
         -------
         IntArray or None
-            Place of each job, -1 for one that does not run, or of which no place has a share that counts. Where time
-            or work is out, jobs without a place go where most of them is, if they have room there. None where the
-            program over its places so far costs more than `goal`.
+            Place of each job, -1 for one that does not run, or of which no place has a share that counts. After `most`
+            jobs, and where time or work is out, jobs without a place go where most of them is, if they have room
+            there. None where the program over its places so far costs more than `goal`.
         """
         place = known.copy()
         self.program.add_columns(self._missing(place), options)
@@ -176,7 +186,7 @@ class Dives:
                 self._price(now, options)
             steps += 1
             leading = self._leading(now)
-            need = self._need(now.place, leading, pace, options)
+            need = self._need(now.place, leading, pace, options, most)
             whole = WHOLE if need < 1 else NEARLY_WHOLE
             split = settle(whole, *leading, now.place, left, self.program.columns, self.jobs)
             if split < 0:
@@ -186,6 +196,8 @@ class Dives:
                 now = settled
                 continue
             last = now
+            if most is not None and self.rank[split] >= most:
+                break
             begun = options.elapsed
             next_step = self._step(split, need, pace, total, options)
             now = self._best(now, next_step, leading, goal, noise, options)
@@ -193,9 +205,25 @@ class Dives:
             pace = PACE_KEPT * pace + (1 - PACE_KEPT) * last_pace if pace else last_pace
             self.tell()
             if now is None and options.remaining == 0:
-                put_next(len(place), 0.0, *leading, last.place, left, self.program.columns, self.jobs)
-                return last.place
-        return None
+                break
+        else:
+            return None
+        put_next(len(place), 0.0, *leading, last.place, left, self.program.columns, self.jobs)
+        return last.place
+
+    def has_seen(self, place: IntArray) -> bool:
+        """Return whether this was asked before for the same places of all jobs."""
+        key = place.tobytes()
+        is_known = key in self._seen
+        self._seen.add(key)
+        return is_known
+
+    def of_part(self, program: GrowingProgram, options: Options, *, is_first: bool) -> Dives:
+        """Return the dives of a part of the jobs, which draw from the same numbers; the first one draws none."""
+        part = Dives(program, self.params, options, self.tell)
+        part.rng = self.rng
+        part.is_first = is_first
+        return part
 
     def _after_all(self, now: Relaxed, leading: Leading, goal: float, options: Options) -> Relaxed | None:
         """Solve the program again once no job is split, if one has no place: others have just taken its room.
@@ -206,9 +234,11 @@ class Dives:
             return None
         return self._solve(now.place.copy(), goal, options)
 
-    def _need(self, place: IntArray, leading: Leading, pace: float, options: Options) -> float:
+    def _need(self, place: IntArray, leading: Leading, pace: float, options: Options, most: int | None = None) -> float:
         """Return the time that all steps to come would take, over the time there is, for a mean time of steps now."""
         left = np.flatnonzero((place < 0) & (leading.share[:, 0] >= LEAST_SHARE))
+        if most is not None:
+            left = left[self.rank[left] < most]
         if pace <= 0 or not len(left):
             return 0.0
         later = LATER_PACE[int(self.rank[left].min() >= ONE_BY_ONE)]

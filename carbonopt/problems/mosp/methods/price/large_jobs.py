@@ -16,6 +16,7 @@ from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.neighbourhoods import Neighbourhoods
 from carbonopt.problems.mosp.methods.price.search import Goal, anneal, rules_of
 from carbonopt.problems.mosp.methods.price.solver import STEPS_A_MOVE, Solver
+from carbonopt.problems.mosp.methods.price.stages import dive_in_stages
 from carbonopt.problems.mosp.methods.price.state import at_places
 from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
@@ -32,6 +33,10 @@ WITHOUT_BRANCHES = 0.3
 """Of the least rise by cliques, where no branches raise the bound after them."""
 LATE = 0.25
 """Of the time of dives, what must be left for one more to begin. Neighbourhoods make better use of less."""
+FEW_BRANCHES = 30
+"""Branches that a tree must be on course to have in its time: fewer raise the bound little."""
+FIRST_TIME = 0.35
+"""Share of its time after which this is asked."""
 LEAST_TO_CERTIFY = 1.0
 """Work that certifying may take, however little there was before it [work units]."""
 
@@ -71,12 +76,19 @@ def branch_on_windows(solver: Solver) -> None:
     options = solver.options if solver.certifies else solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
+    time = options.remaining
     tree = WindowTree(_program(solver, options), _goal(solver), params, options)
     solver.proof.windows = tree
+    is_asked = False
     for _ in tree.grow(options):
         solver.tell()
         if solver.closed or _check_seconds(tree) >= CHECK_SHARE * solver.options.seconds_left:
             break
+        done = 0.0 if time == np.inf or solver.certifies else 1 - options.remaining / time
+        if not is_asked and done >= FIRST_TIME:
+            is_asked = True
+            if len(tree.branches) < done * FEW_BRANCHES:
+                break
     solver.report(improved=False)
     solver.options = solver.options.keeping_back(CHECKS * _check_seconds(tree))
 
@@ -123,12 +135,11 @@ def dive(solver: Solver) -> None:
     if solver.closed or options.remaining == 0:
         return
     dives = Dives(_program(solver, options), params, options, solver.tell)
-    nowhere = np.full(len(solver.instance.jobs), -1, dtype=np.int64)
     tree = solver.proof.windows
     starts = iter([]) if tree is None else tree.starts(lambda: _goal(solver))
     time = options.remaining
     for _ in range(params.most):
-        place = dives.dive(nowhere, _goal(solver), options, next(starts, None))
+        place = dive_in_stages(dives, _goal(solver), options, next(starts, None))
         if place is not None:
             _fill(solver, place, options)
         solver.report(improved=False)

@@ -17,13 +17,10 @@ import numpy as np
 
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.data.fixed import load_of
-from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.bound_parameters import DiveParameters
-from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
-from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
+from carbonopt.problems.mosp.methods.price.parts import cost_of, program_of_part
 
 NEARNESS = (0.0, 1.0, 4.0)
 """Powers of the distance by which jobs are less likely in a neighbourhood, one drawn for each."""
@@ -81,36 +78,16 @@ class Neighbourhoods:
         others = known.copy()
         others[jobs] = -1
         least = LEAST_GAINED * abs(self.bound) / len(others) * len(jobs)
-        goal = self._cost(known[jobs], jobs) - least
-        part = CliqueBound(
-            self._part(others, jobs),
-            self.cliques.value.part(jobs),
-            self.cliques.proof.prices,
-            replace(self.cliques.params, rounds=PART_ROUNDS, few_of_slots=0),
-        )
-        program = GrowingProgram(part, goal, options)
-        for bound in raise_by_cliques(program, goal, part.params, options):
-            if bound >= goal:
-                return None
+        goal = cost_of(known[jobs], jobs, self.cliques) - least
+        params = replace(self.cliques.params, rounds=PART_ROUNDS, few_of_slots=0)
+        program = program_of_part(others, jobs, goal, self.cliques, params, options)
+        if program is None:
+            return None
         place = Dives(program, self.params, options, tell).dive(np.full(len(jobs), -1), goal, options)
-        if place is None or self._cost(place, jobs) > goal:
+        if place is None or cost_of(place, jobs, self.cliques) > goal:
             return None
         others[jobs] = place
         return others
-
-    def _cost(self, place: IntArray, jobs: IntArray) -> float:
-        """Return what some jobs cost at their places, -1 for one that does not run."""
-        slots = self.row.shape[2]
-        rows = self.row[jobs, place // slots, place % slots]
-        return float(np.where(place >= 0, self.cliques.cost[rows], self.cliques.rejection_cost).sum())
-
-    def _part(self, others: IntArray, jobs: IntArray) -> MospInstance:
-        """Return the instance of some jobs, on the capacity that those with a place leave."""
-        instance = self.instance
-        runs = np.flatnonzero(others >= 0)
-        left = instance.clusters.capacity - load_of(instance, runs, *np.divmod(others[runs], self.row.shape[2]))
-        clusters = replace(instance.clusters, capacity=np.maximum(0.0, left))
-        return replace(instance, jobs=instance.jobs.part(jobs), clusters=clusters)
 
     def _order(self, place: IntArray) -> IntArray:
         """Draw an order of the jobs: those of large excess are likely first, and those that run near one of these."""

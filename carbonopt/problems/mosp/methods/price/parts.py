@@ -1,0 +1,75 @@
+"""Some jobs of an instance as an instance of their own, on the capacity that the others leave, and its program.
+
+Little room is left beside the others. Its cliques rule out what those of the whole instance allow: jobs that have room
+side by side on an empty cluster may exclude each other in what is left of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from carbonopt.core.arrays import IntArray
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.fixed import load_of
+from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
+from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram
+
+
+def cost_of(place: IntArray, jobs: IntArray, cliques: CliqueBound) -> float:
+    """Return what some jobs cost at their places, cluster x T + start, -1 for one that does not run."""
+    slots = cliques.row.shape[2]
+    rows = cliques.row[jobs, place // slots, place % slots]
+    return float(np.where(place >= 0, cliques.cost[rows], cliques.rejection_cost).sum())
+
+
+def part_of(others: IntArray, jobs: IntArray, cliques: CliqueBound) -> MospInstance:
+    """Return the instance of some jobs, on the capacity that those with a place in `others` leave."""
+    instance = cliques.instance
+    runs = np.flatnonzero(others >= 0)
+    left = instance.clusters.capacity - load_of(instance, runs, *np.divmod(others[runs], cliques.row.shape[2]))
+    clusters = replace(instance.clusters, capacity=np.maximum(0.0, left))
+    return replace(instance, jobs=instance.jobs.part(jobs), clusters=clusters)
+
+
+def program_of_part(
+    others: IntArray,
+    jobs: IntArray,
+    goal: float,
+    cliques: CliqueBound,
+    params: CliqueParameters,
+    options: Options,
+) -> GrowingProgram | None:
+    """Return the program of some jobs with its cliques; None where these prove that they cost `goal` or more.
+
+    It is None, too, where one of the jobs must run and has no place.
+
+    Parameters
+    ----------
+    others
+        Place of each job of the instance, -1 for none; shape (N,).
+    jobs
+        Without a place in `others`: those of the program.
+    goal
+        What the jobs must cost less than.
+    cliques
+        Of the instance.
+    params
+        Of the rounds in which the part gets its cliques.
+    options
+        Count the work.
+    """
+    part = part_of(others, jobs, cliques)
+    own = CliqueBound(part, cliques.value.part(jobs), cliques.proof.prices, params)
+    options.spend(PLACE_STEPS * len(own.cost))
+    if own.proof.bound >= goal:
+        return None
+    program = GrowingProgram(own, goal, options)
+    for bound in raise_by_cliques(program, goal, params, options):
+        if bound >= goal:
+            return None
+    return program
