@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mosp_cliques_support import heavy
+from mosp_dives_support import OPTIONS, dives_of, nowhere, objective_of
 
 import carbonopt as co
 from carbonopt.algorithms.kernel import loops
 from carbonopt.core.options import Options
 from carbonopt.milp.warm import Point
 from carbonopt.problems.mosp.data.file import from_dict
-from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price import dive_tries
 from carbonopt.problems.mosp.methods.price import dives as dives_module
-from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
-from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
-from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dive_loops import put_next, settle, take
 from carbonopt.problems.mosp.methods.price.dive_tries import Relaxed, Tries
 from carbonopt.problems.mosp.methods.price.dives import (
@@ -24,38 +22,9 @@ from carbonopt.problems.mosp.methods.price.dives import (
     NEARLY_WHOLE,
     ONE_BY_ONE,
     WHOLE,
-    Dives,
     Leading,
     Step,
 )
-from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
-from carbonopt.problems.mosp.methods.price.state import schedule_of
-
-OPTIONS = Options(time_limit=None)
-
-
-def heavy(seed, jobs=40, load=0.5, **given):
-    return co.generate(
-        "mosp", preset="supercomputer", seed=seed, jobs=jobs, clusters=2, slots=24, max_demand=64, load=load, **given
-    )
-
-
-def dives_of(instance, rounds=10, places_per_job=1000, **params):
-    prices = np.array(co.solve(instance, "lp").certificate["prices"])
-    of_cliques = CliqueParameters(rounds=rounds, places_per_job=places_per_job)
-    cliques = CliqueBound(instance, placement_value(instance), prices, of_cliques)
-    program = GrowingProgram(cliques, np.inf, OPTIONS)
-    for _ in raise_by_cliques(program, np.inf, of_cliques, OPTIONS):
-        pass
-    return Dives(program, DiveParameters(**params), OPTIONS)
-
-
-def nowhere(instance):
-    return np.full(len(instance.jobs), -1, dtype=np.int64)
-
-
-def cost_of(instance, place):
-    return co.evaluate(instance, schedule_of(instance, place)).objective
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +68,8 @@ def test_the_largest_of_three_jobs_gets_the_cheap_slots():
     """P and q do not fit together: p costs 12 g in slots 0 and 1, q then 30 g in 2 and 3; r costs 4 g beside p."""
     instance = by_hand()
     place = dives_of(instance).dive(nowhere(instance), np.inf, OPTIONS)
-    assert cost_of(instance, place) == pytest.approx(0.046)
-    assert cost_of(instance, place) == pytest.approx(co.solve(instance, "milp").objective)
+    assert objective_of(instance, place) == pytest.approx(0.046)
+    assert objective_of(instance, place) == pytest.approx(co.solve(instance, "milp").objective)
     assert place[:2].tolist() == [0, 2]
 
 
@@ -112,13 +81,13 @@ def test_dives_place_all_jobs_and_cost_no_less_than_the_bound(seed):
         place = dives.dive(nowhere(instance), np.inf, OPTIONS)
         if (place < 0).any():
             continue
-        assert dives.cliques.proof.bound <= cost_of(instance, place)  # the checker finds it feasible
+        assert dives.cliques.proof.bound <= objective_of(instance, place)  # the checker finds it feasible
     assert (place >= 0).sum() >= 38
 
 
 def test_dives_are_near_the_optimum_and_better_than_rounding(instance):
     best = min(
-        cost_of(instance, place)
+        objective_of(instance, place)
         for place in (dives.dive(nowhere(instance), np.inf, OPTIONS) for dives in [dives_of(instance)] * 4)
         if (place >= 0).all()
     )
@@ -134,7 +103,7 @@ def test_jobs_that_have_a_place_keep_it(instance):
     again = dives.dive(known, np.inf, OPTIONS)
     assert (again[1::2] == first[1::2]).all()
     if (first >= 0).all() and (again >= 0).all():
-        assert cost_of(instance, again) <= cost_of(instance, first) * 1.01
+        assert objective_of(instance, again) <= objective_of(instance, first) * 1.01
 
 
 def test_a_goal_that_no_schedule_reaches_ends_a_dive(instance):
@@ -163,14 +132,14 @@ def test_jobs_may_be_left_out(instance):
     rejecting = from_dict(raw)
     place = dives_of(rejecting).dive(nowhere(rejecting), np.inf, OPTIONS)
     assert (place < 0).any()
-    assert cost_of(rejecting, place) <= 1.02 * co.solve(rejecting, "milp", time_limit=None, work_limit=2).objective
+    assert objective_of(rejecting, place) <= 1.02 * co.solve(rejecting, "milp", time_limit=None, work_limit=2).objective
 
 
 def test_several_resources_and_clusters_that_not_all_may_use():
     instance = heavy(2, memory=True, restricted_share=0.3, day_capacity=0.7)
     place = dives_of(instance).dive(nowhere(instance), np.inf, OPTIONS)
     assert (place >= 0).all()
-    assert cost_of(instance, place) >= dives_of(instance).cliques.proof.bound
+    assert objective_of(instance, place) >= dives_of(instance).cliques.proof.bound
 
 
 def test_places_that_come_have_room_beside_those_that_are_taken(instance):

@@ -4,46 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mosp_cliques_support import heavy
+from mosp_dives_support import OPTIONS, cliques_of, dives_of, nowhere, objective_of
 
 import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price import large_jobs, stages
-from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
-from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
+from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
-from carbonopt.problems.mosp.methods.price.dives import Dives
-from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.parts import cost_of, part_of, program_of_part
 from carbonopt.problems.mosp.methods.price.stages import dive_in_stages
-from carbonopt.problems.mosp.methods.price.state import schedule_of
 
-OPTIONS = Options(time_limit=None)
-CLIQUES = CliqueParameters(rounds=20, places_per_job=1000)
-
-
-def heavy(seed, jobs=40, load=0.5):
-    return co.generate(
-        "mosp", preset="supercomputer", seed=seed, jobs=jobs, clusters=2, slots=24, max_demand=64, load=load
-    )
-
-
-def cliques_of(instance):
-    prices = np.array(co.solve(instance, "lp").certificate["prices"])
-    return CliqueBound(instance, placement_value(instance), prices, CLIQUES)
-
-
-def dives_of(instance, **params):
-    cliques = cliques_of(instance)
-    program = GrowingProgram(cliques, np.inf, OPTIONS)
-    for _ in raise_by_cliques(program, np.inf, CLIQUES, OPTIONS):
-        pass
-    return Dives(program, DiveParameters(**params), OPTIONS)
-
-
-def objective(instance, place):
-    return co.evaluate(instance, schedule_of(instance, place)).objective
+ROUNDS = 20
 
 
 @pytest.fixture
@@ -103,9 +77,9 @@ def test_small_jobs_exclude_each_other_in_the_room_that_a_large_one_leaves():
     jobs = np.array([1, 2])
     assert part_of(others, jobs, cliques).clusters.capacity.ravel().tolist() == [4.0, 10.0]
     assert co.solve(part_of(others, jobs, cliques), "lp").bound == pytest.approx(8e-3)
-    program = program_of_part(others, jobs, np.inf, cliques, CLIQUES, OPTIONS)
+    program = program_of_part(others, jobs, np.inf, cliques, ROUNDS, OPTIONS)
     assert program.cliques.proof.bound == pytest.approx(9e-3)
-    assert program_of_part(others, jobs, 8.9e-3, cliques, CLIQUES, OPTIONS) is None
+    assert program_of_part(others, jobs, 8.9e-3, cliques, ROUNDS, OPTIONS) is None
     assert cost_of(np.array([0, 1]), jobs, cliques) == pytest.approx(9e-3)
 
 
@@ -119,13 +93,13 @@ def test_each_stage_places_the_largest_jobs_that_are_left(parts):
     assert (len(second), len(second_jobs)) == (35, 25)
     assert np.array_equal(place[dives.rank < 5], first[dives.rank < 5])
     best = co.solve(instance, "milp", work_limit=20).objective
-    assert best * (1 - 1e-6) <= objective(instance, place) <= 1.02 * best
+    assert best * (1 - 1e-6) <= objective_of(instance, place) <= 1.02 * best
 
 
 def test_a_stage_of_nearly_all_jobs_is_none(parts):
     """It would leave a part of a few jobs; without stages a dive places all."""
     instance = heavy(3)
-    whole = dives_of(instance).dive(np.full(40, -1, dtype=np.int64), np.inf, OPTIONS)
+    whole = dives_of(instance).dive(nowhere(instance), np.inf, OPTIONS)
     for given in ((), (33,)):
         assert np.array_equal(dive_in_stages(dives_of(instance, stages=given), np.inf, OPTIONS), whole)
     assert not parts
@@ -153,8 +127,7 @@ def test_where_work_is_out_the_others_go_where_most_of_them_is(monkeypatch):
 
     monkeypatch.setattr(stages, "program_of_part", program)
     dives = dives_of(instance, stages=(5,))
-    nowhere = np.full(40, -1, dtype=np.int64)
-    whole = dives_of(instance).dive(nowhere, np.inf, OPTIONS, most=5)
+    whole = dives_of(instance).dive(nowhere(instance), np.inf, OPTIONS, most=5)
     place = dive_in_stages(dives, np.inf, options)
     assert options.remaining == 0
     assert np.array_equal(place, whole)
@@ -185,9 +158,9 @@ def test_a_stage_that_takes_all_its_time_for_nothing_is_none(monkeypatch):
 def test_there_is_no_program_where_a_job_that_must_run_has_no_room(goal):
     for slots, has_room in ((2, True), (1, False)):
         instance = by_hand(slots)
-        cliques = CliqueBound(instance, placement_value(instance), np.zeros((1, 1, slots)), CLIQUES)
+        cliques = CliqueBound(instance, placement_value(instance), np.zeros((1, 1, slots)), CliqueParameters())
         others, jobs = np.array([-1, 0, 0]), np.array([0])
-        assert (program_of_part(others, jobs, goal, cliques, CLIQUES, OPTIONS) is not None) == has_room
+        assert (program_of_part(others, jobs, goal, cliques, ROUNDS, OPTIONS) is not None) == has_room
 
 
 @pytest.mark.parametrize("goal", [1e9, np.inf])
@@ -199,26 +172,35 @@ def test_a_stage_that_leaves_jobs_without_room_is_taken_if_there_is_no_schedule(
 
 
 def test_the_same_places_of_large_jobs_are_followed_by_others_of_small_ones(monkeypatch):
-    instance = heavy(3, load=0.8)
-    dives = dives_of(instance, stages=(5,))
-    given = []
+    instance = heavy(5, jobs=80, load=0.7)
+    dives = dives_of(instance, stages=(5,), noise=10.0)
+    given, is_first = [], []
     whole = dives.of_part
-    monkeypatch.setattr(dives, "of_part", lambda *a, **how: given.append(how["is_first"]) or whole(*a, **how))
+
+    def of_part(*of):
+        given.append(whole(*of))
+        is_first.append(given[-1].is_first)
+        return given[-1]
+
+    monkeypatch.setattr(dives, "of_part", of_part)
     first = dive_in_stages(dives, np.inf, OPTIONS)
     dives.is_first = True
     second = dive_in_stages(dives, np.inf, OPTIONS)
-    assert given == [True, False]
+    assert is_first == [True, False]
+    assert given[0].rng is given[1].rng is dives.rng
     large = dives.rank < 5
     assert np.array_equal(first[large], second[large])
+    assert not np.array_equal(first, second)
 
 
 def test_jobs_may_be_left_out():
     raw = heavy(3).to_dict()
-    raw["objective"]["rejection_price"] = 2.0
+    raw["objective"]["rejection_price"] = 0.3
     rejecting = from_dict(raw)
     place = dive_in_stages(dives_of(rejecting, stages=(5, 10)), np.inf, OPTIONS)
+    assert 0 < np.count_nonzero(place < 0) < len(place)
     best = co.solve(rejecting, "milp", work_limit=20).objective
-    assert best * (1 - 1e-6) <= objective(rejecting, place) <= best * 1.03 + 1e-9
+    assert best * (1 - 1e-6) <= objective_of(rejecting, place) <= best * 1.03
 
 
 def test_a_tree_that_would_have_few_branches_ends_early(monkeypatch):

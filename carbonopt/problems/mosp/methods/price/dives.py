@@ -162,7 +162,7 @@ class Dives:
         start
             Places that are open, and the basis where it begins; None for all places.
         most
-            It ends once none of so many largest jobs is split; None for no job at all.
+            Of the largest jobs, how many must be whole for it to end; None for all jobs.
 
         Returns
         -------
@@ -211,18 +211,16 @@ class Dives:
         put_next(len(place), 0.0, *leading, last.place, left, self.program.columns, self.jobs)
         return last.place
 
-    def has_seen(self, place: IntArray) -> bool:
-        """Return whether this was asked before for the same places of all jobs."""
-        key = place.tobytes()
-        is_known = key in self._seen
-        self._seen.add(key)
-        return is_known
+    def of_part(self, place: IntArray, program: GrowingProgram, options: Options) -> Dives:
+        """Return the dives of the jobs without a place, over their program.
 
-    def of_part(self, program: GrowingProgram, options: Options, *, is_first: bool) -> Dives:
-        """Return the dives of a part of the jobs, which draw from the same numbers; the first one draws none."""
+        They draw from the same numbers; the first dive draws none, unless others were at the same places before.
+        """
+        key = place.tobytes()
         part = Dives(program, self.params, options, self.tell)
         part.rng = self.rng
-        part.is_first = is_first
+        part.is_first = key not in self._seen
+        self._seen.add(key)
         return part
 
     def _after_all(self, now: Relaxed, leading: Leading, goal: float, options: Options) -> Relaxed | None:

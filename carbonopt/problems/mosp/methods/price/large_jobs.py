@@ -76,18 +76,17 @@ def branch_on_windows(solver: Solver) -> None:
     options = solver.options if solver.certifies else solver.options.part(params.time_share)
     if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
-    time = options.remaining
+    first = options.part(FIRST_TIME)
     tree = WindowTree(_program(solver, options), _goal(solver), params, options)
     solver.proof.windows = tree
-    is_asked = False
+    is_asked = solver.certifies  # no dives follow that would make better use of the time
     for _ in tree.grow(options):
         solver.tell()
         if solver.closed or _check_seconds(tree) >= CHECK_SHARE * solver.options.seconds_left:
             break
-        done = 0.0 if time == np.inf or solver.certifies else 1 - options.remaining / time
-        if not is_asked and done >= FIRST_TIME:
+        if not is_asked and first.remaining == 0:
             is_asked = True
-            if len(tree.branches) < done * FEW_BRANCHES:
+            if len(tree.branches) < FIRST_TIME * FEW_BRANCHES:
                 break
     solver.report(improved=False)
     solver.options = solver.options.keeping_back(CHECKS * _check_seconds(tree))

@@ -11,7 +11,6 @@ Shaw (1998), "Using constraint programming and local search methods to solve veh
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -79,8 +78,7 @@ class Neighbourhoods:
         others[jobs] = -1
         least = LEAST_GAINED * abs(self.bound) / len(others) * len(jobs)
         goal = cost_of(known[jobs], jobs, self.cliques) - least
-        params = replace(self.cliques.params, rounds=PART_ROUNDS, few_of_slots=0)
-        program = program_of_part(others, jobs, goal, self.cliques, params, options)
+        program = program_of_part(others, jobs, goal, self.cliques, PART_ROUNDS, options)
         if program is None:
             return None
         place = Dives(program, self.params, options, tell).dive(np.full(len(jobs), -1), goal, options)

@@ -14,7 +14,6 @@ from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.fixed import load_of
 from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram
@@ -41,7 +40,7 @@ def program_of_part(
     jobs: IntArray,
     goal: float,
     cliques: CliqueBound,
-    params: CliqueParameters,
+    rounds: int,
     options: Options,
 ) -> GrowingProgram | None:
     """Return the program of some jobs with its cliques; None where these prove that they cost `goal` or more.
@@ -58,13 +57,13 @@ def program_of_part(
         What the jobs must cost less than.
     cliques
         Of the instance.
-    params
-        Of the rounds in which the part gets its cliques.
+    rounds
+        Linear programs by which the part gets its cliques, at most. Cliques over two slots are not worth their time.
     options
         Count the work.
     """
-    part = part_of(others, jobs, cliques)
-    own = CliqueBound(part, cliques.value.part(jobs), cliques.proof.prices, params)
+    params = replace(cliques.params, rounds=rounds, few_of_slots=0)
+    own = CliqueBound(part_of(others, jobs, cliques), cliques.value.part(jobs), cliques.proof.prices, params)
     options.spend(PLACE_STEPS * len(own.cost))
     if own.proof.bound >= goal:
         return None

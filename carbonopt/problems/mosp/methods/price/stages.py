@@ -8,8 +8,6 @@ there. A job is large by what it takes of the room that is left. One that a stag
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from carbonopt.core.arrays import IntArray
@@ -64,14 +62,12 @@ def _place(
     place = np.where(dives.rank < stages[0], whole, -1)
     others = np.flatnonzero(place < 0)
     placed = np.flatnonzero(place >= 0)
-    is_first = not dives.has_seen(place)
     cliques = dives.program.cliques
     rest = goal - cost_of(place[placed], placed, cliques)
-    params = replace(cliques.params, few_of_slots=0)
-    program = program_of_part(place, others, rest, cliques, params, options.part(CLIQUE_TIME))
+    program = program_of_part(place, others, rest, cliques, cliques.params.rounds, options.part(CLIQUE_TIME))
     if program is None:
         return whole if goal == np.inf else None  # without a schedule so far, one that lacks jobs is worth a search
-    found = _place(dives.of_part(program, options, is_first=is_first), stages[1:], rest, options, None)
+    found = _place(dives.of_part(place, program, options), stages[1:], rest, options, None)
     if found is None:
         return whole if options.remaining == 0 else None
     place[others] = found
