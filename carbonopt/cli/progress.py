@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +28,17 @@ def saying() -> Callable[[str], None]:
             say(f"{seconds:.0f} s: {text}")
 
     return step
+
+
+def fitted(label: str, state: str, columns: int) -> str:
+    """Return a label and what follows it in less than a terminal's columns: a line that wraps is not cleared.
+
+    The end of the label is kept, where methods and seeds stand. A terminal of 0 columns does not know its width.
+    """
+    room = columns - 1 - len(state)
+    if columns == 0 or len(label) <= room:
+        return label + state
+    return ("…" + label[len(label) - room + 1 :] + state if room > 1 else state[2:])[: columns - 1]
 
 
 class Meter:
@@ -55,11 +67,15 @@ class Meter:
             left = f", at most {max(0.0, self.time_limit - progress.seconds):.0f} s left"
         if self.work_limit is not None:
             left += f", work {progress.work:.1f} of {self.work_limit:g}"
-        text = (
-            f"{self.label}: {progress.seconds:.0f} s, incumbent {number(self.incumbent)},"
+        state = (
+            f": {progress.seconds:.0f} s, incumbent {number(self.incumbent)},"
             f" bound {number(self.bound)}, gap {percent(gap)}{left}"
         )
-        print(f"\r\033[2K{text}" if self.live else text, end="" if self.live else "\n", file=sys.stderr, flush=True)
+        if self.live:
+            line = fitted(self.label, state, os.get_terminal_size(sys.stderr.fileno()).columns)
+            print(f"\r\033[2K{line}", end="", file=sys.stderr, flush=True)
+        else:
+            print(self.label + state, file=sys.stderr, flush=True)
         self.shown = True
 
     def close(self) -> None:
