@@ -18,7 +18,6 @@ Kaparis, Letchford (2010), "Separation algorithms for 0-1 knapsack polytopes", M
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -83,8 +82,10 @@ class Knapsacks:
 
     Attributes
     ----------
-    demand, capacity
-        In whole units, shapes (N, R) and (M, R, T).
+    demand
+        Of jobs, in whole units, shape (N, R).
+    capacity
+        Units of both slots of each knapsack, shape (M, R, knapsacks, 2). Of one slot, it is the second.
     unit
         Size of a unit of each resource, shape (R,).
     """
@@ -101,7 +102,9 @@ class Knapsacks:
         there = largest > 0
         self.unit: FloatArray = np.where(is_whole | ~there, 1.0, np.where(there, largest, 1.0) / units)
         rounded = np.where(is_whole, demand, demand / self.unit * (1 - MARGIN))
-        self.capacity: IntArray = np.floor(limit / self.unit[:, None]).astype(np.int64)
+        whole = np.floor(limit / self.unit[:, None]).astype(np.int64)
+        first, second = (whole[..., :-1], whole[..., 1:]) if self.is_pair else (np.zeros_like(whole), whole)
+        self.capacity: IntArray = np.stack([first, second], axis=3)
         self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * units)).astype(np.int64)  # more has no room anyway
         self._sets: dict[tuple[int, int, int], BoolArray] = {}  # that covered these slots last time
 
@@ -111,22 +114,35 @@ class Knapsacks:
         `starts` has the share of each job that starts on a cluster in a slot, shape (N, M, T). The weights of an
         inequality add up to at least 1 + `least` times the most that a schedule has.
         """
-        share = np.cumsum(starts - ends_of(self.instance, starts), axis=2)
-        clusters, resources, slots = self.capacity.shape
-        for j, t, r in product(range(clusters), range(slots - self.is_pair), range(resources)):
-            if options.remaining == 0:
-                return
-            shares = share[:, j, t, None]
-            if self.is_pair:
-                begins = starts[:, j, t + 1]
-                stays = share[:, j, t + 1] - begins
-                shares = np.column_stack([share[:, j, t] - stays, begins, stays])
-            items = self._items((j, r, t), shares)
-            if not (items.share < 1 - LEAST_SHARE).any() or (items.need.sum(axis=0) <= items.capacity).all():
-                continue
-            cut = self._cut((j, r, t), items, least, options)
-            if cut is not None:
-                yield cut
+        running = np.cumsum(starts - ends_of(self.instance, starts), axis=2)
+        for j in range(len(self.capacity)):
+            shares = self._shares(running[:, j], starts[:, j])
+            for t, r in self._tight(j, shares).tolist():
+                if options.remaining == 0:
+                    return
+                cut = self._cut((j, r, t), self._items((j, r, t), shares[:, t]), least, options)
+                if cut is not None:
+                    yield cut
+
+    def _shares(self, running: FloatArray, starts: FloatArray) -> FloatArray:
+        """Return the share of each job that uses the slots of each knapsack of a cluster, shape (N, knapsacks, ways).
+
+        `running` has the share that uses each slot, `starts` that of it that has just started; shapes (N, T).
+        """
+        if not self.is_pair:
+            return running[:, :, None]
+        begins = starts[:, 1:]
+        stays = running[:, 1:] - begins
+        return np.stack([running[:, :-1] - stays, begins, stays], axis=2)
+
+    def _tight(self, j: int, shares: FloatArray) -> IntArray:
+        """Return slot and resource of each knapsack of a cluster that splits a job, and where not all have room."""
+        there = shares > LEAST_SHARE
+        splits = (there & (shares < 1 - LEAST_SHARE)).any(axis=(0, 2))
+        uses = there @ self.ways.astype(np.float64)
+        load = np.tensordot(self.demand.astype(np.float64), uses, axes=(0, 0))
+        exceeds = (load > self.capacity[j]).any(axis=2)
+        return np.argwhere((splits & exceeds).T)
 
     def _items(self, slot: tuple[int, int, int], shares: FloatArray) -> Items:
         """Return what of the shares of jobs in each way, shape (N, ways), counts."""
@@ -134,8 +150,7 @@ class Knapsacks:
         jobs, way = np.nonzero(shares > LEAST_SHARE)
         number = np.cumsum(np.diff(jobs, prepend=-1) > 0) - 1
         need = self.demand[jobs, r, None] * self.ways[way]
-        capacity = self.capacity[j, r, t : t + 2] if self.is_pair else np.array([0, self.capacity[j, r, t]])
-        return Items(jobs, way, shares[jobs, way], number, need, np.ascontiguousarray(capacity))
+        return Items(jobs, way, shares[jobs, way], number, need, self.capacity[j, r, t])
 
     def _cut(self, slot: tuple[int, int, int], items: Items, least: float, options: Options) -> Clique | None:
         """Return an inequality that the shares of `items` violate."""
