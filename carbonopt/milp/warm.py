@@ -94,6 +94,7 @@ class WarmProgram:
         self.row_scale = scaling.rows
         self.columns = program.columns
         self.entries = len(arrays.values)
+        self._upper = arrays.upper.copy()
         highspy.Highs.resetGlobalScheduler(True)  # one with more threads, of an earlier solve, would refuse to run
         self._highs: Any = new_highs()
         settings = {
@@ -126,6 +127,7 @@ class WarmProgram:
             values * self.row_scale[rows],
         )
         self.columns += count
+        self._upper = np.concatenate([self._upper, np.ones(count)])
         self.entries += len(rows)
         options.spend(PASS_STEPS * len(rows))
 
@@ -170,8 +172,11 @@ class WarmProgram:
 
     def set_upper(self, upper: FloatArray) -> None:
         """Set the upper bounds of all columns; the lower ones are 0."""
-        every = np.arange(self.columns, dtype=np.int32)
-        self._highs.changeColsBounds(self.columns, every, np.zeros(self.columns), upper)
+        changed = np.flatnonzero(upper != self._upper)
+        self._upper[changed] = upper[changed]
+        self._highs.changeColsBounds(
+            len(changed), changed.astype(np.int32), np.zeros(len(changed)), self._upper[changed]
+        )
 
     def set_cost(self, columns: IntArray, cost: FloatArray) -> None:
         """Set what some columns cost."""
