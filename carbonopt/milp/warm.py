@@ -18,9 +18,9 @@ from carbonopt.milp.scaling import scaling_of
 
 TOLERANCE = 1e-7
 """Of feasibility and optimality, after scaling: solutions are steps on the way."""
-ITERATION_STEPS = 280.0
+ITERATION_STEPS = 240.0
 """Loop steps of an iteration of the simplex method for each root of the entries, about: short runs begin often."""
-COLUMN_STEPS = 200.0
+COLUMN_STEPS = 180.0
 """Loop steps of a solve for each column, beside those of its iterations."""
 BASIS_STEPS = 2000.0
 """Loop steps for each row of a solve that begins at a given basis: it is factorised, and edges are weighed anew."""

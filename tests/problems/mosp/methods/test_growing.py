@@ -9,7 +9,7 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
-from carbonopt.problems.mosp.methods.price import growing
+from carbonopt.problems.mosp.methods.price import clique_rounds, growing
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
@@ -167,3 +167,32 @@ def test_rows_that_have_long_had_no_price_go_out_between_rounds(monkeypatch):
     assert (go.row_of >= 0).sum() < (stay.row_of >= 0).sum()
     point = go.solve(everywhere(go), np.inf, OPTIONS)
     assert point.objective == pytest.approx(stay.cliques.proof.bound, rel=2e-3)
+
+
+def test_a_solution_that_costs_more_than_a_schedule_gets_places_but_no_cliques():
+    instance = heavy(3)
+    goal = co.solve(instance, method="greedy-clean").objective
+    params = CliqueParameters(rounds=8, places_per_job=1)
+    prices = np.zeros(instance.clusters.limit.shape)
+    cliques = CliqueBound(instance, placement_value(instance), prices, params)
+    program = GrowingProgram(cliques, np.inf, OPTIONS)
+    assert program.solve(everywhere(program), np.inf, OPTIONS).objective > goal
+    places = program.is_column.sum()
+    rounds = raise_by_cliques(program, goal, params, OPTIONS)
+    next(rounds)
+    next(rounds)  # the first round is over
+    assert not cliques.cliques
+    assert program.is_column.sum() > places
+    for _ in rounds:
+        pass
+    assert cliques.cliques
+    assert cliques.proof.bound <= goal
+
+
+def test_rounds_prove_the_same_bound_in_the_end_wherever_they_seek_cliques(monkeypatch):
+    bounds = []
+    for share in (0.3, 1.0):
+        monkeypatch.setattr(clique_rounds, "NEW_SHARE", share)
+        program = program_of(heavy(5, jobs=20), rounds=60, few_of_slots=0, places_per_job=1000)
+        bounds.append(program.cliques.proof.bound)
+    assert bounds[0] == pytest.approx(bounds[1], rel=2e-3)

@@ -102,7 +102,7 @@ class CliqueParameters(Parameters):
     least_violation: float = number(0.001, above=0)
     most_new: int = number(3_000, least=1)
     least_rise: float = number(0.01, least=0)
-    few: int = number(100, least=0)
+    few: int = number(1_000, least=0)
     few_of_slots: int = number(200, least=0)
 
 

@@ -1,4 +1,13 @@
-"""Rounds of the linear program with cliques: solve it, add what its solution lacks, and solve it again."""
+"""Rounds of the linear program with cliques: solve it, add what its solution lacks, and solve it again.
+
+A solution is a corner, and the next one may be far from it. Cliques that the mean of solutions so far violates are
+needed longer, and fewer rounds lead to the same bound.
+
+References
+----------
+Ben-Ameur, Neto (2007), "Acceleration of cutting-plane and column generation algorithms: applications to network
+design", Networks 49, 3-17.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +15,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram
 
+NEW_SHARE = 0.5
+"""Share of a solution in the mean of it and the earlier ones, where cliques are sought."""
 SLOW_SHARE = 1 / 3
 SLOW_ROUNDS = 6
 """Over this share of the time so far, and after so many rounds, it is asked whether more are worth it."""
@@ -20,11 +32,14 @@ def raise_by_cliques(
 ) -> Iterator[float]:
     """Solve the program, then add what it lacks; yield the best bound after each round.
 
-    They end where the last ones have closed too little of the gap to `goal`, the cost of a schedule.
+    They end where the last ones have closed too little of the gap to `goal`, the cost of a schedule, and places that
+    are still missing would not change that. A solution that costs more than `goal` lacks places: it gets no cliques.
     """
     cliques = program.cliques
     past: list[tuple[float, float]] = []
-    for _ in range(params.rounds):
+    middle: FloatArray | None = None
+    left = params.rounds
+    while left:
         program.tidy(options)
         options.spend(PLACE_STEPS * len(cliques.cost))
         point = program.solve(np.ones(len(program.columns.row)), np.inf, options)
@@ -34,10 +49,18 @@ def raise_by_cliques(
         cost = cliques.prove(prices.capacity, prices.cliques)
         yield cliques.proof.bound
         past.append((options.elapsed, cliques.proof.bound))
-        if _is_slow(past, params.least_rise * (goal - cliques.proof.bound)):
+        least_rise = params.least_rise * (goal - cliques.proof.bound)
+        if _is_slow(past, least_rise) and point.objective - cliques.proof.bound < least_rise:
             return
+        if point.objective > goal and program.add_places(cost, prices, options):
+            continue
+        left -= 1
         starts = program.starts(point)
-        is_new = program.extend(point, starts, cost, prices, params.least_violation, options, over_pairs=True)
+        middle = starts if middle is None else NEW_SHARE * starts + (1 - NEW_SHARE) * middle
+        least = params.least_violation
+        is_new = any(
+            program.extend(point, at, cost, prices, least, options, over_pairs=True) for at in (middle, starts)
+        )
         if not is_new and not program.insist(point):
             return
 
