@@ -77,7 +77,7 @@ class WarmProgram:
     Parameters
     ----------
     program
-        Without integer columns; it is copied.
+        Without integer columns, and with columns that begin at 0; it is copied.
     options
         Count the work.
 

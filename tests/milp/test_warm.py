@@ -31,6 +31,11 @@ def test_columns_rows_and_bounds_count_from_the_next_solve_on():
     assert point.row_dual == pytest.approx([3.0]) or point.row_dual == pytest.approx([5.0])
     warm.set_upper(np.array([1.0, 0.0, 1.0]))
     assert warm.solve(OPTIONS).objective == pytest.approx(8.0)
+    warm.set_upper(np.array([1.0, 0.0, 1.0]))  # again
+    assert warm.solve(OPTIONS).objective == pytest.approx(8.0)
+    warm.set_upper(np.array([1.0, 0.5, 1.0]))
+    assert warm.solve(OPTIONS).objective == pytest.approx(6.5)
+    warm.set_upper(np.array([1.0, 0.0, 1.0]))
     warm.add_columns(np.array([1.0]), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
     assert warm.solve(OPTIONS).objective == pytest.approx(4.0)
     warm.add_rows(np.array([1.0]), np.array([0, 2]), np.array([0, 3]), np.ones(2), OPTIONS)

@@ -172,7 +172,7 @@ def test_rows_that_have_long_had_no_price_go_out_between_rounds(monkeypatch):
 def test_a_solution_that_costs_more_than_a_schedule_gets_places_but_no_cliques():
     instance = heavy(3)
     goal = co.solve(instance, method="greedy-clean").objective
-    params = CliqueParameters(rounds=8, places_per_job=1)
+    params = CliqueParameters(rounds=1, places_per_job=1)
     prices = np.zeros(instance.clusters.limit.shape)
     cliques = CliqueBound(instance, placement_value(instance), prices, params)
     program = GrowingProgram(cliques, np.inf, OPTIONS)
@@ -185,7 +185,7 @@ def test_a_solution_that_costs_more_than_a_schedule_gets_places_but_no_cliques()
     assert program.is_column.sum() > places
     for _ in rounds:
         pass
-    assert cliques.cliques
+    assert cliques.cliques  # rounds that only add places do not count
     assert cliques.proof.bound <= goal
 
 
@@ -195,4 +195,4 @@ def test_rounds_prove_the_same_bound_in_the_end_wherever_they_seek_cliques(monke
         monkeypatch.setattr(clique_rounds, "NEW_SHARE", share)
         program = program_of(heavy(5, jobs=20), rounds=60, few_of_slots=0, places_per_job=1000)
         bounds.append(program.cliques.proof.bound)
-    assert bounds[0] == pytest.approx(bounds[1], rel=2e-3)
+    assert bounds[0] == pytest.approx(bounds[1], rel=1e-5)

@@ -293,3 +293,30 @@ def test_what_is_violated_over_two_slots_is_found():
                 assert reached / cut.most - 1 >= 0.75 * possible
                 found += 1
     assert found >= 15
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_the_knapsacks_that_split_a_job_and_have_too_little_room_are_found(width):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        resources = 1 + seed % 2
+        given = {"jobs": 12, "clusters": 2, "slots": 12, "max_demand": 8, "memory": resources == 2, "day_capacity": 0.5}
+        knapsacks = Knapsacks(co.generate("mosp", preset="supercomputer", seed=seed, **given), width)
+        count = knapsacks.capacity.shape[2]
+        shares = rng.choice([0.0, 0.4, 1.0], size=(12, count, len(knapsacks.ways)), p=[0.7, 0.1, 0.2])
+        for j in range(2):
+            tight = []
+            for t in range(count):
+                for r in range(resources):
+                    jobs, ways = np.nonzero(shares[:, t])
+                    need = sum(
+                        knapsacks.demand[job, r] * knapsacks.ways[way] for job, way in zip(jobs, ways, strict=True)
+                    )
+                    if (shares[:, t] == 0.4).any() and (need > knapsacks.capacity[j, r, t]).any():
+                        tight.append([t, r])
+            assert knapsacks.tight(j, shares).tolist() == tight
+
+
+def test_there_is_one_pair_of_slots_less_than_there_are_slots():
+    instance = instance_of(np.array([[4], [4], [4]]), np.array([10]))
+    assert Knapsacks(instance, width=2).capacity.shape[2] == instance.time.slots - 1

@@ -176,7 +176,7 @@ def test_starts_of_a_whole_schedule_violate_nothing():
     clusters = {name: j for j, name in enumerate(instance.clusters.name)}
     for job, cluster, start in zip(schedule["job"], schedule["cluster"], schedule["start"], strict=True):
         starts[jobs[job], clusters[cluster], start] = 1
-    assert violated(instance, starts, 0.001, 100) == []
+    assert violated(instance, starts, 0.001) == []
 
 
 @pytest.mark.parametrize(

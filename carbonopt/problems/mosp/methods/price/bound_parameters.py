@@ -82,17 +82,18 @@ class CliqueParameters(Parameters):
         Places for each of 200 jobs, on average, that the linear program begins with, at most; more come where prices
         call for them. Of more jobs each has fewer, by the root of their number: 800 have half as many each.
     rounds
-        Linear programs, at most.
+        Linear programs after which cliques are sought, at most.
     least_violation
-        By which the starts of a clique must exceed 1 to be added.
+        By which the starts of a clique, of a mean of solutions, must exceed 1 to be added.
     most_new
         Cliques that are added in a round, at most.
     least_rise
-        Share of the gap that the last third of the time must have closed for more rounds.
+        Share of the gap that the last third of the time must have closed for more rounds, or that missing places must
+        still hide.
     few
-        Violated cliques below which inequalities with weights are sought, too.
+        New cliques below which inequalities with weights are sought, too.
     few_of_slots
-        Violated ones of all other kinds below which cliques over two slots are sought, too; 0 for never.
+        New ones of all other kinds below which cliques over two slots are sought, too; 0 for never.
     """
 
     time_share: float = number(0.2, above=0, most=1)
@@ -103,7 +104,7 @@ class CliqueParameters(Parameters):
     most_new: int = number(3_000, least=1)
     least_rise: float = number(0.01, least=0)
     few: int = number(1_000, least=0)
-    few_of_slots: int = number(200, least=0)
+    few_of_slots: int = number(100, least=0)
 
 
 @dataclass(frozen=True)

@@ -85,14 +85,14 @@ class Clique:
         return entry if self.units is None else entry | self.units._asdict()
 
 
-def violated(instance: MospInstance, starts: FloatArray, least: float, most: int) -> list[Clique]:
-    """Return cliques whose starts add up to at least 1 + `least`, the `most` largest sums.
+def violated(instance: MospInstance, starts: FloatArray, least: float) -> list[Clique]:
+    """Return cliques whose starts add up to at least 1 + `least`, the largest sums first.
 
     `starts` has the share of each job that starts on a cluster in a slot, shape (N, M, T).
     """
     found = _in_slots(instance, starts, least) + _of_pairs(instance, starts, least)
     found.sort(key=lambda entry: -entry[0])
-    return [clique for _, clique in found[:most]]
+    return [clique for _, clique in found]
 
 
 def _in_slots(instance: MospInstance, starts: FloatArray, least: float) -> list[tuple[float, Clique]]:

@@ -1,7 +1,7 @@
 """Rounds of the linear program with cliques: solve it, add what its solution lacks, and solve it again.
 
 A solution is a corner, and the next one may be far from it. Cliques that the mean of solutions so far violates are
-needed longer, and fewer rounds lead to the same bound.
+needed longer, so large programs need fewer rounds.
 
 References
 ----------
@@ -25,6 +25,8 @@ NEW_SHARE = 0.5
 SLOW_SHARE = 1 / 3
 SLOW_ROUNDS = 6
 """Over this share of the time so far, and after so many rounds, it is asked whether more are worth it."""
+LEAST_HIDDEN = 1e-6
+"""Share of the bound that missing places do not count as hiding: so much they hide by the tolerance of prices."""
 
 
 def raise_by_cliques(
@@ -33,13 +35,13 @@ def raise_by_cliques(
     """Solve the program, then add what it lacks; yield the best bound after each round.
 
     They end where the last ones have closed too little of the gap to `goal`, the cost of a schedule, and places that
-    are still missing would not change that. A solution that costs more than `goal` lacks places: it gets no cliques.
+    are still missing would not change that. A solution that costs more than `goal` gets only places, if it lacks any.
     """
     cliques = program.cliques
     past: list[tuple[float, float]] = []
     middle: FloatArray | None = None
     left = params.rounds
-    while left:
+    while left and options.remaining > 0:
         program.tidy(options)
         options.spend(PLACE_STEPS * len(cliques.cost))
         point = program.solve(np.ones(len(program.columns.row)), np.inf, options)
@@ -50,7 +52,8 @@ def raise_by_cliques(
         yield cliques.proof.bound
         past.append((options.elapsed, cliques.proof.bound))
         least_rise = params.least_rise * (goal - cliques.proof.bound)
-        if _is_slow(past, least_rise) and point.objective - cliques.proof.bound < least_rise:
+        hidden = point.objective - cliques.proof.bound
+        if _is_slow(past, least_rise) and hidden < max(least_rise, LEAST_HIDDEN * abs(cliques.proof.bound)):
             return
         if point.objective > goal and program.add_places(cost, prices, options):
             continue

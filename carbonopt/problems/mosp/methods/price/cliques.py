@@ -9,6 +9,7 @@ this is what the certificate holds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -141,17 +142,16 @@ class CliqueBound:
         return np.asarray(cost + self.use @ (clique_prices * self.most))
 
     def add_violated(self, starts: FloatArray, least: float, options: Options, *, over_pairs: bool = False) -> int:
-        """Add cliques, or cliques with weights, of which `starts` has at least 1 + `least`; return how many.
+        """Add new cliques, or cliques with weights, of which `starts` has at least 1 + `least`; return how many.
 
         `over_pairs`: those of two slots, too, where there are few others.
         """
         options.spend(float(starts.size + self.use.nnz))
-        cliques = violated(self.instance, starts, least, self.params.most_new)
+        cliques = list(islice(filter(self._is_new, violated(self.instance, starts, least)), self.params.most_new))
         if len(cliques) < self.params.few:
-            cliques += self.knapsacks.violated(starts, least, options)
+            cliques += filter(self._is_new, self.knapsacks.violated(starts, least, options))
         if over_pairs and len(cliques) < self.params.few_of_slots:
-            cliques += self.pairs.violated(starts, least, options)
-        cliques = [clique for clique in cliques if self._is_new(clique)]
+            cliques += filter(self._is_new, self.pairs.violated(starts, least, options))
         if not cliques:
             return 0
         members, use = zip(*(self._members(clique) for clique in cliques), strict=True)

@@ -281,12 +281,14 @@ class GrowingProgram:
         *,
         over_pairs: bool = False,
     ) -> bool:
-        """Add what a solution lacks: cliques that it violates, known ones and new ones, and places; return whether any.
+        """Add what a solution lacks: known cliques that it violates, new ones, and places; return whether any.
 
         Parameters
         ----------
-        point, starts, prices
-            The solution, the starts that it has, and its prices.
+        point, prices
+            The solution, and its prices.
+        starts
+            That new cliques must violate: its own, or a mean of several solutions.
         cost
             Of each possible place at these prices, infinite where it is closed.
         least

@@ -117,7 +117,7 @@ class Knapsacks:
         running = np.cumsum(starts - ends_of(self.instance, starts), axis=2)
         for j in range(len(self.capacity)):
             shares = self._shares(running[:, j], starts[:, j])
-            for t, r in self._tight(j, shares).tolist():
+            for t, r in self.tight(j, shares).tolist():
                 if options.remaining == 0:
                     return
                 cut = self._cut((j, r, t), self._items((j, r, t), shares[:, t]), least, options)
@@ -135,7 +135,7 @@ class Knapsacks:
         stays = running[:, 1:] - begins
         return np.stack([running[:, :-1] - stays, begins, stays], axis=2)
 
-    def _tight(self, j: int, shares: FloatArray) -> IntArray:
+    def tight(self, j: int, shares: FloatArray) -> IntArray:
         """Return slot and resource of each knapsack of a cluster that splits a job, and where not all have room."""
         there = shares > LEAST_SHARE
         splits = (there & (shares < 1 - LEAST_SHARE)).any(axis=(0, 2))

@@ -28,7 +28,7 @@ FREED = (40, 80, 120)
 MOST_FREED = 0.6
 """Of all jobs, those that a dive places again, at most."""
 PART_ROUNDS = 5
-"""Linear programs that raise the bound of a part, at most."""
+"""Linear programs after which a part gets cliques, at most."""
 LEAST_GAINED = 3e-5
 """Of the mean cost of a job, what a dive must gain for each job that it places again."""
 
