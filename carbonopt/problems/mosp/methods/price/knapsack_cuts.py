@@ -136,7 +136,20 @@ class Knapsacks:
         return np.stack([running[:, :-1] - stays, begins, stays], axis=2)
 
     def tight(self, j: int, shares: FloatArray) -> IntArray:
-        """Return slot and resource of each knapsack of a cluster that splits a job, and where not all have room."""
+        """Return the knapsacks of a cluster that split a job, and in which not all of the jobs there have room.
+
+        Parameters
+        ----------
+        j
+            Row of the cluster.
+        shares
+            Of each job, how much uses the slots of each knapsack in each way, shape (N, knapsacks, ways).
+
+        Returns
+        -------
+        IntArray
+            First slot and resource of each, shape (count, 2), by slot and then by resource.
+        """
         there = shares > LEAST_SHARE
         splits = (there & (shares < 1 - LEAST_SHARE)).any(axis=(0, 2))
         uses = there @ self.ways.astype(np.float64)
