@@ -75,3 +75,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value
+
+
+def rank_within(groups: IntArray) -> IntArray:
+    """Return how many earlier entries are of the same group as each, shape (entries,).
+
+    >>> rank_within(np.array([7, 3, 7, 7, 3])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(groups, kind="stable")
+    ordered = groups[order]
+    rank = np.empty(len(groups), dtype=np.int64)
+    rank[order] = np.arange(len(groups)) - np.searchsorted(ordered, ordered, side="left")
+    return rank

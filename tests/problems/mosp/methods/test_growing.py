@@ -196,3 +196,31 @@ def test_rounds_prove_the_same_bound_in_the_end_wherever_they_seek_cliques(monke
         program = program_of(heavy(5, jobs=20), rounds=60, few_of_slots=0, places_per_job=1000)
         bounds.append(program.cliques.proof.bound)
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-5)
+
+
+def test_each_job_gets_its_best_place_before_any_gets_its_second():
+    """The places of a job of 60 nodes cost so much less than it pays that all would come before those of small jobs."""
+    program = program_of(heavy(3), rounds=0, places_per_job=1)
+    point = program.solve(everywhere(program), np.inf, OPTIONS)
+    prices = program.prices(point)
+    cost = program.cliques.priced(prices.capacity, prices.cliques)
+    rows = program.missing(cost, prices)
+    job = program.cliques.places.job[rows]
+    reduced = cost[rows] - prices.jobs[job]
+    assert (reduced < 0).all()
+    rank = np.array([np.count_nonzero(job[:k] == job[k]) for k in range(len(job))])
+    assert (np.diff(rank) >= 0).all()
+    assert rank.max() > 2
+    for one in np.unique(job):
+        assert (np.diff(reduced[job == one]) >= 0).all()
+
+
+def test_a_job_of_large_excess_begins_with_places_of_its_own():
+    cliques = program_of(heavy(3, jobs=80), rounds=0, places_per_job=10).cliques
+    few = cliques.likely(np.inf)
+    by_excess = cliques._of_least_excess()
+    count, possible = (np.bincount(cliques.places.job[chosen], minlength=80) for chosen in (few, few | ~few))
+    assert (count >= np.minimum(possible, 8)).all()
+    assert (np.bincount(cliques.places.job[by_excess], minlength=80) < np.minimum(possible, 8)).any()
+    least = cliques.proof.excess[few & ~by_excess]
+    assert cliques.likely(cliques.proof.bound + np.median(least)).sum() < few.sum()

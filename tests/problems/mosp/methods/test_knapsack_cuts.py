@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.optimize import linprog
 import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.methods.price import knapsack_cuts
 from carbonopt.problems.mosp.methods.price.knapsack_cuts import Items, Knapsacks, whole_weights
 from carbonopt.problems.mosp.methods.price.knapsack_loops import cover, cover_prices, knapsack
 
@@ -320,3 +322,29 @@ def test_the_knapsacks_that_split_a_job_and_have_too_little_room_are_found(width
 def test_there_is_one_pair_of_slots_less_than_there_are_slots():
     instance = instance_of(np.array([[4], [4], [4]]), np.array([10]))
     assert Knapsacks(instance, width=2).capacity.shape[2] == instance.time.slots - 1
+
+
+def test_an_inequality_of_a_few_items_holds_for_all_jobs(monkeypatch):
+    """The items are the largest jobs; the others get their weights by lifting."""
+    monkeypatch.setattr(knapsack_cuts, "MOST_ITEMS", 4)
+    found = 0
+    for seed in range(40):
+        rng, demand, capacity = random_case(seed, whole=True)
+        share = rng.uniform(0.5, 1.0, len(demand))
+        for cut in Knapsacks(instance_of(demand, capacity)).violated(starts_of(share), 0.001, OPTIONS):
+            assert (sets_with_room(demand, capacity)[:, cut.jobs] @ cut.weight).max() <= cut.most
+            found += 1
+    assert found >= 40
+
+
+def test_sets_of_the_slot_before_count_only_where_they_have_room():
+    """Of four jobs of 4 units three have room in the first slot, and two in the second."""
+    raw = instance_of(np.array([[4], [4], [4], [4]]), np.array([13])).to_dict()
+    raw["jobs"]["duration"] = [2, 2, 2, 2]
+    instance = from_dict(raw)
+    clusters = replace(instance.clusters, capacity=np.array([[[13.0, 8.0]]]))
+    starts = np.zeros((4, 1, 2))
+    starts[:, 0, 0] = 0.8
+    cuts = Knapsacks(replace(instance, clusters=clusters)).violated(starts, 0.001, OPTIONS)
+    violations = [0.8 * cut.weight.sum() / cut.most - 1 for cut in cuts]
+    assert violations == pytest.approx([3.2 / 3 - 1, 3.2 / 2 - 1])

@@ -219,3 +219,45 @@ def test_a_tree_that_would_have_few_branches_ends_early(monkeypatch):
         co.solve(heavy(5, jobs=80, load=0.7), "price", work_limit=4)
     with_all_its_time, early = (len(tree.branches) for tree in trees)
     assert 1 < early < 0.6 * with_all_its_time
+
+
+def test_there_are_no_branches_where_two_would_take_longer_than_there_is_time(monkeypatch):
+    """The root has taken more of the tree's work than is left."""
+    shares = iter((0.1, 0.6))
+    trees = []
+
+    class Tree(large_jobs.WindowTree):
+        def __init__(self, *given):
+            super().__init__(*given)
+            given[-1].spend(next(shares) * given[-1].steps_left)
+            trees.append(self)
+
+    monkeypatch.setattr(large_jobs, "WindowTree", Tree)
+    monkeypatch.setattr(large_jobs, "dive", lambda solver: None)
+    for _ in range(2):
+        co.solve(heavy(5, jobs=80, load=0.7), "price", work_limit=4)
+    with_time, without = (len(tree.branches) for tree in trees)
+    assert with_time > 1
+    assert without == 1
+
+
+def test_the_program_of_a_part_begins_where_that_of_the_whole_instance_ended():
+    """Its columns are those of the whole program that still have room, and some of each job."""
+    instance = heavy(5, jobs=80, load=0.7)
+    dives = dives_of(instance, rounds=20, places_per_job=10)
+    place = np.where(dives.rank < 5, dives.dive(nowhere(instance), np.inf, OPTIONS), -1)
+    jobs = np.flatnonzero(place < 0)
+    cliques = dives.program.cliques
+    iterations = []
+    for whole in (None, dives.program):
+        options = Options(time_limit=None)
+        program = program_of_part(place, jobs, np.inf, cliques, 0, options, whole)
+        at = program.cliques.places
+        row = cliques.row[jobs[at.job], at.cluster, at.start]
+        if whole is not None:
+            assert program.is_column[whole.is_column[row]].all()
+            assert (np.bincount(at.job[program.is_column]) >= np.minimum(np.bincount(at.job), 8)).all()
+        program.solve(np.ones(len(program.columns.row)), np.inf, options)
+        iterations.append(program._warm._highs.getInfo().simplex_iteration_count)
+    from_nothing, from_there = iterations
+    assert from_there < 0.8 * from_nothing

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums, rank_within
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
@@ -27,6 +27,11 @@ from carbonopt.problems.mosp.methods.price.place_program import priced
 
 MANY_JOBS = 200
 """Above so many jobs a program has fewer places for each: as many times fewer as the root of their number is larger."""
+LEAST_PLACES = 8
+"""Places of each job that a program begins with, at least, if the mean is not less.
+
+The excess of a large job is large everywhere, so by excess alone it would have few.
+"""
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
 
@@ -104,13 +109,30 @@ class CliqueBound:
         self.pairs = Knapsacks(instance, width=2)
         self.proof, _ = self._proof(prices, np.zeros(0))
 
-    def least_excess(self) -> float:
-        """Return the excess up to which places are in a program from the beginning."""
+    def likely(self, goal: float, known: BoolArray | None = None) -> BoolArray:
+        """Return whether each place is in a program from the beginning, shape (placements,).
+
+        Parameters
+        ----------
+        goal
+            Cost of a schedule: places that are in no better one are left out.
+        known
+            Whether each place is likely, shape (placements,); None for those of least excess. Of each job come some of
+            its own least excess, too.
+        """
+        excess = self.proof.excess
+        chosen = self._of_least_excess() if known is None else known.copy()
+        order = np.argsort(excess, kind="stable")
+        least = min(LEAST_PLACES, self.params.places_per_job)
+        chosen[order[rank_within(self.places.job[order]) < least]] = True
+        return chosen & (excess <= goal - self.proof.bound)
+
+    def _of_least_excess(self) -> BoolArray:
+        """Return which places have the least excess, so many as a program begins with."""
         jobs = len(self.instance.jobs)
+        excess = self.proof.excess
         most = round(self.params.places_per_job * jobs * min(1.0, MANY_JOBS / jobs) ** 0.5)
-        if len(self.cost) <= most:
-            return np.inf
-        return float(np.partition(self.proof.excess, most)[most])
+        return excess <= (np.inf if len(excess) <= most else np.partition(excess, most)[most])
 
     def prove(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
         """Take what prices prove, where it is better; return what each place costs at these, shape (placements,)."""

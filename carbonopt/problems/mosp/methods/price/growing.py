@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, rank_within
 from carbonopt.core.options import Options
 from carbonopt.milp.warm import AT_UPPER, BASIC, Basis, Point, WarmProgram
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
@@ -94,6 +94,9 @@ class GrowingProgram:
         the beginning, and of the others those of least reduced cost are.
     options
         Count the work.
+    likely
+        Which places are columns at the beginning, shape (placements,), beside some of each job; None for those of
+        least reduced cost.
 
     Attributes
     ----------
@@ -101,11 +104,10 @@ class GrowingProgram:
         The columns.
     """
 
-    def __init__(self, cliques: CliqueBound, goal: float, options: Options) -> None:
+    def __init__(self, cliques: CliqueBound, goal: float, options: Options, likely: BoolArray | None = None) -> None:
         self.cliques = cliques
         self.instance = instance = cliques.instance
-        most = min(cliques.least_excess(), goal - cliques.proof.bound)
-        chosen = cliques.proof.excess <= most
+        chosen = cliques.likely(goal, likely)
         self.must_run = not np.isfinite(cliques.rejection_cost)
         self.left_out = self._cost_left_out()
         self._most_left_out = MOST_RAISED * self.left_out
@@ -178,6 +180,31 @@ class GrowingProgram:
         rows[: self.other_rows] = basis.rows
         rows[self.row_of[basis.cliques]] = AT_UPPER
         self._warm.begin_at(Basis(basis.columns, rows), options)
+
+    def begin_as(self, whole: GrowingProgram, jobs: IntArray, options: Options) -> None:
+        """Begin the next solve where that of an instance ended of which this one has some jobs.
+
+        Parameters
+        ----------
+        whole
+            The program of that instance, over the same clusters and slots.
+        jobs
+            Rows of its jobs that this one has, shape (N,).
+        options
+            Count the work.
+        """
+        columns, rows, _ = whole.basis()
+        row, job = whole.columns.row[: len(columns)], whole.columns.job[: len(columns)]
+        of_place = np.zeros(len(whole.is_column), dtype=np.int8)
+        of_place[row[row >= 0]] = columns[row >= 0]
+        of_rejection = np.zeros(len(whole.instance.jobs), dtype=np.int8)
+        of_rejection[job[row < 0]] = columns[row < 0]
+        at = self.cliques.places
+        place = whole.cliques.row[jobs[at.job], at.cluster, at.start]
+        own, own_job = self.columns.row, jobs[self.columns.job]
+        status = np.where(own >= 0, of_place[place[own]], of_rejection[own_job])
+        of_capacity = rows[len(whole.instance.jobs) :]
+        self.begin_at(ProgramBasis(status, np.concatenate([rows[jobs], of_capacity]), jobs[:0]), options)
 
     def _idle(self, basis: ProgramBasis) -> BoolArray:
         """Return which cliques have a row that has long had no price, and that does not bind at a basis."""
@@ -253,7 +280,10 @@ class GrowingProgram:
         return np.flatnonzero((np.asarray(self.cliques.use.T @ amount) > 1 + LEAST_VIOLATION) & (self.row_of < 0))
 
     def missing(self, cost: FloatArray, prices: Prices) -> IntArray:
-        """Return the places that prices call for: `cost` less than their jobs pay by them, by how much, the most first.
+        """Return the places that prices call for: `cost` less than their jobs pay by them.
+
+        First the one of each job that costs least so, by how much less, then the second of each, and so on: large jobs
+        pay so much that all of their places would come before those of others.
 
         Parameters
         ----------
@@ -266,7 +296,8 @@ class GrowingProgram:
         reduced = cost - prices.jobs[jobs]
         least = -LEAST_EXCESS * abs(self.cliques.proof.bound) / len(prices.jobs)
         rows = np.flatnonzero((reduced < least) & ~self.is_column)
-        return rows[np.argsort(reduced[rows], kind="stable")]
+        rows = rows[np.argsort(reduced[rows], kind="stable")]
+        return rows[np.argsort(rank_within(jobs[rows]), kind="stable")]
 
     # To let it grow
 

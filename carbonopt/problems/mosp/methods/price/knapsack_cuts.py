@@ -34,6 +34,8 @@ PAIR_UNITS = 128
 
 Demands are rounded down, so no set with room is overlooked.
 """
+MOST_ITEMS = 60
+"""Items of an inequality, at most, but for lifted ones: the smallest jobs hardly exclude each other."""
 KEPT_SHARE = 0.9
 """Share of the violation of prices that whole weights must keep."""
 DIVISORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20, 24, 30, 36, 48, 60, 120, 240, 1000)
@@ -106,7 +108,7 @@ class Knapsacks:
         first, second = (whole[..., :-1], whole[..., 1:]) if self.is_pair else (np.zeros_like(whole), whole)
         self.capacity: IntArray = np.stack([first, second], axis=3)
         self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * units)).astype(np.int64)  # more has no room anyway
-        self._sets: dict[tuple[int, int, int], BoolArray] = {}  # that covered these slots last time
+        self._sets: dict[tuple[int, int, int], BoolArray] = {}  # that covered the shares of a knapsack last time
 
     def violated(self, starts: FloatArray, least: float, options: Options) -> Iterator[Clique]:
         """Yield violated inequalities, at most one for each slot and resource of a cluster, until the time is out.
@@ -161,6 +163,9 @@ class Knapsacks:
         """Return what of the shares of jobs in each way, shape (N, ways), counts."""
         j, r, t = slot
         jobs, way = np.nonzero(shares > LEAST_SHARE)
+        if len(jobs) > MOST_ITEMS:
+            largest = np.sort(np.argsort(-self.demand[jobs, r], kind="stable")[:MOST_ITEMS])
+            jobs, way = jobs[largest], way[largest]
         number = np.cumsum(np.diff(jobs, prepend=-1) > 0) - 1
         need = self.demand[jobs, r, None] * self.ways[way]
         return Items(jobs, way, shares[jobs, way], number, need, self.capacity[j, r, t])
@@ -173,9 +178,11 @@ class Knapsacks:
         total, sets = cover(share, number, need, capacity)
         if total <= 1 + least:
             return None
-        known = self._sets.get(slot)
-        if known is not None:
-            sets = np.concatenate([sets, known[:, items.jobs, items.way]])
+        j, r, t = slot
+        for other in (t, t - 1):  # long runs use both, so the sets of one slot are often those of the next
+            known = self._sets.get((j, r, other))
+            if known is not None and (self.capacity[j, r, other] <= capacity).all():
+                sets = np.concatenate([sets, known[:, items.jobs, items.way]])
         prices, violation, basis, pivots, knapsacks = cover_prices(share, number, need, capacity, sets, least)
         count = len(share)
         options.spend((pivots + 1) * (float(count**2) + float(sets.size)) + knapsacks * count * states)

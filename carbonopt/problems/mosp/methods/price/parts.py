@@ -42,6 +42,7 @@ def program_of_part(
     cliques: CliqueBound,
     rounds: int,
     options: Options,
+    whole: GrowingProgram | None = None,
 ) -> GrowingProgram | None:
     """Return the program of some jobs with its cliques; None where these prove that they cost `goal` or more.
 
@@ -61,14 +62,30 @@ def program_of_part(
         Linear programs by which the part gets its cliques, at most. Cliques over two slots are not worth their time.
     options
         Count the work.
+    whole
+        Program of the instance: the one of the part begins with its columns and where it ended. None to begin with the
+        places of least reduced cost and from nothing.
     """
     params = replace(cliques.params, rounds=rounds, few_of_slots=0)
     own = CliqueBound(part_of(others, jobs, cliques), cliques.value.part(jobs), cliques.proof.prices, params)
     options.spend(PLACE_STEPS * len(own.cost))
     if own.proof.bound >= goal:
         return None
-    program = GrowingProgram(own, goal, options)
+    program = _begun(own, jobs, goal, whole, options)
     for bound in raise_by_cliques(program, goal, params, options):
         if bound >= goal:
             return None
+    return program
+
+
+def _begun(
+    own: CliqueBound, jobs: IntArray, goal: float, whole: GrowingProgram | None, options: Options
+) -> GrowingProgram:
+    """Return the program of a part as it begins, with arguments as those of `program_of_part`."""
+    if whole is None:
+        return GrowingProgram(own, goal, options)
+    at = own.places
+    likely = whole.is_column[whole.cliques.row[jobs[at.job], at.cluster, at.start]]
+    program = GrowingProgram(own, goal, options, likely)
+    program.begin_as(whole, jobs, options)
     return program

@@ -64,7 +64,8 @@ def _place(
     placed = np.flatnonzero(place >= 0)
     cliques = dives.program.cliques
     rest = goal - cost_of(place[placed], placed, cliques)
-    program = program_of_part(place, others, rest, cliques, cliques.params.rounds, options.part(CLIQUE_TIME))
+    time = options.part(CLIQUE_TIME)
+    program = program_of_part(place, others, rest, cliques, cliques.params.rounds, time, dives.program)
     if program is None:
         return whole if goal == np.inf else None  # without a schedule so far, one that lacks jobs is worth a search
     found = _place(dives.of_part(place, program, options), stages[1:], rest, options, None)
