@@ -79,8 +79,9 @@ class CliqueParameters(Parameters):
     most_places
         Starts of all jobs on all clusters up to which there are cliques.
     places_per_job
-        Places for each of 200 jobs, on average, that the linear program begins with, at most; more come where prices
-        call for them. Of more jobs each has fewer, by the root of their number: 800 have half as many each.
+        Places for each of 200 jobs, on average, that the linear program begins with by their excess; a job that has
+        fewer than 8 of these gets some of its own. More come where prices call for them. Of more jobs each has fewer,
+        by the root of their number: 800 have half as many each.
     rounds
         Linear programs after which cliques are sought, at most.
     least_violation

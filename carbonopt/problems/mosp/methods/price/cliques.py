@@ -28,7 +28,7 @@ from carbonopt.problems.mosp.methods.price.place_program import priced
 MANY_JOBS = 200
 """Above so many jobs a program has fewer places for each: as many times fewer as the root of their number is larger."""
 LEAST_PLACES = 8
-"""Places of each job that a program begins with, at least, if the mean is not less.
+"""Places of each job that a program begins with, if the mean is not less.
 
 The excess of a large job is large everywhere, so by excess alone it would have few.
 """
@@ -112,27 +112,24 @@ class CliqueBound:
     def likely(self, goal: float, known: BoolArray | None = None) -> BoolArray:
         """Return whether each place is in a program from the beginning, shape (placements,).
 
+        These are `known` ones, and of each job those of its least excess.
+
         Parameters
         ----------
         goal
             Cost of a schedule: places that are in no better one are left out.
         known
-            Whether each place is likely, shape (placements,); None for those of least excess. Of each job come some of
-            its own least excess, too.
+            Whether each place is in a program already, shape (placements,); None for those of least excess of all.
         """
-        excess = self.proof.excess
-        chosen = self._of_least_excess() if known is None else known.copy()
-        order = np.argsort(excess, kind="stable")
-        least = min(LEAST_PLACES, self.params.places_per_job)
-        chosen[order[rank_within(self.places.job[order]) < least]] = True
-        return chosen & (excess <= goal - self.proof.bound)
-
-    def _of_least_excess(self) -> BoolArray:
-        """Return which places have the least excess, so many as a program begins with."""
         jobs = len(self.instance.jobs)
         excess = self.proof.excess
         most = round(self.params.places_per_job * jobs * min(1.0, MANY_JOBS / jobs) ** 0.5)
-        return excess <= (np.inf if len(excess) <= most else np.partition(excess, most)[most])
+        if known is None:
+            known = excess <= (np.inf if len(excess) <= most else np.partition(excess, most)[most])
+        order = np.argsort(excess, kind="stable")
+        of_job = np.zeros(len(excess), dtype=np.bool_)
+        of_job[order] = rank_within(self.places.job[order]) < min(LEAST_PLACES, most // jobs)
+        return (known | of_job) & (excess <= goal - self.proof.bound)
 
     def prove(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
         """Take what prices prove, where it is better; return what each place costs at these, shape (placements,)."""

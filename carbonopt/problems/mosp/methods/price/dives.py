@@ -34,7 +34,7 @@ from carbonopt.problems.mosp.methods.price.dive_loops import (
     take,
 )
 from carbonopt.problems.mosp.methods.price.dive_tries import Relaxed, Tries
-from carbonopt.problems.mosp.methods.price.growing import MOST_NEW, PLACE_STEPS, GrowingProgram, ProgramBasis, Start
+from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram, ProgramBasis, Start
 from carbonopt.problems.mosp.methods.price.place_program import Columns
 from carbonopt.problems.mosp.methods.price.windows import sizes_of
 
@@ -380,4 +380,4 @@ class Dives:
         cost[(now.place >= 0)[self.cliques.places.job]] = np.inf
         missing = program.missing(cost, prices)
         is_open = self._upper(now.place, program.columns_of(missing)) > 0
-        return program.add_columns(missing[is_open][:MOST_NEW], options)
+        return program.add_columns(program.one_of_each(missing[is_open]), options)

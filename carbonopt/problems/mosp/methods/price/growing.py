@@ -91,12 +91,12 @@ class GrowingProgram:
         All places and cliques, and the prices that they have. Those with a price are rows from the beginning.
     goal
         Cost of the best schedule known; infinite if none is. Places that cannot be in a better one are no columns at
-        the beginning, and of the others those of least reduced cost are.
+        the beginning.
     options
         Count the work.
-    likely
-        Which places are columns at the beginning, shape (placements,), beside some of each job; None for those of
-        least reduced cost.
+    known
+        Which of the others are columns at the beginning, shape (placements,); None for those of least reduced cost.
+        Some of each job are, too.
 
     Attributes
     ----------
@@ -104,10 +104,10 @@ class GrowingProgram:
         The columns.
     """
 
-    def __init__(self, cliques: CliqueBound, goal: float, options: Options, likely: BoolArray | None = None) -> None:
+    def __init__(self, cliques: CliqueBound, goal: float, options: Options, known: BoolArray | None = None) -> None:
         self.cliques = cliques
         self.instance = instance = cliques.instance
-        chosen = cliques.likely(goal, likely)
+        chosen = cliques.likely(goal, known)
         self.must_run = not np.isfinite(cliques.rejection_cost)
         self.left_out = self._cost_left_out()
         self._most_left_out = MOST_RAISED * self.left_out
@@ -182,12 +182,12 @@ class GrowingProgram:
         self._warm.begin_at(Basis(basis.columns, rows), options)
 
     def begin_as(self, whole: GrowingProgram, jobs: IntArray, options: Options) -> None:
-        """Begin the next solve where that of an instance ended of which this one has some jobs.
+        """Begin the next solve where the program of a larger instance ended, of whose jobs this one has some.
 
         Parameters
         ----------
         whole
-            The program of that instance, over the same clusters and slots.
+            That program, over the same clusters and slots.
         jobs
             Rows of its jobs that this one has, shape (N,).
         options
@@ -202,7 +202,8 @@ class GrowingProgram:
         at = self.cliques.places
         place = whole.cliques.row[jobs[at.job], at.cluster, at.start]
         own, own_job = self.columns.row, jobs[self.columns.job]
-        status = np.where(own >= 0, of_place[place[own]], of_rejection[own_job])
+        status = of_rejection[own_job]
+        status[own >= 0] = of_place[place[own[own >= 0]]]
         of_capacity = rows[len(whole.instance.jobs) :]
         self.begin_at(ProgramBasis(status, np.concatenate([rows[jobs], of_capacity]), jobs[:0]), options)
 
@@ -280,10 +281,7 @@ class GrowingProgram:
         return np.flatnonzero((np.asarray(self.cliques.use.T @ amount) > 1 + LEAST_VIOLATION) & (self.row_of < 0))
 
     def missing(self, cost: FloatArray, prices: Prices) -> IntArray:
-        """Return the places that prices call for: `cost` less than their jobs pay by them.
-
-        First the one of each job that costs least so, by how much less, then the second of each, and so on: large jobs
-        pay so much that all of their places would come before those of others.
+        """Return the places that prices call for: `cost` less than their jobs pay by them, by how much, the most first.
 
         Parameters
         ----------
@@ -296,8 +294,15 @@ class GrowingProgram:
         reduced = cost - prices.jobs[jobs]
         least = -LEAST_EXCESS * abs(self.cliques.proof.bound) / len(prices.jobs)
         rows = np.flatnonzero((reduced < least) & ~self.is_column)
-        rows = rows[np.argsort(reduced[rows], kind="stable")]
-        return rows[np.argsort(rank_within(jobs[rows]), kind="stable")]
+        return rows[np.argsort(reduced[rows], kind="stable")]
+
+    def one_of_each(self, rows: IntArray) -> IntArray:
+        """Return some of the places that prices call for: the first of each job, then the second of each, and so on.
+
+        A large job pays so much that all of its places would come before the first ones of small jobs.
+        """
+        order = np.argsort(rank_within(self.cliques.places.job[rows]), kind="stable")
+        return rows[order[:MOST_NEW]]
 
     # To let it grow
 
@@ -337,7 +342,7 @@ class GrowingProgram:
 
     def add_places(self, cost: FloatArray, prices: Prices, options: Options) -> bool:
         """Add the places that prices call for, with arguments as for `extend`; return whether there are any."""
-        return self.add_columns(self.missing(cost, prices)[:MOST_NEW], options)
+        return self.add_columns(self.one_of_each(self.missing(cost, prices)), options)
 
     def tidy(self, options: Options) -> None:
         """Take out rows that have long had no price, if they are many: the basis is factorised anew then."""

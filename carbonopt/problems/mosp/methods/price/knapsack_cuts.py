@@ -35,7 +35,7 @@ PAIR_UNITS = 128
 Demands are rounded down, so no set with room is overlooked.
 """
 MOST_ITEMS = 60
-"""Items of an inequality, at most, but for lifted ones: the smallest jobs hardly exclude each other."""
+"""Items that are looked at, at most, those of the largest jobs: the smallest ones hardly exclude each other."""
 KEPT_SHARE = 0.9
 """Share of the violation of prices that whole weights must keep."""
 DIVISORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20, 24, 30, 36, 48, 60, 120, 240, 1000)
@@ -50,7 +50,7 @@ BOTH = 2
 
 
 class Items(NamedTuple):
-    """Jobs of which a share uses some slots in some way.
+    """Jobs of which a share uses some slots in some way, the largest ones.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Knapsacks:
         return np.argwhere((splits & exceeds).T)
 
     def _items(self, slot: tuple[int, int, int], shares: FloatArray) -> Items:
-        """Return what of the shares of jobs in each way, shape (N, ways), counts."""
+        """Return the largest jobs of which a share counts; `shares` has that in each way, shape (N, ways)."""
         j, r, t = slot
         jobs, way = np.nonzero(shares > LEAST_SHARE)
         if len(jobs) > MOST_ITEMS:

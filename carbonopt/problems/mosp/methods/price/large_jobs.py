@@ -77,12 +77,13 @@ def branch_on_windows(solver: Solver) -> None:
     if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
         return
     first = options.part(FIRST_TIME)
+    program = _program(solver, options)
     begun = options.elapsed
-    tree = WindowTree(_program(solver, options), _goal(solver), params, options)
+    tree = WindowTree(program, _goal(solver), params, options)
     solver.proof.windows = tree
     is_asked = solver.certifies  # no dives follow that would make better use of the time
-    is_slow = not is_asked and options.remaining < options.elapsed - begun  # two parts take longer than their root
-    for _ in [] if is_slow else tree.grow(options):
+    has_time = is_asked or options.remaining >= options.elapsed - begun  # parts seldom take less than their root
+    for _ in tree.grow(options) if has_time else ():
         solver.tell()
         if solver.closed or _check_seconds(tree) >= CHECK_SHARE * solver.options.seconds_left:
             break

@@ -85,7 +85,7 @@ def _begun(
     if whole is None:
         return GrowingProgram(own, goal, options)
     at = own.places
-    likely = whole.is_column[whole.cliques.row[jobs[at.job], at.cluster, at.start]]
-    program = GrowingProgram(own, goal, options, likely)
+    known = whole.is_column[whole.cliques.row[jobs[at.job], at.cluster, at.start]]
+    program = GrowingProgram(own, goal, options, known)
     program.begin_as(whole, jobs, options)
     return program

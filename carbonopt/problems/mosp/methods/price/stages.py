@@ -64,8 +64,8 @@ def _place(
     placed = np.flatnonzero(place >= 0)
     cliques = dives.program.cliques
     rest = goal - cost_of(place[placed], placed, cliques)
-    time = options.part(CLIQUE_TIME)
-    program = program_of_part(place, others, rest, cliques, cliques.params.rounds, time, dives.program)
+    limited = options.part(CLIQUE_TIME)
+    program = program_of_part(place, others, rest, cliques, cliques.params.rounds, limited, dives.program)
     if program is None:
         return whole if goal == np.inf else None  # without a schedule so far, one that lacks jobs is worth a search
     found = _place(dives.of_part(place, program, options), stages[1:], rest, options, None)
