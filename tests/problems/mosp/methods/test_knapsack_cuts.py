@@ -80,6 +80,8 @@ def random_case(seed, whole):
     demand = rng.integers(1, 8, (7, resources)).astype(float)
     if not whole:
         demand *= rng.uniform(0.3, 3.0)
+    else:
+        demand *= 1 + seed % 7
     capacity = demand.max(axis=0) * rng.uniform(1.0, 2.5)
     return rng, demand, np.floor(capacity) if whole else capacity
 
@@ -199,6 +201,16 @@ def test_a_resource_that_is_nowhere_makes_no_cuts():
     knapsacks = Knapsacks(instance_of(demand, np.array([10.0, 0.0])))
     cuts = list(knapsacks.violated(starts_of(np.full(5, 0.5)), 0.001, OPTIONS))
     assert {(tuple(cut.jobs), cut.most) for cut in cuts} == {((0, 1, 2, 3, 4), 2)}
+
+
+def test_whole_demands_on_a_large_capacity_are_not_rounded():
+    """Of four jobs of 500 units three have room on 1,999: in 1,024 parts of that, rounded down, all four would have.
+
+    The job of 250 units has room beside three of them, so it gets no weight.
+    """
+    instance = instance_of(np.array([[500], [500], [500], [500], [250]]), np.array([1999]))
+    (cut,) = Knapsacks(instance).violated(starts_of(np.array([0.8, 0.8, 0.8, 0.8, 0.0])), 0.001, OPTIONS)
+    assert (cut.jobs.tolist(), cut.weight.tolist(), cut.most) == ([0, 1, 2, 3], [1, 1, 1, 1], 3)
 
 
 # Two slots

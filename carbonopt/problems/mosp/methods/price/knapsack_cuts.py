@@ -28,9 +28,11 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.clique_cuts import MARGIN, Clique, Units, ends_of
 from carbonopt.problems.mosp.methods.price.knapsack_loops import LEAST_SHARE, cover, cover_prices, knapsack, lift
 
+WHOLE_UNITS = 8192
+"""Units up to which whole demands in one slot are counted as they are."""
 UNITS = 1024
 PAIR_UNITS = 128
-"""Into so many units a capacity is divided, at most: of one slot, and of two, where tables have the square of it.
+"""Into so many units a capacity is divided otherwise: of one slot, and of two, where tables have the square of it.
 
 Demands are rounded down, so no set with room is overlooked.
 """
@@ -62,6 +64,8 @@ class Items(NamedTuple):
         Of the job among those here, and units in both slots, shapes (items,) and (items, 2).
     capacity
         Units of both slots, shape (2,).
+    size
+        How many units of the instance are one here: of one slot, what divides all that these jobs need.
     """
 
     jobs: IntArray
@@ -70,6 +74,7 @@ class Items(NamedTuple):
     number: IntArray
     need: IntArray
     capacity: IntArray
+    size: int = 1
 
 
 class Knapsacks:
@@ -100,14 +105,15 @@ class Knapsacks:
         limit = instance.clusters.limit * (1 + MARGIN)
         demand = instance.jobs.demand
         largest = limit.max(axis=(0, 2))
-        is_whole = (demand == np.round(demand)).all(axis=0) & (largest < units + 1)
+        most = units if self.is_pair else WHOLE_UNITS
+        is_whole = (demand == np.round(demand)).all(axis=0) & (largest < most + 1)
         there = largest > 0
         self.unit: FloatArray = np.where(is_whole | ~there, 1.0, np.where(there, largest, 1.0) / units)
         rounded = np.where(is_whole, demand, demand / self.unit * (1 - MARGIN))
         whole = np.floor(limit / self.unit[:, None]).astype(np.int64)
         first, second = (whole[..., :-1], whole[..., 1:]) if self.is_pair else (np.zeros_like(whole), whole)
         self.capacity: IntArray = np.stack([first, second], axis=3)
-        self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * units)).astype(np.int64)  # more has no room anyway
+        self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * most)).astype(np.int64)  # more has no room anyway
         self._sets: dict[tuple[int, int, int], BoolArray] = {}  # that covered the shares of a knapsack last time
 
     def violated(self, starts: FloatArray, least: float, options: Options) -> Iterator[Clique]:
@@ -168,11 +174,12 @@ class Knapsacks:
             jobs, way = jobs[largest], way[largest]
         number = np.cumsum(np.diff(jobs, prepend=-1) > 0) - 1
         need = self.demand[jobs, r, None] * self.ways[way]
-        return Items(jobs, way, shares[jobs, way], number, need, self.capacity[j, r, t])
+        size = 1 if self.is_pair else max(1, int(np.gcd.reduce(self.demand[jobs, r])))
+        return Items(jobs, way, shares[jobs, way], number, need // size, self.capacity[j, r, t] // size, size)
 
     def _cut(self, slot: tuple[int, int, int], items: Items, least: float, options: Options) -> Clique | None:
         """Return an inequality that the shares of `items` violate."""
-        _, _, share, number, need, capacity = items
+        share, number, need, capacity = items.share, items.number, items.need, items.capacity
         states = float((capacity + 1).prod())
         options.spend(len(share) * (len(share) + float(capacity.max())))
         total, sets = cover(share, number, need, capacity)
@@ -181,7 +188,7 @@ class Knapsacks:
         j, r, t = slot
         for other in (t, t - 1):  # long runs use both, so the sets of one slot are often those of the next
             known = self._sets.get((j, r, other))
-            if known is not None and (self.capacity[j, r, other] <= capacity).all():
+            if known is not None and (self.capacity[j, r, other] <= self.capacity[slot]).all():
                 sets = np.concatenate([sets, known[:, items.jobs, items.way]])
         prices, violation, basis, pivots, knapsacks = cover_prices(share, number, need, capacity, sets, least)
         count = len(share)
@@ -209,7 +216,7 @@ class Knapsacks:
         others = np.flatnonzero(may.any(axis=1) & ~chosen)
         others = others[np.argsort(-self.demand[others, r], kind="stable")]
         best = np.zeros(items.capacity + 1, dtype=np.int64)
-        demand = np.ascontiguousarray(self.demand[:, r])
+        demand = self.demand[:, r] // items.size  # rounded down: no set with room is overlooked
         lift(every, demand, may, self.ways, np.flatnonzero(chosen), others, most, best)
         job, way = np.nonzero(may & (every > 0))
         units = Units(t, r, float(self.unit[r])) if self.is_pair else None
