@@ -11,7 +11,7 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
-from carbonopt.problems.mosp.methods.price import large_jobs, stages
+from carbonopt.problems.mosp.methods.price import large_jobs, method, stages
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
@@ -283,3 +283,23 @@ def test_a_stage_after_which_no_other_job_has_a_place_leaves_them_out():
     }
     place = dive_in_stages(dives_of(from_dict(raw), stages=(4,)), np.inf, OPTIONS)
     assert sorted(place.tolist()) == [-1, -1, -1, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("preset", "share"), [("bench", 0.6), ("supercomputer", 0.2)])
+def test_cliques_may_take_longer_where_no_branches_follow(monkeypatch, preset, share):
+    shares = []
+
+    def add_cliques(solver):
+        before = solver.options.remaining
+
+        def rounds(program, goal, params, options):
+            shares.append(options.remaining / before)
+            return iter(())
+
+        monkeypatch.setattr(large_jobs, "raise_by_cliques", rounds)
+        large_jobs.add_cliques(solver)
+
+    monkeypatch.setattr(method, "add_cliques", add_cliques)
+    instance = co.generate("mosp", preset=preset, jobs=80, clusters=2, slots=24, seed=5)
+    co.solve(instance, "price", work_limit=3)
+    assert shares == pytest.approx([share], rel=0.05)

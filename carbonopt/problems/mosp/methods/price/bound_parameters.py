@@ -75,7 +75,8 @@ class CliqueParameters(Parameters):
     Parameters
     ----------
     time_share
-        Share of the remaining time that the bound may take.
+        Share of the remaining time that the bound may take; three times as much where no branches on windows
+        follow.
     most_places
         Starts of all jobs on all clusters up to which there are cliques.
     places_per_job

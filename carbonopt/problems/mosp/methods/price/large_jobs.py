@@ -31,6 +31,8 @@ CHECK_SHARE = 0.1
 to a minute this ends the tree; to recheck a branch takes half as long as to make it."""
 WITHOUT_BRANCHES = 0.3
 """Of the least rise by cliques, where no branches raise the bound after them."""
+LONGER_WITHOUT_BRANCHES = 3.0
+"""Of the time of cliques, how much they may take there: no branches and no dives need it."""
 LATE = 0.25
 """Of the time of dives, what must be left for one more to begin. Neighbourhoods make better use of less."""
 FEW_BRANCHES = 30
@@ -49,11 +51,13 @@ def has_large_jobs(solver: Solver) -> bool:
 def add_cliques(solver: Solver) -> None:
     """Raise the bound by cliques, where places are not too many."""
     params = solver.params.cliques
-    options = solver.options.part(params.time_share)
-    if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
-        return
+    share = params.time_share
     if not has_large_jobs(solver):
         params = replace(params, least_rise=WITHOUT_BRANCHES * params.least_rise)
+        share = share if solver.certifies else min(1.0, LONGER_WITHOUT_BRANCHES * share)
+    options = solver.options.part(share)
+    if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
+        return
     for _ in raise_by_cliques(_program(solver, options), _goal(solver), params, options):
         solver.report(improved=False)
         if solver.closed:
