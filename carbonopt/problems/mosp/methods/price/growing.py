@@ -181,32 +181,6 @@ class GrowingProgram:
         rows[self.row_of[basis.cliques]] = AT_UPPER
         self._warm.begin_at(Basis(basis.columns, rows), options)
 
-    def begin_as(self, whole: GrowingProgram, jobs: IntArray, options: Options) -> None:
-        """Begin the next solve where the program of a larger instance ended, of whose jobs this one has some.
-
-        Parameters
-        ----------
-        whole
-            That program, over the same clusters and slots.
-        jobs
-            Rows of its jobs that this one has, shape (N,).
-        options
-            Count the work.
-        """
-        columns, rows, _ = whole.basis()
-        row, job = whole.columns.row[: len(columns)], whole.columns.job[: len(columns)]
-        of_place = np.zeros(len(whole.is_column), dtype=np.int8)
-        of_place[row[row >= 0]] = columns[row >= 0]
-        of_rejection = np.zeros(len(whole.instance.jobs), dtype=np.int8)
-        of_rejection[job[row < 0]] = columns[row < 0]
-        at = self.cliques.places
-        place = whole.cliques.row[jobs[at.job], at.cluster, at.start]
-        own, own_job = self.columns.row, jobs[self.columns.job]
-        status = of_rejection[own_job]
-        status[own >= 0] = of_place[place[own[own >= 0]]]
-        of_capacity = rows[len(whole.instance.jobs) :]
-        self.begin_at(ProgramBasis(status, np.concatenate([rows[jobs], of_capacity]), jobs[:0]), options)
-
     def _idle(self, basis: ProgramBasis) -> BoolArray:
         """Return which cliques have a row that has long had no price, and that does not bind at a basis."""
         is_idle = (self.row_of >= 0) & (self.idle > MOST_IDLE)

@@ -16,7 +16,7 @@ from carbonopt.problems.mosp.data.fixed import load_of
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
-from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram
+from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram, ProgramBasis
 
 
 def cost_of(place: IntArray, jobs: IntArray, cliques: CliqueBound) -> float:
@@ -85,7 +85,25 @@ def _begun(
     if whole is None:
         return GrowingProgram(own, goal, options)
     at = own.places
-    known = whole.is_column[whole.cliques.row[jobs[at.job], at.cluster, at.start]]
-    program = GrowingProgram(own, goal, options, known)
-    program.begin_as(whole, jobs, options)
+    place = whole.cliques.row[jobs[at.job], at.cluster, at.start]
+    program = GrowingProgram(own, goal, options, whole.is_column[place])
+    program.begin_at(_basis_from(whole, program, jobs, place), options)
     return program
+
+
+def _basis_from(whole: GrowingProgram, program: GrowingProgram, jobs: IntArray, place: IntArray) -> ProgramBasis:
+    """Return where the program of all jobs ended, for the columns and rows of a part's.
+
+    `place` is the row of each possible placement of the part among those of the instance.
+    """
+    columns, rows, _ = whole.basis()
+    row, job = whole.columns.row[: len(columns)], whole.columns.job[: len(columns)]
+    of_place = np.zeros(len(whole.is_column), dtype=np.int8)
+    of_place[row[row >= 0]] = columns[row >= 0]
+    of_rejection = np.zeros(len(whole.instance.jobs), dtype=np.int8)
+    of_rejection[job[row < 0]] = columns[row < 0]
+    own = program.columns.row
+    status = of_rejection[jobs[program.columns.job]]
+    status[own >= 0] = of_place[place[own[own >= 0]]]
+    of_capacity = rows[len(whole.instance.jobs) :]
+    return ProgramBasis(status, np.concatenate([rows[jobs], of_capacity]), cliques=jobs[:0])
