@@ -18,7 +18,7 @@ def raised(instance, **params):
     """Return the cliques of an instance after all rounds, from prices 0."""
     value = placement_value(instance)
     params = CliqueParameters(**{"places_per_job": 1000} | params)
-    cliques = CliqueBound(instance, value, np.zeros(instance.clusters.capacity.shape), params)
+    cliques = CliqueBound(instance, value, np.zeros(instance.clusters.capacity.shape), params, most_apart=60)
     options = Options(time_limit=None)
     for _ in raise_by_cliques(GrowingProgram(cliques, np.inf, options), np.inf, params, options):
         pass

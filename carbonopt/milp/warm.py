@@ -94,7 +94,7 @@ class WarmProgram:
         self.row_scale = scaling.rows
         self.columns = program.columns
         self.entries = len(arrays.values)
-        self._upper = arrays.upper.copy()
+        self._lower, self._upper = arrays.lower.copy(), arrays.upper.copy()
         highspy.Highs.resetGlobalScheduler(True)  # one with more threads, of an earlier solve, would refuse to run
         self._highs: Any = new_highs()
         settings = {
@@ -112,22 +112,29 @@ class WarmProgram:
         pass_program(self._highs, program, arrays, scaling)
 
     def add_columns(
-        self, cost: FloatArray, begin: IntArray, rows: IntArray, values: FloatArray, options: Options
+        self,
+        cost: FloatArray,
+        upper: FloatArray,
+        begin: IntArray,
+        rows: IntArray,
+        values: FloatArray,
+        options: Options,
     ) -> None:
-        """Add columns from 0 to 1; the entries of the k-th are those from ``begin[k]`` to ``begin[k + 1]``."""
+        """Add columns from 0 to `upper`; the entries of the k-th are those from ``begin[k]`` to ``begin[k + 1]``."""
         count = len(cost)
         self._highs.addCols(
             count,
             cost * self.cost_scale,
             np.zeros(count),
-            np.ones(count),
+            upper,
             len(rows),
             begin[:-1].astype(np.int32),
             rows.astype(np.int32),
             values * self.row_scale[rows],
         )
         self.columns += count
-        self._upper = np.concatenate([self._upper, np.ones(count)])
+        self._lower = np.concatenate([self._lower, np.zeros(count)])
+        self._upper = np.concatenate([self._upper, upper])
         self.entries += len(rows)
         options.spend(PASS_STEPS * len(rows))
 
@@ -170,13 +177,12 @@ class WarmProgram:
         self._highs.setBasis(full)
         options.spend(BASIS_STEPS * self.rows)
 
-    def set_upper(self, upper: FloatArray) -> None:
-        """Set the upper bounds of all columns; the lower ones are 0."""
-        changed = np.flatnonzero(upper != self._upper)
-        self._upper[changed] = upper[changed]
-        self._highs.changeColsBounds(
-            len(changed), changed.astype(np.int32), np.zeros(len(changed)), self._upper[changed]
-        )
+    def set_bounds(self, upper: FloatArray, lower: FloatArray | float = 0.0) -> None:
+        """Set the bounds of all columns."""
+        lower = np.broadcast_to(lower, upper.shape)
+        changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
+        self._lower[changed], self._upper[changed] = lower[changed], upper[changed]
+        self._highs.changeColsBounds(len(changed), changed.astype(np.int32), self._lower[changed], self._upper[changed])
 
     def set_cost(self, columns: IntArray, cost: FloatArray) -> None:
         """Set what some columns cost."""

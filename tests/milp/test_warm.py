@@ -29,14 +29,14 @@ def test_columns_rows_and_bounds_count_from_the_next_solve_on():
     assert point.objective == pytest.approx(5.0)
     assert point.values == pytest.approx([1.0, 1.0, 0.0])
     assert point.row_dual == pytest.approx([3.0]) or point.row_dual == pytest.approx([5.0])
-    warm.set_upper(np.array([1.0, 0.0, 1.0]))
+    warm.set_bounds(np.array([1.0, 0.0, 1.0]))
     assert warm.solve(OPTIONS).objective == pytest.approx(8.0)
-    warm.set_upper(np.array([1.0, 0.0, 1.0]))  # again
+    warm.set_bounds(np.array([1.0, 0.0, 1.0]))  # again
     assert warm.solve(OPTIONS).objective == pytest.approx(8.0)
-    warm.set_upper(np.array([1.0, 0.5, 1.0]))
+    warm.set_bounds(np.array([1.0, 0.5, 1.0]))
     assert warm.solve(OPTIONS).objective == pytest.approx(6.5)
-    warm.set_upper(np.array([1.0, 0.0, 1.0]))
-    warm.add_columns(np.array([1.0]), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
+    warm.set_bounds(np.array([1.0, 0.0, 1.0]))
+    warm.add_columns(np.array([1.0]), np.ones(1), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
     assert warm.solve(OPTIONS).objective == pytest.approx(4.0)
     warm.add_rows(np.array([1.0]), np.array([0, 2]), np.array([0, 3]), np.ones(2), OPTIONS)
     point = warm.solve(OPTIONS)
@@ -63,7 +63,7 @@ def test_no_point_above_the_limit_or_where_there_is_none():
     warm = WarmProgram(two_of_three(), OPTIONS)
     assert warm.solve(OPTIONS, most=4.0) is None
     assert warm.solve(OPTIONS, most=6.0).objective == pytest.approx(5.0)
-    warm.set_upper(np.array([1.0, 0.0, 0.0]))
+    warm.set_bounds(np.array([1.0, 0.0, 0.0]))
     assert warm.solve(OPTIONS) is None
 
 
@@ -80,7 +80,7 @@ def test_random_programs_that_change_are_solved_as_if_they_were_new():
         warm = WarmProgram(program, OPTIONS)
         for _ in range(6):
             upper = (rng.random(columns) < 0.7).astype(float)
-            warm.set_upper(upper)
+            warm.set_bounds(upper)
             point = warm.solve(OPTIONS)
             fresh = Program("fresh")
             y = fresh.add_variables("x", columns, upper=upper, cost=program.arrays().cost)
@@ -97,11 +97,11 @@ def test_it_begins_where_it_ended_before_and_takes_no_more_work():
     warm = WarmProgram(two_of_three(), OPTIONS)
     warm.solve(OPTIONS)
     basis = warm.basis()
-    warm.set_upper(np.array([0.0, 1.0, 1.0]))
+    warm.set_bounds(np.array([0.0, 1.0, 1.0]))
     warm.solve(OPTIONS)
-    warm.add_columns(np.array([9.0]), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
+    warm.add_columns(np.array([9.0]), np.ones(1), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
     warm.add_rows(np.array([5.0]), np.array([0, 1]), np.array([0]), np.array([1.0]), OPTIONS)
-    warm.set_upper(np.ones(4))
+    warm.set_bounds(np.ones(4))
     warm.begin_at(basis, OPTIONS)
     options = Options(time_limit=None)
     assert warm.solve(options).objective == pytest.approx(5.0)

@@ -114,9 +114,9 @@ def possible_placements(instance: MospInstance, fitting: bool = True) -> Placeme
     return Placements(job[fits], cluster[fits], start[fits])
 
 
-def place_count(instance: MospInstance) -> int:
-    """Return how many places jobs have, clusters and starts in time, about."""
-    return int(count_starts(instance).sum()) * len(instance.clusters)
+def place_count(instance: MospInstance, jobs: IntArray) -> int:
+    """Return how many places some jobs (rows) have, clusters and starts in time, about."""
+    return int(count_starts(instance)[jobs].sum()) * len(instance.clusters)
 
 
 def _fits_alone(instance: MospInstance, job: IntArray, cluster: IntArray, start: IntArray) -> BoolArray:

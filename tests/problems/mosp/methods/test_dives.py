@@ -149,7 +149,7 @@ def test_places_that_come_have_room_beside_those_that_are_taken(instance):
     now.place[few.jobs.order[0]] = few.cliques.places.start[0]
     begun = len(few.program.columns.row)
     assert few._price(now, OPTIONS)
-    assert (few._upper(now.place, few.program.columns)[begun:] == 1.0).all()
+    assert (few._room(now.place, few.program.columns)[begun:] == 1.0).all()
 
 
 def test_loops_as_python_and_compiled_make_the_same_schedule():
@@ -271,7 +271,7 @@ def test_a_job_whose_room_is_taken_by_one_that_is_nearly_whole_gets_another_plac
     assert settle(0.9, *leading, now.place, left, columns, dives.jobs) < 0
     assert now.place.tolist() == [0, -1, -1]
     again = dives._after_all(now, leading, np.inf, OPTIONS)
-    assert again.upper[first[1]] == 0
+    assert again.room[first[1]] == 0
     now.place[1] = 2
     assert dives._after_all(now, leading, np.inf, OPTIONS) is None
 
@@ -339,7 +339,7 @@ def test_a_job_costs_at_least_as_much_more_in_a_further_place_as_is_said_of_it(i
         assert [least for _, least in further] == sorted(least for _, least in further)
         for column, least in further:
             assert dives.program.columns.job[column] == job
-            upper = now.upper.copy()
+            upper = now.room.copy()
             upper[(dives.program.columns.job[: len(upper)] == job) & (np.arange(len(upper)) != column)] = 0.0
             point = dives.program.solve(upper, np.inf, OPTIONS)
             assert point is None or point.objective >= now.point.objective + least - 1e-6

@@ -57,7 +57,7 @@ def by_hand(rejection_price=None):
                 "name": ["p", "q"],
                 "arrival": [0, 0],
                 "duration": [1, 1],
-                "deadline": [2.0, 2.0],
+                "deadline": [2.0, 2.5],  # so that they are not alike
                 "demand": {"node": [6.0, 6.0]},
                 "eligible": None,
             },
@@ -143,7 +143,7 @@ def test_a_small_job_that_has_no_other_place_moves_the_largest_one():
         "name": ["L", "s", *(f"t{k}" for k in range(tiny))],
         "arrival": [0] * (tiny + 2),
         "duration": [1, 2] + [1] * tiny,
-        "deadline": [2.0] * (tiny + 2),
+        "deadline": [2.0 + k for k in range(tiny + 2)],  # so that none are alike
         "demand": {"node": [40.0, 30.0] + [0.01] * tiny},
         "eligible": [["a", "b"], ["a"]] + [["a", "b"]] * tiny,
     }

@@ -22,7 +22,13 @@ OPTIONS = Options(time_limit=None)
 def in_one_slot(demand, capacity):
     """Return the arguments of the loops for jobs in one slot, which counts as the second of two."""
     demand = np.asarray(demand, dtype=np.int64)
-    return np.arange(len(demand)), np.column_stack([0 * demand, demand]), np.array([0, capacity])
+    kinds = len(demand)
+    return np.arange(kinds), np.column_stack([0 * demand, demand]), np.ones(kinds, np.int64), np.array([0, capacity])
+
+
+def knapsacks_of(instance, width=1):
+    """Return the knapsacks of an instance in which each job is alone of its kind."""
+    return Knapsacks(instance, np.ones(len(instance.jobs), dtype=np.int64), width)
 
 
 def instance_of(demand, capacity):
@@ -99,7 +105,7 @@ def test_no_set_with_room_has_more_than_the_most_and_what_is_violated_is_found(w
         instance = instance_of(demand, capacity)
         sets = sets_with_room(demand, capacity)
         share = np.round(rng.uniform(0.0, 1.0, len(demand)) ** 0.7, 2)
-        cuts = list(Knapsacks(instance).violated(starts_of(share), 0.001, OPTIONS))
+        cuts = list(knapsacks_of(instance).violated(starts_of(share), 0.001, OPTIONS))
         of_first_slot = [cut for cut in cuts if (cut.first == 0).all() and (cut.last == 0).all()]
         for cut in cuts:
             assert (sets[:, cut.jobs] @ cut.weight).max() <= cut.most
@@ -121,7 +127,7 @@ def test_a_mean_of_sets_with_room_violates_nothing():
         rng, demand, capacity = random_case(seed, whole=True)
         sets = sets_with_room(demand, capacity)
         share = rng.dirichlet(np.ones(4)) @ sets[rng.integers(len(sets), size=4)]
-        cuts = Knapsacks(instance_of(demand, capacity)).violated(starts_of(share), 0.001, OPTIONS)
+        cuts = knapsacks_of(instance_of(demand, capacity)).violated(starts_of(share), 0.001, OPTIONS)
         assert not [cut for cut in cuts if (cut.last == 0).all()]
 
 
@@ -133,8 +139,8 @@ def test_the_knapsack_finds_the_best_set():
         largest, chosen = knapsack(value, *in_one_slot(demand[:, 0], int(capacity[0])))
         sets = sets_with_room(demand, capacity)
         assert largest == pytest.approx((sets @ value).max())
-        assert largest == pytest.approx(value[chosen].sum())
-        assert demand[chosen].sum() <= capacity[0]
+        assert largest == pytest.approx(value @ chosen)
+        assert chosen @ demand[:, 0] <= capacity[0]
 
 
 def test_a_cover_has_sets_with_room_that_cover_the_shares():
@@ -150,7 +156,7 @@ def test_a_cover_has_sets_with_room_that_cover_the_shares():
 
 def test_prices_by_hand():
     """Five jobs of 4 in 10, half of each: two have room, so 5/2 jobs need 5/4 sets, and each job pays a half."""
-    none = np.zeros((0, 5), dtype=bool)
+    none = np.zeros((0, 5), dtype=np.int64)
     prices, violation, sets, _, _ = cover_prices(np.full(5, 0.5), *in_one_slot([4] * 5, 10), none, 0.01)
     assert violation == pytest.approx(0.25)
     assert prices == pytest.approx([0.5] * 5)
@@ -165,7 +171,7 @@ def test_prices_are_nearly_those_of_a_linear_program_over_all_sets():
         sets = sets_with_room(demand, capacity)
         share = np.round(rng.uniform(0.01, 1.0, len(demand)), 2)
         units = in_one_slot(demand[:, 0], int(capacity[0]))
-        known = cover(share, *units)[1] if seed % 2 else np.zeros((0, len(demand)), dtype=bool)
+        known = cover(share, *units)[1] if seed % 2 else np.zeros((0, len(demand)), dtype=np.int64)
         prices, violation, used, _, _ = cover_prices(share, *units, known, 0.01)
         possible = most_paid(share, sets) - 1
         assert (sets @ prices).max() <= 1 + 1e-9
@@ -188,17 +194,17 @@ def test_weights_by_hand():
 def test_the_search_for_cuts_ends_with_the_work():
     instance = co.generate("mosp", preset="supercomputer", seed=3, jobs=40, clusters=2, slots=24, max_demand=64)
     starts = np.full((40, 2, 24), 0.1)
-    assert list(Knapsacks(instance).violated(starts, 0.001, Options(work_limit=0))) == []
+    assert list(knapsacks_of(instance).violated(starts, 0.001, Options(work_limit=0))) == []
     whole = Options(work_limit=1e6)
-    every = list(Knapsacks(instance).violated(starts, 0.001, whole))
+    every = list(knapsacks_of(instance).violated(starts, 0.001, whole))
     some = Options(work_limit=whole.elapsed / 2)
-    assert 0 < len(list(Knapsacks(instance).violated(starts, 0.001, some))) < len(every)
+    assert 0 < len(list(knapsacks_of(instance).violated(starts, 0.001, some))) < len(every)
     assert some.remaining == 0
 
 
 def test_a_resource_that_is_nowhere_makes_no_cuts():
     demand = np.column_stack([[4.0] * 5, [3e7 / 7, 0.0, 0.0, 0.0, 0.0]])
-    knapsacks = Knapsacks(instance_of(demand, np.array([10.0, 0.0])))
+    knapsacks = knapsacks_of(instance_of(demand, np.array([10.0, 0.0])))
     cuts = list(knapsacks.violated(starts_of(np.full(5, 0.5)), 0.001, OPTIONS))
     assert {(tuple(cut.jobs), cut.most) for cut in cuts} == {((0, 1, 2, 3, 4), 2)}
 
@@ -209,7 +215,7 @@ def test_whole_demands_on_a_large_capacity_are_not_rounded():
     The job of 250 units has room beside three of them, so it gets no weight.
     """
     instance = instance_of(np.array([[500], [500], [500], [500], [250]]), np.array([1999]))
-    (cut,) = Knapsacks(instance).violated(starts_of(np.array([0.8, 0.8, 0.8, 0.8, 0.0])), 0.001, OPTIONS)
+    (cut,) = knapsacks_of(instance).violated(starts_of(np.array([0.8, 0.8, 0.8, 0.8, 0.0])), 0.001, OPTIONS)
     assert (cut.jobs.tolist(), cut.weight.tolist(), cut.most) == ([0, 1, 2, 3], [1, 1, 1, 1], 3)
 
 
@@ -272,7 +278,7 @@ def test_over_two_slots_no_schedule_has_more_than_the_most(monkeypatch, whole, m
     found = 0
     for seed in range(25):
         instance, starts = pair_instance(seed, whole)
-        cuts = list(Knapsacks(instance, width=2).violated(starts, 0.001, OPTIONS))
+        cuts = list(knapsacks_of(instance, width=2).violated(starts, 0.001, OPTIONS))
         schedules = list(all_schedules(instance)) if cuts else []
         for cut in cuts:
             assert max(weight_of(cut, schedule) for schedule in schedules) <= cut.most
@@ -288,7 +294,7 @@ def test_what_is_violated_over_two_slots_is_found():
     found = 0
     for seed in range(25):
         instance, starts = pair_instance(seed)
-        cuts = list(Knapsacks(instance, width=2).violated(starts, 0.001, OPTIONS))
+        cuts = list(knapsacks_of(instance, width=2).violated(starts, 0.001, OPTIONS))
         for slot in range(3):
             ways = [(job, way, own) for job, by_way in options_of(instance, slot) for way, own in by_way.items()]
             ways = [(job, way, own) for job, way, own in ways if any(way)]
@@ -316,7 +322,7 @@ def test_the_knapsacks_that_split_a_job_and_have_too_little_room_are_found(width
         rng = np.random.default_rng(seed)
         resources = 1 + seed % 2
         given = {"jobs": 12, "clusters": 2, "slots": 12, "max_demand": 8, "memory": resources == 2, "day_capacity": 0.5}
-        knapsacks = Knapsacks(co.generate("mosp", preset="supercomputer", seed=seed, **given), width)
+        knapsacks = knapsacks_of(co.generate("mosp", preset="supercomputer", seed=seed, **given), width)
         count = knapsacks.capacity.shape[2]
         shares = rng.choice([0.0, 0.4, 1.0], size=(12, count, len(knapsacks.ways)), p=[0.7, 0.1, 0.2])
         for j in range(2):
@@ -334,7 +340,7 @@ def test_the_knapsacks_that_split_a_job_and_have_too_little_room_are_found(width
 
 def test_there_is_one_pair_of_slots_less_than_there_are_slots():
     instance = instance_of(np.array([[4], [4], [4]]), np.array([10]))
-    assert Knapsacks(instance, width=2).capacity.shape[2] == instance.time.slots - 1
+    assert knapsacks_of(instance, width=2).capacity.shape[2] == instance.time.slots - 1
 
 
 def test_an_inequality_of_a_few_items_holds_for_all_jobs(monkeypatch):
@@ -344,7 +350,7 @@ def test_an_inequality_of_a_few_items_holds_for_all_jobs(monkeypatch):
     for seed in range(40):
         rng, demand, capacity = random_case(seed, whole=True)
         share = rng.uniform(0.5, 1.0, len(demand))
-        for cut in Knapsacks(instance_of(demand, capacity)).violated(starts_of(share), 0.001, OPTIONS):
+        for cut in knapsacks_of(instance_of(demand, capacity)).violated(starts_of(share), 0.001, OPTIONS):
             assert (sets_with_room(demand, capacity)[:, cut.jobs] @ cut.weight).max() <= cut.most
             found += 1
     assert found >= 40
@@ -359,15 +365,15 @@ def test_sets_of_the_slot_before_count_where_they_have_room(monkeypatch, capacit
     clusters = replace(instance.clusters, capacity=np.array([[capacity]]))
     given = []
 
-    def prices(share, job, need, room, sets, least):
-        given.append((sets, cover(share, job, need, room)[1]))
+    def prices(share, kind, need, together, room, sets, least):
+        given.append((sets, cover(share, kind, need, together, room)[1]))
         assert (sets @ need <= room).all()
-        return cover_prices(share, job, need, room, sets, least)
+        return cover_prices(share, kind, need, together, room, sets, least)
 
     monkeypatch.setattr(knapsack_cuts, "cover_prices", prices)
     starts = np.zeros((4, 1, 2))
     starts[:, 0, 0] = 0.8
-    assert len(list(Knapsacks(replace(instance, clusters=clusters)).violated(starts, 0.001, OPTIONS))) == 2
+    assert len(list(knapsacks_of(replace(instance, clusters=clusters)).violated(starts, 0.001, OPTIONS))) == 2
     (first, by_greed), (second, by_greed_again) = given
     assert len(first) == len(by_greed)
     assert (len(second) > len(by_greed_again)) == counts

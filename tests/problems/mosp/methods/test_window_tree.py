@@ -35,7 +35,7 @@ def program_of(instance, value=None, prices=None, rounds=0):
     value = placement_value(instance) if value is None else value
     prices = np.zeros(instance.clusters.limit.shape) if prices is None else prices
     params = CliqueParameters(rounds=rounds)
-    program = GrowingProgram(CliqueBound(instance, value, prices, params), np.inf, OPTIONS)
+    program = GrowingProgram(CliqueBound(instance, value, prices, params, most_apart=60), np.inf, OPTIONS)
     for _ in raise_by_cliques(program, np.inf, params, OPTIONS):
         pass
     return program

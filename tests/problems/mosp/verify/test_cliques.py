@@ -73,8 +73,9 @@ def test_five_jobs_of_which_two_have_room_by_hand():
     assert co.solve(instance, "lp").bound == pytest.approx(110.0)
     found = raised(instance)
     assert found.proof.bound == pytest.approx(128.0, rel=1e-6)
-    (clique,) = found.proof.cliques
-    assert clique.members() == WEIGHTED
+    (clique,) = found.proof.certificate()["cliques"]
+    assert clique.pop("price") == pytest.approx(36.0)
+    assert clique == WEIGHTED
     assert proven_bound(instance, weighted(), {})[0] == pytest.approx(128.0)
 
 
@@ -176,7 +177,7 @@ def test_starts_of_a_whole_schedule_violate_nothing():
     clusters = {name: j for j, name in enumerate(instance.clusters.name)}
     for job, cluster, start in zip(schedule["job"], schedule["cluster"], schedule["start"], strict=True):
         starts[jobs[job], clusters[cluster], start] = 1
-    assert violated(instance, starts, 0.001) == []
+    assert violated(instance, np.ones(len(instance.jobs)), starts, 0.001) == []
 
 
 @pytest.mark.parametrize(

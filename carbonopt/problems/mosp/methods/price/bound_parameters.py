@@ -78,11 +78,11 @@ class CliqueParameters(Parameters):
         Share of the remaining time that the bound may take; three times as much where no branches on windows
         follow.
     most_places
-        Starts of all jobs on all clusters up to which there are cliques.
+        Starts of a job of each kind on all clusters up to which there are cliques.
     places_per_job
-        Places for each of 200 jobs, on average, that the linear program begins with by their excess; a job that has
-        fewer than 8 of these gets some of its own. More come where prices call for them. Of more jobs each has fewer,
-        by the root of their number: 800 have half as many each.
+        Places for each of 200 kinds of jobs, on average, that the linear program begins with by their excess; a kind
+        that has fewer than 8 of these gets some of its own. More come where prices call for them. Of more kinds each
+        has fewer, by the root of their number: 800 have half as many each. Jobs that are alike are one kind.
     rounds
         Linear programs after which cliques are sought, at most.
     least_violation
@@ -111,16 +111,17 @@ class CliqueParameters(Parameters):
 
 @dataclass(frozen=True)
 class WindowParameters(Parameters):
-    """Of the branches on where and when large jobs start, where few jobs make most of the costs.
+    """Of the branches on where and when large jobs start, where few make most of the costs or many jobs are alike.
 
     Parameters
     ----------
     time_share
         Share of the remaining time that branching may take.
     most_places
-        Starts of all jobs on all clusters up to which there is branching.
+        Starts of a job of each kind on all clusters up to which there is branching.
     most_jobs
-        Jobs that count as large, at most: the tree goes down to their places.
+        Jobs that count as large, at most: the tree goes down to their places. Where there are more than 100 jobs, those
+        that are alike are not among them.
     most_branches
         Branches in all, at most.
     most_prices
@@ -155,15 +156,18 @@ class WindowParameters(Parameters):
 
 @dataclass(frozen=True)
 class DiveParameters(Parameters):
-    """Of dives, which make schedules by linear programs, where few jobs make most of the costs.
+    """Of dives, which make schedules by linear programs, where few jobs make most of the costs or many are alike.
 
     Parameters
     ----------
     time_share
         Share of the remaining time that dives may take.
     most_places
-        Starts of all jobs on all clusters up to which there are linear programs at all: cliques, dives, branches, and
-        neighbourhoods.
+        Starts of a job of each kind on all clusters up to which there are linear programs at all: cliques, dives,
+        branches, and neighbourhoods.
+    most_kinds
+        Kinds over jobs, at most, at which there are branches, dives and neighbourhoods though no few large jobs make
+        most of the costs: where many jobs are alike, programs are small.
     most
         How many there are.
     stages
@@ -182,6 +186,7 @@ class DiveParameters(Parameters):
 
     time_share: float = number(0.8, above=0, most=1)
     most_places: int = number(1_000_000, least=0)
+    most_kinds: float = number(0.6, least=0, most=1)
     most: int = number(100, least=1)
     stages: tuple[int, ...] = number((20, 60), least=1)
     tried: int = number(6, least=1)
@@ -192,7 +197,7 @@ class DiveParameters(Parameters):
 
 @dataclass(frozen=True)
 class NeighbourhoodParameters(Parameters):
-    """Of neighbourhoods, which dives search where few jobs make most of the costs.
+    """Of neighbourhoods, which dives search where few jobs make most of the costs or many are alike.
 
     Parameters
     ----------

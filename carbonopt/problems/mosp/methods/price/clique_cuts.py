@@ -9,7 +9,7 @@ these.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,12 @@ import numpy as np
 from carbonopt.algorithms.kernel import kernel
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.price.kinds import Kinds
 
 MARGIN = 1e-9
 """Relative, by which demands must exceed a capacity to have no room."""
+LARGEST_WEIGHT = 1_000
+"""Of a job in a clique: what it takes to recheck one grows with it."""
 
 
 class Units(NamedTuple):
@@ -49,7 +52,7 @@ class Clique:
     cluster
         Row of the cluster.
     jobs, first, last
-        Rows of jobs, and their first and last start that counts, shape (m,) [slots].
+        Rows of jobs, or their kinds, and the first and last start that counts, shape (m,) [slots].
     weights
         Of each job, shape (m,), whole numbers; None where each counts 1.
     most
@@ -76,6 +79,15 @@ class Clique:
         weights = None if self.weights is None else self.weights.tobytes()
         return self.cluster, self.jobs.tobytes(), self.first.tobytes(), self.last.tobytes(), weights, self.most
 
+    def of_jobs(self, kinds: Kinds) -> Clique:
+        """Return the clique of the jobs themselves, where this one names their kinds."""
+        count = kinds.count[self.jobs]
+        if (count == 1).all():
+            return replace(self, jobs=kinds.first[self.jobs])
+        weights = None if self.weights is None else np.repeat(self.weights, count)
+        first, last = np.repeat(self.first, count), np.repeat(self.last, count)
+        return replace(self, jobs=kinds.jobs(self.jobs), first=first, last=last, weights=weights)
+
     def members(self) -> dict[str, Any]:
         """Return what a certificate holds of it."""
         numbers = {"jobs": self.jobs, "first": self.first, "last": self.last}
@@ -85,18 +97,31 @@ class Clique:
         return entry if self.units is None else entry | self.units._asdict()
 
 
-def violated(instance: MospInstance, starts: FloatArray, least: float) -> list[Clique]:
+def violated(instance: MospInstance, count: IntArray, starts: FloatArray, least: float) -> list[Clique]:
     """Return cliques whose starts add up to at least 1 + `least`, the largest sums first.
 
-    `starts` has the share of each job that starts on a cluster in a slot, shape (N, M, T).
+    Parameters
+    ----------
+    instance
+        With one job of each kind.
+    count
+        Jobs of each kind, shape (K,).
+    starts
+        How many of these start on a cluster in a slot, shape (K, M, T).
+    least
+        By which the starts of a clique exceed 1.
     """
-    found = _in_slots(instance, starts, least) + _of_pairs(instance, starts, least)
+    found = _in_slots(instance, count, starts, least) + _of_pairs(instance, count, starts, least)
     found.sort(key=lambda entry: -entry[0])
     return [clique for _, clique in found]
 
 
-def _in_slots(instance: MospInstance, starts: FloatArray, least: float) -> list[tuple[float, Clique]]:
-    """Return violated cliques of jobs that use one slot, with their violation."""
+def _in_slots(instance: MospInstance, count: IntArray, starts: FloatArray, least: float) -> list[tuple[float, Clique]]:
+    """Return violated cliques of jobs that use one slot, with their violation.
+
+    A large job excludes all jobs of a small kind beside which it has no room: so many as fit together of that kind
+    weigh as much as it does.
+    """
     share = np.cumsum(starts - ends_of(instance, starts), axis=2)
     demand = instance.jobs.demand
     found = []
@@ -108,15 +133,27 @@ def _in_slots(instance: MospInstance, starts: FloatArray, least: float) -> list[
             for t in np.flatnonzero(above[-1] > 1 + least).tolist():
                 limit = instance.clusters.limit[j, r, t] * (1 + MARGIN)
                 large = np.searchsorted(ranked, -np.maximum(limit - demand[:, r], limit / 2), side="left")
-                small = demand[:, r] <= limit / 2
-                excess = above[large, t] + small * share[:, j, t] - 1
-                chosen = np.flatnonzero((excess > least) & small & (share[:, j, t] > least))
+                together = most_together(count, demand[:, r], limit)
+                small = (demand[:, r] <= limit / 2) & (together <= LARGEST_WEIGHT)
+                of_small = np.where(small, share[:, j, t] / np.maximum(together, 1), 0.0)
+                excess = above[large, t] + of_small - 1
+                chosen = np.flatnonzero((excess > least) & (of_small > least))
                 if not len(chosen) and excess.max() > least:
                     chosen = np.array([excess.argmax()])
                 for k in chosen.tolist():
                     jobs = np.concatenate([order[: large[k]], [k]] if small[k] else [order[: large[k]]])
-                    found.append((float(excess[k]), running(instance, j, t, jobs)))
+                    most = int(together[k]) if small[k] else 1
+                    weights = None if most == 1 else np.append(np.full(len(jobs) - 1, most), 1)
+                    found.append((float(excess[k]), running(instance, j, t, jobs, weights, most)))
     return found
+
+
+def most_together(count: IntArray, demand: FloatArray, limit: float) -> IntArray:
+    """Return how many jobs of each kind have room together at most, shape (K,), of `count` with a demand each."""
+    together = count.copy()
+    some = count * demand > limit
+    together[some] = np.floor(limit / demand[some])
+    return together
 
 
 def ends_of(instance: MospInstance, starts: FloatArray) -> FloatArray:
@@ -139,13 +176,16 @@ def running(
     return Clique(j, jobs[there], first[there], last[there], None if weights is None else weights[there], most)
 
 
-def _of_pairs(instance: MospInstance, starts: FloatArray, least: float) -> list[tuple[float, Clique]]:
-    """Return violated cliques of two jobs that never fit together on a cluster, with their violation."""
+def _of_pairs(instance: MospInstance, count: IntArray, starts: FloatArray, least: float) -> list[tuple[float, Clique]]:
+    """Return violated cliques of two jobs that never fit together on a cluster, with their violation.
+
+    Both are alone of their kinds: one of several has too small a share of its kind's starts to violate one.
+    """
     before = np.concatenate([np.zeros((*starts.shape[:2], 1)), np.cumsum(starts, axis=2)], axis=2)
     duration = instance.jobs.duration
     found = []
     for j in range(starts.shape[1]):
-        part = np.flatnonzero((starts[:, j].max(axis=1) > least) & (before[:, j, -1] > least))
+        part = np.flatnonzero((count == 1) & (starts[:, j].max(axis=1) > least) & (before[:, j, -1] > least))
         room = instance.clusters.limit[j].max(axis=1) * (1 + MARGIN)
         together = (instance.jobs.demand[part][:, None] + instance.jobs.demand[part] > room).any(axis=2)
         best = np.zeros((len(part), len(part)))

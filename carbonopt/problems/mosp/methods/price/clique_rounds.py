@@ -44,7 +44,7 @@ def raise_by_cliques(
     while left and options.remaining > 0:
         program.tidy(options)
         options.spend(PLACE_STEPS * len(cliques.cost))
-        point = program.solve(np.ones(len(program.columns.row)), np.inf, options)
+        point = program.solve(program.counts, np.inf, options)
         if point is None:
             return
         prices = program.prices(point)

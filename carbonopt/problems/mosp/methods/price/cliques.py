@@ -8,7 +8,7 @@ this is what the certificate holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -22,13 +22,15 @@ from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix
 from carbonopt.problems.mosp.formulation.program import Placements, possible_placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
+from carbonopt.problems.mosp.methods.price.kinds import Kinds, kinds_of
 from carbonopt.problems.mosp.methods.price.knapsack_cuts import Knapsacks
 from carbonopt.problems.mosp.methods.price.place_program import priced
+from carbonopt.problems.mosp.methods.price.windows import sizes_of
 
-MANY_JOBS = 200
-"""Above so many jobs a program has fewer places for each: as many times fewer as the root of their number is larger."""
+MANY_KINDS = 200
+"""Above so many kinds a program has fewer places for each: as many times fewer as the root of their number is more."""
 LEAST_PLACES = 8
-"""Places of each job that a program begins with, if the mean is not less.
+"""Places of each kind of jobs that a program begins with, if the mean is not less.
 
 The excess of a large job is large everywhere, so by excess alone it would have few.
 """
@@ -49,7 +51,9 @@ class CliqueProof:
     cliques, clique_prices, numbers
         The cliques whose price is above 0, these prices, and their numbers in the program.
     excess
-        Reduced cost of each possible placement above the least of its job, rejection included.
+        Reduced cost of each possible placement above the least of its kind of jobs, rejection included.
+    kinds
+        Of the jobs: what cliques name.
     """
 
     bound: float
@@ -58,16 +62,19 @@ class CliqueProof:
     clique_prices: FloatArray
     numbers: IntArray
     excess: FloatArray
+    kinds: Kinds
 
     def certificate(self) -> dict[str, Any]:
         """Return what a certificate holds of it."""
         priced = zip(self.cliques, self.clique_prices.tolist(), strict=True)
-        cliques = [clique.members() | {"price": price} for clique, price in priced]
+        cliques = [clique.of_jobs(self.kinds).members() | {"price": price} for clique, price in priced]
         return {"kind": "lagrangian", "prices": self.prices.tolist(), "cliques": cliques}
 
 
 class CliqueBound:
     """The places and cliques of one instance, and the best bound that prices of these have proven so far.
+
+    Jobs that are alike are one kind, with as many starts as it has jobs.
 
     Parameters
     ----------
@@ -77,9 +84,19 @@ class CliqueBound:
         Of capacity: where it begins, shape (M, R, T).
     params
         Of cliques.
+    most_apart
+        Of the largest jobs, how many are told apart though they are alike, if few are; see `kinds_of`.
 
     Attributes
     ----------
+    kinds
+        Of the jobs.
+    samples
+        The instance with one job of each kind.
+    places, cost
+        Where a job of each kind may start, by `samples`, and what it costs there.
+    row
+        Number of each place, -1 for none, shape (K, M, T).
     proof
         The best bound so far.
     cliques, most
@@ -89,30 +106,38 @@ class CliqueBound:
     """
 
     def __init__(
-        self, instance: MospInstance, value: PlacementValue, prices: FloatArray, params: CliqueParameters
+        self,
+        instance: MospInstance,
+        value: PlacementValue,
+        prices: FloatArray,
+        params: CliqueParameters,
+        most_apart: int = 0,
     ) -> None:
         self.instance = instance
         self.value = value
         self.params = params
-        self.places: Placements = possible_placements(instance)
+        size = sizes_of(instance.jobs.demand, instance.clusters.limit, instance.jobs.duration)
+        self.kinds = kinds_of(instance.jobs, np.argsort(-size, kind="stable")[:most_apart])
+        self.samples = replace(instance, jobs=instance.jobs.part(self.kinds.first))
+        self.places: Placements = possible_placements(self.samples)
         places = self.places
-        self.cost = value.sign * value.of(places.job, places.cluster, places.start)
+        self.cost = value.sign * value.part(self.kinds.first).of(places.job, places.cluster, places.start)
         self.rounding = float(value.rounding().sum())
         self.rejection_cost = instance.objective.rejection_cost
-        self.row = np.full((len(instance.jobs), *prices.shape[::2]), -1, dtype=np.int64)
+        self.row = np.full((len(self.kinds.first), *prices.shape[::2]), -1, dtype=np.int64)
         self.row[places.job, places.cluster, places.start] = np.arange(len(places.job))
         self.cliques: list[Clique] = []
         self.use = sparse.csc_array((len(self.cost), 0))
         self.most: FloatArray = np.zeros(0)
         self._known: set[tuple[Any, ...]] = set()
-        self.knapsacks = Knapsacks(instance)
-        self.pairs = Knapsacks(instance, width=2)
+        self.knapsacks = Knapsacks(self.samples, self.kinds.count)
+        self.pairs = Knapsacks(self.samples, self.kinds.count, width=2)
         self.proof, _ = self._proof(prices, np.zeros(0))
 
     def likely(self, goal: float, known: BoolArray | None = None) -> BoolArray:
         """Return whether each place is in a program from the beginning, shape (placements,).
 
-        These are `known` ones, and of each job those of its least excess.
+        These are `known` ones, and of each kind of jobs those of its least excess.
 
         Parameters
         ----------
@@ -121,15 +146,15 @@ class CliqueBound:
         known
             Whether each place is in a program already, shape (placements,); None for those of least excess of all.
         """
-        jobs = len(self.instance.jobs)
+        kinds = len(self.kinds.first)
         excess = self.proof.excess
-        most = round(self.params.places_per_job * jobs * min(1.0, MANY_JOBS / jobs) ** 0.5)
+        most = round(self.params.places_per_job * kinds * min(1.0, MANY_KINDS / kinds) ** 0.5)
         if known is None:
             known = excess <= (np.inf if len(excess) <= most else np.partition(excess, most)[most])
         order = np.argsort(excess, kind="stable")
-        of_job = np.zeros(len(excess), dtype=np.bool_)
-        of_job[order] = rank_within(self.places.job[order]) < min(LEAST_PLACES, most // jobs)
-        return (known | of_job) & (excess <= goal - self.proof.bound)
+        of_kind = np.zeros(len(excess), dtype=np.bool_)
+        of_kind[order] = rank_within(self.places.job[order]) < min(LEAST_PLACES, most // kinds)
+        return (known | of_kind) & (excess <= goal - self.proof.bound)
 
     def prove(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
         """Take what prices prove, where it is better; return what each place costs at these, shape (placements,)."""
@@ -141,23 +166,24 @@ class CliqueBound:
     def _proof(self, prices: FloatArray, clique_prices: FloatArray) -> tuple[CliqueProof, FloatArray]:
         """Return what prices prove over all places, and what each of these costs."""
         places = self.places
-        jobs = self.instance.jobs
         cost = self.priced(prices, clique_prices)
-        least = np.full(len(jobs), self.rejection_cost)
+        least = np.full(len(self.kinds.first), self.rejection_cost)
         np.minimum.at(least, places.job, cost)
+        of_jobs = self.kinds.count * least
         paid = float((prices * self.instance.clusters.limit).sum()) + float(clique_prices @ self.most)
-        rounding = self.rounding + float((jobs.demand @ prefix_rounding(prefix_sums(prices))).sum())
-        bound = float(least.sum())
+        rounding = self.rounding + float((self.instance.jobs.demand @ prefix_rounding(prefix_sums(prices))).sum())
+        bound = float(of_jobs.sum())
         if bound < np.inf:  # else a job that must run has no place
-            bound -= paid + rounding + FLOAT_ERROR * (float(np.abs(least).sum()) + 2 * paid)
+            bound -= paid + rounding + FLOAT_ERROR * (float(np.abs(of_jobs).sum()) + 2 * paid)
         chosen = np.flatnonzero(clique_prices > 0)
         cliques = [self.cliques[q] for q in chosen]
         excess = cost - least[places.job]
-        return CliqueProof(bound, prices, cliques, clique_prices[chosen], chosen, excess), cost
+        proof = CliqueProof(bound, prices, cliques, clique_prices[chosen], chosen, excess, self.kinds)
+        return proof, cost
 
     def priced(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
         """Return the reduced cost of each possible placement, at prices of capacity and of all cliques."""
-        cost = priced(self.instance, self.places, self.cost, prices)
+        cost = priced(self.samples, self.places, self.cost, prices)
         return np.asarray(cost + self.use @ (clique_prices * self.most))
 
     def add_violated(self, starts: FloatArray, least: float, options: Options, *, over_pairs: bool = False) -> int:
@@ -166,7 +192,8 @@ class CliqueBound:
         `over_pairs`: those of two slots, too, where there are few others.
         """
         options.spend(float(starts.size + self.use.nnz))
-        cliques = list(islice(filter(self._is_new, violated(self.instance, starts, least)), self.params.most_new))
+        found = violated(self.samples, self.kinds.count, starts, least)
+        cliques = list(islice(filter(self._is_new, found), self.params.most_new))
         if len(cliques) < self.params.few:
             cliques += filter(self._is_new, self.knapsacks.violated(starts, least, options))
         if over_pairs and len(cliques) < self.params.few_of_slots:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from carbonopt.algorithms.kernel import kernel
+import numpy as np
+
+from carbonopt.algorithms.kernel import kernel, managed_kernel
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.mosp.methods.price.place_program import Columns
 
 LEAST_SHARE = 0.02
 """Share of a job in a place below which it is not tried there."""
+NEARLY_ONE = 0.99
+"""What a column has beyond whole jobs of a kind counts as one more from here."""
 
 
 class Jobs(NamedTuple):
@@ -18,19 +22,23 @@ class Jobs(NamedTuple):
     Attributes
     ----------
     order
-        Jobs, the largest first, shape (N,).
+        Jobs, the largest first, and those of a kind together, shape (N,).
     duration
         Of each job, shape (N,) [slots].
     demand
         Of each job, shape (N, R).
     limit
         Capacity, with half of the rounding that is allowed, shape (M, R, T).
+    kind, first
+        Kind of each job, shape (N,), and the first job of each kind, shape (K,).
     """
 
     order: IntArray
     duration: IntArray
     demand: FloatArray
     limit: FloatArray
+    kind: IntArray
+    first: IntArray
 
 
 @kernel
@@ -65,38 +73,88 @@ def has_space(i: int, j: int, t: int, left: FloatArray, jobs: Jobs) -> bool:
 
 
 @kernel
-def open_columns(place: IntArray, left: FloatArray, upper: FloatArray, columns: Columns, jobs: Jobs) -> None:
-    """Fill 1 for the columns of places that are taken, or have room beside these; 0 for all others."""
-    slots = left.shape[2]
-    for c in range(len(upper)):
-        i = columns.job[c]
-        j = columns.cluster[c]
-        t = columns.start[c]
-        if place[i] >= 0:
-            is_open = place[i] == j * slots + t
-        else:
-            is_open = j < 0 or has_space(i, j, t, left, jobs)
-        upper[c] = 1.0 if is_open else 0.0
+def count_room(i: int, j: int, t: int, most: int, left: FloatArray, jobs: Jobs) -> int:
+    """Return how many jobs like one have room together from a slot on, `most` at most."""
+    for r in range(left.shape[1]):
+        if jobs.demand[i, r] <= 0:
+            continue
+        for s in range(t, t + jobs.duration[i]):
+            while most > 0 and most * jobs.demand[i, r] > left[j, r, s]:
+                most = min(most - 1, max(0, int(left[j, r, s] / jobs.demand[i, r])))
+            if most == 0:
+                return 0
+    return most
 
 
 @kernel
-def rank_columns(values: FloatArray, upper: FloatArray, leading: IntArray, share: FloatArray, columns: Columns) -> None:
-    """Fill the columns that have most of each job and its shares there, the largest first, shape (N, ranks)."""
-    ranks = leading.shape[1]
-    for c in range(len(values)):
-        if upper[c] == 0.0 or columns.cluster[c] < 0:
+def open_columns(waiting: IntArray, left: FloatArray, room: FloatArray, columns: Columns, jobs: Jobs) -> None:
+    """Fill how many more jobs each column may have: those of its kind that wait, shape (K,), and have room."""
+    for c in range(len(room)):
+        k = columns.job[c]
+        j = columns.cluster[c]
+        if j < 0 or waiting[k] == 0:
+            room[c] = waiting[k]
+        else:
+            room[c] = count_room(jobs.first[k], j, columns.start[c], waiting[k], left, jobs)
+
+
+@managed_kernel
+def rank_columns(
+    amount: FloatArray, place: IntArray, leading: IntArray, share: FloatArray, columns: Columns, jobs: Jobs
+) -> None:
+    """Fill the columns that have most of each job that waits and its shares there, the largest first, (N, ranks).
+
+    `amount` is what a column has of the jobs that wait, shape (C,). Whole ones go to jobs of its kind, one each. The
+    next job begins with the column that has most of the rest, the one after it with the second, and so on.
+    """
+    kinds, ranks = len(jobs.first), leading.shape[1]
+    waiting = np.zeros(kinds, dtype=np.int64)
+    for i in range(len(place)):
+        if place[i] < 0:
+            waiting[jobs.kind[i]] += 1
+    several = waiting > 1
+    begin = np.cumsum(waiting) - waiting
+    jobs_of = np.zeros(waiting.sum(), dtype=np.int64)
+    end = begin.copy()
+    for i in jobs.order:
+        if place[i] < 0:
+            jobs_of[end[jobs.kind[i]]] = i
+            end[jobs.kind[i]] += 1
+    column = np.full((kinds, ranks), -1, dtype=np.int64)
+    rest = np.zeros((kinds, ranks))
+    total = np.zeros(kinds)
+    for c in range(len(amount)):
+        k = columns.job[c]
+        if amount[c] <= 0.0 or columns.cluster[c] < 0:
             continue
-        i = columns.job[c]
-        value = values[c]
-        k = ranks
-        while k > 0 and value > share[i, k - 1]:
-            k -= 1
-            if k + 1 < ranks:
-                share[i, k + 1] = share[i, k]
-                leading[i, k + 1] = leading[i, k]
-        if k < ranks:
-            share[i, k] = value
-            leading[i, k] = c
+        value = amount[c]
+        whole = int(value + 1 - NEARLY_ONE) if several[k] else 0
+        for _ in range(min(whole, end[k] - begin[k])):
+            leading[jobs_of[begin[k]], 0] = c
+            share[jobs_of[begin[k]], 0] = min(1.0, value / whole)
+            begin[k] += 1
+        value -= whole
+        total[k] += max(value, 0.0)
+        at = ranks
+        while at > 0 and value > rest[k, at - 1]:
+            at -= 1
+            if at + 1 < ranks:
+                rest[k, at + 1] = rest[k, at]
+                column[k, at + 1] = column[k, at]
+        if at < ranks:
+            rest[k, at] = value
+            column[k, at] = c
+    for k in range(kinds):
+        ranked = 0
+        while ranked < ranks and column[k, ranked] >= 0:
+            ranked += 1
+        for number in range(end[k] - begin[k]):
+            if number > 0 and number >= total[k] - LEAST_SHARE:
+                break
+            i = jobs_of[begin[k] + number]
+            for at in range(ranked):
+                leading[i, at] = column[k, (at + number) % ranked]
+                share[i, at] = rest[k, (at + number) % ranked]
 
 
 @kernel

@@ -22,14 +22,14 @@ class Relaxed(NamedTuple):
     ----------
     place
         Of each job, cluster x T + start, -1 for none yet; shape (N,).
-    upper
-        Whether each column was open, 1 or 0; shape (C,).
+    room
+        How many more jobs each column might have; shape (C,).
     point
         The solution.
     """
 
     place: IntArray
-    upper: FloatArray
+    room: FloatArray
     point: Point
 
 

@@ -124,16 +124,15 @@ class Dives:
         self.cliques = program.cliques
         self.params = params
         self.tell = tell
-        instance = program.instance
-        self.instance = instance
+        self.instance = instance = self.cliques.instance
+        kinds = self.cliques.kinds
         clusters = instance.clusters
         limit = clusters.over(instance.time.slots).capacity * (1 + CAPACITY_ROUNDING / 2)
         demand = instance.jobs.demand
         size = sizes_of(demand, limit, instance.jobs.duration)
         duration = instance.jobs.duration.astype(np.int64)
-        self.jobs = Jobs(
-            np.argsort(-size, kind="stable"), duration, demand.astype(np.float64), np.ascontiguousarray(limit)
-        )
+        order = np.lexsort((kinds.of, -size))
+        self.jobs = Jobs(order, duration, demand.astype(np.float64), np.ascontiguousarray(limit), kinds.of, kinds.first)
         self.rank = np.argsort(self.jobs.order)
         self.rng = np.random.default_rng(options.seed)
         self.is_first = True
@@ -317,10 +316,12 @@ class Dives:
         options.spend(PLACE_STEPS * len(self.program.is_column))
         prices = self.program.prices(now.point)
         columns = self.program.columns
-        count = len(now.upper)
-        own = np.flatnonzero((columns.job[:count] == job) & (columns.row[:count] >= 0) & (now.upper > 0))
+        count = len(now.room)
+        is_own = columns.job[:count] == self.jobs.kind[job]
+        own = np.flatnonzero(is_own & (columns.row[:count] >= 0) & (now.room > 0))
         own = own[~np.isin(own, tried)]
-        least = self.cliques.priced(prices.capacity, prices.cliques)[columns.row[own]] - prices.jobs[job]
+        cost = self.cliques.priced(prices.capacity, prices.cliques)[columns.row[own]]
+        least = cost - prices.jobs[self.jobs.kind[job]]
         order = np.argsort(least, kind="stable")[: self.params.tried]
         return list(zip(own[order].tolist(), least[order].tolist(), strict=True))
 
@@ -329,10 +330,12 @@ class Dives:
 
         None where it exceeds `goal`, and where time or work is out.
         """
-        upper = self._upper(place, self.program.columns)
-        options.spend(LOOK_STEPS * len(upper))
-        point = self.program.settled(upper, goal, options)
-        return None if point is None else Relaxed(place, upper, point)
+        room = self._room(place, self.program.columns)
+        options.spend(LOOK_STEPS * len(room))
+        placed = self._placed(place)
+        several = self.cliques.kinds.count[self.program.columns.job] > 1  # else the row of the job says it
+        point = self.program.settled(placed + room, goal, options, placed * several)
+        return None if point is None else Relaxed(place, room, point)
 
     def _extended(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
         """Solve the program again, with more places for jobs that must run and have none; None as in `_solve`."""
@@ -344,30 +347,41 @@ class Dives:
                 return None
         return None
 
-    def _upper(self, place: IntArray, columns: Columns) -> FloatArray:
-        """Return 1 for the columns of places that are taken, or have room beside these; 0 for all others."""
+    def _room(self, place: IntArray, columns: Columns) -> FloatArray:
+        """Return how many more jobs may be in each column: those without a place that have room beside the others."""
         left = np.empty_like(self.jobs.limit)
-        upper = np.empty(len(columns.row))
+        room = np.empty(len(columns.row))
         take(place, left, self.jobs)
-        open_columns(place, left, upper, columns, self.jobs)
+        waiting = np.bincount(self.jobs.kind[place < 0], minlength=len(self.jobs.first))
+        open_columns(waiting, left, room, columns, self.jobs)
         if self.is_open is not None:
             runs = columns.row >= 0
-            upper[runs] *= self.is_open[columns.row[runs]]
-        return upper
+            room[runs] *= self.is_open[columns.row[runs]]
+        return room
+
+    def _placed(self, place: IntArray) -> FloatArray:
+        """Return how many jobs with a place each column has."""
+        columns = self.program.column_of[self._rows(place)]
+        return np.bincount(columns, minlength=len(self.program.columns.row)).astype(np.float64)
 
     def _leading(self, now: Relaxed) -> Leading:
         """Return the columns that have most of each job."""
         shape = len(self.jobs.duration), self.params.tried
         leading = Leading(np.full(shape, -1, dtype=np.int64), np.zeros(shape))
-        rank_columns(now.point.values, now.upper, *leading, self.program.columns)
+        amount = (now.point.values - self._placed(now.place)[: len(now.room)]) * (now.room > 0)
+        rank_columns(amount, now.place, *leading, self.program.columns, self.jobs)
         return leading
 
     def _missing(self, place: IntArray) -> IntArray:
         """Return the placements of a schedule that are no columns."""
+        rows = np.unique(self._rows(place))
+        return np.asarray(rows[~self.program.is_column[rows]])
+
+    def _rows(self, place: IntArray) -> IntArray:
+        """Return the row of each placed job's place among the possible ones."""
         job = np.flatnonzero(place >= 0)
         slots = self.jobs.limit.shape[2]
-        rows = self.cliques.row[job, place[job] // slots, place[job] % slots]
-        return np.asarray(rows[~self.program.is_column[rows]])
+        return np.asarray(self.cliques.row[self.jobs.kind[job], place[job] // slots, place[job] % slots])
 
     def _price(self, now: Relaxed, options: Options) -> bool:
         """Add columns for the places that prices call for, and that have room; return whether there are any."""
@@ -377,7 +391,8 @@ class Dives:
         options.spend(PLACE_STEPS * len(program.is_column))
         prices = program.prices(now.point)
         cost = self.cliques.priced(prices.capacity, prices.cliques)
-        cost[(now.place >= 0)[self.cliques.places.job]] = np.inf
+        waits = np.bincount(self.jobs.kind[now.place < 0], minlength=len(self.jobs.first)) > 0
+        cost[~waits[self.cliques.places.job]] = np.inf
         missing = program.missing(cost, prices)
-        is_open = self._upper(now.place, program.columns_of(missing)) > 0
+        is_open = self._room(now.place, program.columns_of(missing)) > 0
         return program.add_columns(program.one_of_each(missing[is_open]), options)

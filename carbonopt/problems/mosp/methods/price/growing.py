@@ -44,7 +44,7 @@ LEAST_SHARE_GONE = 0.1
 
 
 class Prices(NamedTuple):
-    """Prices of capacity, shape (M, R, T), of cliques, shape (Q,), and what a job costs at these, shape (N,)."""
+    """Prices of capacity, shape (M, R, T), of cliques, shape (Q,), and what a job of each kind costs at these, (K,)."""
 
     capacity: FloatArray
     cliques: FloatArray
@@ -73,7 +73,7 @@ class Start(NamedTuple):
     Attributes
     ----------
     is_open
-        Whether each possible placement may be used, shape (placements,).
+        Whether each possible placement of the kinds may be used, shape (placements,).
     basis
         Of a program over these; None to begin where the last solve ended.
     """
@@ -96,25 +96,29 @@ class GrowingProgram:
         Count the work.
     known
         Which of the others are columns at the beginning, shape (placements,); None for those of least reduced cost.
-        Some of each job are, too.
+        Some of each kind of jobs are, too.
 
     Attributes
     ----------
     columns
         The columns.
+    column_of
+        Column of each possible placement, -1 for none, shape (placements,).
     """
 
     def __init__(self, cliques: CliqueBound, goal: float, options: Options, known: BoolArray | None = None) -> None:
         self.cliques = cliques
-        self.instance = instance = cliques.instance
+        self.samples = samples = cliques.samples
         chosen = cliques.likely(goal, known)
         self.must_run = not np.isfinite(cliques.rejection_cost)
         self.left_out = self._cost_left_out()
         self._most_left_out = MOST_RAISED * self.left_out
-        self._warm = WarmProgram(program_over(instance, cliques.places, cliques.cost, chosen, self.left_out), options)
+        count = cliques.kinds.count
+        program = program_over(samples, cliques.places, cliques.cost, chosen, self.left_out, count)
+        self._warm = WarmProgram(program, options)
         self.is_column = chosen
         rows = np.flatnonzero(chosen)
-        every = np.arange(len(instance.jobs))
+        every = np.arange(len(count))
         none = np.full(len(every), -1)
         at = cliques.places
         self.columns = Columns(
@@ -123,18 +127,20 @@ class GrowingProgram:
             np.concatenate([at.cluster[rows], none]),
             np.concatenate([at.start[rows], none]),
         )
+        self.column_of = np.full(len(chosen), -1, dtype=np.int64)
+        self.column_of[rows] = np.arange(len(rows))
         self.other_rows = self._warm.rows
         self.row_of = np.full(len(cliques.cliques), -1, dtype=np.int64)
         self.idle = np.zeros(len(cliques.cliques), dtype=np.int64)
         self.add_cliques(cliques.proof.numbers, options)
 
     def _cost_left_out(self) -> FloatArray:
-        """Return what it costs to leave each job out at first, shape (N,); where all must run, more than its places.
+        """Return what it costs to leave out a job of each kind at first, (K,); more than its places if it must run.
 
         Not so much more that the prices of all other jobs would follow where one has no place for a moment.
         """
         cliques = self.cliques
-        count = len(self.instance.jobs)
+        count = len(cliques.kinds.first)
         if not self.must_run:
             return np.full(count, cliques.rejection_cost)
         most = np.zeros(count)
@@ -143,9 +149,14 @@ class GrowingProgram:
 
     # To solve it
 
+    @property
+    def counts(self) -> FloatArray:
+        """How many jobs may be in each column at most, where all places are open; shape (C,)."""
+        return self.cliques.kinds.count[self.columns.job].astype(np.float64)
+
     def solve(self, upper: FloatArray, goal: float, options: Options) -> Point | None:
-        """Return the best solution in columns of `upper` 1, shape (C,); None above `goal`, or without time or work."""
-        self._warm.set_upper(upper)
+        """Return the best solution below `upper` bounds, shape (C,); None above `goal`, or without time or work."""
+        self._warm.set_bounds(upper)
         return self._solve(goal, options)
 
     def _solve(self, goal: float, options: Options) -> Point | None:
@@ -157,9 +168,11 @@ class GrowingProgram:
             self.idle[has_row] = np.where(has_price, 0, self.idle[has_row] + 1)
         return point
 
-    def settled(self, upper: FloatArray, goal: float, options: Options) -> Point | None:
-        """Return what `solve` does, after violated cliques have become rows, in some rounds."""
-        self._warm.set_upper(upper)
+    def settled(
+        self, upper: FloatArray, goal: float, options: Options, lower: FloatArray | float = 0.0
+    ) -> Point | None:
+        """Return what `solve` does, but within both bounds, and after violated cliques have become rows."""
+        self._warm.set_bounds(upper, lower)
         for left in reversed(range(MOST_ROUNDS)):
             point = self._solve(goal, options) if options.remaining > 0 else None
             if point is None or not left or not self.add_cliques(self.violated(point), options):
@@ -167,8 +180,8 @@ class GrowingProgram:
         return point
 
     def bound_after(self, most_iterations: int, upper: FloatArray, options: Options) -> float:
-        """Return what some iterations of the dual simplex method prove in columns of `upper` 1, shape (C,)."""
-        self._warm.set_upper(upper)
+        """Return what some iterations of the dual simplex method prove with at most `upper` in columns, shape (C,)."""
+        self._warm.set_bounds(upper)
         return self._warm.bound_after(most_iterations, options)
 
     def begin_at(self, basis: ProgramBasis, options: Options) -> None:
@@ -226,7 +239,7 @@ class GrowingProgram:
         return bool(raised.any())
 
     def starts(self, point: Point) -> FloatArray:
-        """Return the share of each job that starts in each place, shape (N, M, T)."""
+        """Return how many jobs of each kind start in each place, shape (K, M, T)."""
         count = len(point.values)
         job, cluster, start = (part[:count] for part in self.columns[1:])
         runs = np.flatnonzero(cluster >= 0)
@@ -238,8 +251,8 @@ class GrowingProgram:
         """Return the prices that a solution has."""
         self._extend_row_of()
         dual = point.row_dual
-        limit = self.instance.clusters.limit
-        jobs = len(self.instance.jobs)
+        limit = self.samples.clusters.limit
+        jobs = len(self.samples.jobs)
         capacity = np.maximum(0.0, -dual[jobs : jobs + limit.size]).reshape(limit.shape)
         has_row = (self.row_of >= 0) & (self.row_of < len(dual))
         cliques = np.zeros(len(self.row_of))
@@ -266,12 +279,12 @@ class GrowingProgram:
         """
         jobs = self.cliques.places.job
         reduced = cost - prices.jobs[jobs]
-        least = -LEAST_EXCESS * abs(self.cliques.proof.bound) / len(prices.jobs)
+        least = -LEAST_EXCESS * abs(self.cliques.proof.bound) / len(self.cliques.instance.jobs)
         rows = np.flatnonzero((reduced < least) & ~self.is_column)
         return rows[np.argsort(reduced[rows], kind="stable")]
 
     def one_of_each(self, rows: IntArray) -> IntArray:
-        """Return some of the places that prices call for: the first of each job, then the second of each, and so on.
+        """Return some of the places that prices call for: the first of each kind, then the second of each, and so on.
 
         A large job pays so much that all of its places would come before the first ones of small jobs.
         """
@@ -337,10 +350,7 @@ class GrowingProgram:
         self._extend_row_of()
         if not len(numbers):
             return False
-        column_of = np.full(len(self.is_column), -1, dtype=np.int64)
-        runs = np.flatnonzero(self.columns.row >= 0)
-        column_of[self.columns.row[runs]] = runs
-        begin, column, value = self.cliques.entries(numbers, column_of)
+        begin, column, value = self.cliques.entries(numbers, self.column_of)
         self.row_of[numbers] = self._warm.rows + np.arange(len(numbers))
         self.idle[numbers] = 0
         self._warm.add_rows(np.ones(len(numbers)), begin, column, value, options)
@@ -357,7 +367,7 @@ class GrowingProgram:
         self._extend_row_of()
         if not len(rows):
             return False
-        instance = self.instance
+        instance = self.samples
         new = self.columns_of(rows)
         jobs = len(instance.jobs)
         _, resources, slots = instance.clusters.limit.shape
@@ -380,7 +390,9 @@ class GrowingProgram:
         order = np.argsort(whole_column, kind="stable")
         begin = np.searchsorted(whole_column[order], np.arange(len(rows) + 1))
         cost = self.cliques.cost[rows]
-        self._warm.add_columns(cost, begin, np.concatenate(row)[order], np.concatenate(value)[order], options)
+        upper = self.cliques.kinds.count[new.job].astype(np.float64)
+        self._warm.add_columns(cost, upper, begin, np.concatenate(row)[order], np.concatenate(value)[order], options)
+        self.column_of[rows] = len(self.columns.row) + np.arange(len(rows))
         self.columns = Columns(*(np.concatenate(parts) for parts in zip(self.columns, new, strict=True)))
         self.is_column[rows] = True
         return True

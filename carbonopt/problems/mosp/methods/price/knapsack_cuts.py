@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.clique_cuts import MARGIN, Clique, Units, ends_of
@@ -38,6 +39,8 @@ Demands are rounded down, so no set with room is overlooked.
 """
 MOST_ITEMS = 60
 """Items that are looked at, at most, those of the largest jobs: the smallest ones hardly exclude each other."""
+MOST_TOGETHER = 120
+"""Jobs that all items together may have in sets, at most, counted for each item alone: a knapsack takes so long."""
 KEPT_SHARE = 0.9
 """Share of the violation of prices that whole weights must keep."""
 DIVISORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20, 24, 30, 36, 48, 60, 120, 240, 1000)
@@ -52,27 +55,30 @@ BOTH = 2
 
 
 class Items(NamedTuple):
-    """Jobs of which a share uses some slots in some way, the largest ones.
+    """Kinds of jobs of which some use slots in some way, the largest ones.
 
     Attributes
     ----------
-    jobs, way
-        Rows of jobs, in ascending order, and how they use the slots: a row of `WAYS`. Shape (items,).
+    kind, way
+        Kinds in ascending order, and how their jobs use the slots: a row of `WAYS`. Shape (items,).
     share
-        Of the job that does so, shape (items,).
+        How many jobs do so, shape (items,).
     number, need
-        Of the job among those here, and units in both slots, shapes (items,) and (items, 2).
+        Of the kind among those here, and units of a job in both slots, shapes (items,) and (items, 2).
+    together
+        Jobs that have room together, at most, shape (items,).
     capacity
         Units of both slots, shape (2,).
     size
         How many units of the instance are one here: of one slot, what divides all that these jobs need.
     """
 
-    jobs: IntArray
+    kind: IntArray
     way: IntArray
     share: FloatArray
     number: IntArray
     need: IntArray
+    together: IntArray
     capacity: IntArray
     size: int = 1
 
@@ -83,22 +89,25 @@ class Knapsacks:
     Parameters
     ----------
     instance
-        The instance.
+        With one job of each kind.
+    count
+        Jobs of each kind, shape (K,).
     width
-        1 or 2 slots.
+        1 or 2 slots. Over two slots only jobs that are alone of their kinds count.
 
     Attributes
     ----------
     demand
-        Of jobs, in whole units, shape (N, R).
+        Of a job of each kind, in whole units, shape (K, R).
     capacity
         Units of both slots of each knapsack, shape (M, R, knapsacks, 2). Of one slot, it is the second.
     unit
         Size of a unit of each resource, shape (R,).
     """
 
-    def __init__(self, instance: MospInstance, width: int = 1) -> None:
+    def __init__(self, instance: MospInstance, count: IntArray, width: int = 1) -> None:
         self.instance = instance
+        self.count = count
         self.ways = WAYS[width]
         self.is_pair = width == 2
         units = PAIR_UNITS if self.is_pair else UNITS
@@ -114,13 +123,15 @@ class Knapsacks:
         first, second = (whole[..., :-1], whole[..., 1:]) if self.is_pair else (np.zeros_like(whole), whole)
         self.capacity: IntArray = np.stack([first, second], axis=3)
         self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * most)).astype(np.int64)  # more has no room anyway
-        self._sets: dict[tuple[int, int, int], BoolArray] = {}  # that covered the shares of a knapsack last time
+        self._sets: dict[
+            tuple[int, int, int], npt.NDArray[np.int8]
+        ] = {}  # that covered the shares of a knapsack last time
 
     def violated(self, starts: FloatArray, least: float, options: Options) -> Iterator[Clique]:
         """Yield violated inequalities, at most one for each slot and resource of a cluster, until the time is out.
 
-        `starts` has the share of each job that starts on a cluster in a slot, shape (N, M, T). The weights of an
-        inequality add up to at least 1 + `least` times the most that a schedule has.
+        `starts` has how many of each kind start on a cluster in a slot, shape (K, M, T). The weights of an inequality
+        add up to at least 1 + `least` times the most that a schedule has.
         """
         running = np.cumsum(starts - ends_of(self.instance, starts), axis=2)
         for j in range(len(self.capacity)):
@@ -133,15 +144,16 @@ class Knapsacks:
                     yield cut
 
     def _shares(self, running: FloatArray, starts: FloatArray) -> FloatArray:
-        """Return the share of each job that uses the slots of each knapsack of a cluster, shape (N, knapsacks, ways).
+        """Return how many of each kind use the slots of each knapsack of a cluster, shape (K, knapsacks, ways).
 
-        `running` has the share that uses each slot, `starts` that of it that has just started; shapes (N, T).
+        `running` has how many use each slot, `starts` those of them that have just started; shapes (K, T).
         """
         if not self.is_pair:
             return running[:, :, None]
         begins = starts[:, 1:]
         stays = running[:, 1:] - begins
-        return np.stack([running[:, :-1] - stays, begins, stays], axis=2)
+        shares = np.stack([running[:, :-1] - stays, begins, stays], axis=2)
+        return np.asarray(shares * (self.count == 1)[:, None, None])
 
     def tight(self, j: int, shares: FloatArray) -> IntArray:
         """Return the knapsacks of a cluster that split a job, and in which not all of the jobs there have room.
@@ -151,7 +163,7 @@ class Knapsacks:
         j
             Row of the cluster.
         shares
-            Of each job, how much uses the slots of each knapsack in each way, shape (N, knapsacks, ways).
+            How many of each kind use the slots of each knapsack in each way, shape (K, knapsacks, ways).
 
         Returns
         -------
@@ -159,42 +171,49 @@ class Knapsacks:
             First slot and resource of each, shape (count, 2), by slot and then by resource.
         """
         there = shares > LEAST_SHARE
-        splits = (there & (shares < 1 - LEAST_SHARE)).any(axis=(0, 2))
+        splits = (np.abs(shares - np.rint(shares)) > LEAST_SHARE).any(axis=(0, 2))
         uses = there @ self.ways.astype(np.float64)
-        load = np.tensordot(self.demand.astype(np.float64), uses, axes=(0, 0))
+        load = np.tensordot(self.demand * self.count.astype(np.float64)[:, None], uses, axes=(0, 0))
         exceeds = (load > self.capacity[j]).any(axis=2)
         return np.argwhere((splits & exceeds).T)
 
     def _items(self, slot: tuple[int, int, int], shares: FloatArray) -> Items:
-        """Return the largest jobs of which a share counts; `shares` has that in each way, shape (N, ways)."""
+        """Return the kinds of the largest jobs; `shares` has how many of them use it in each way, shape (K, ways)."""
         j, r, t = slot
-        jobs, way = np.nonzero(shares > LEAST_SHARE)
-        if len(jobs) > MOST_ITEMS:
-            largest = np.sort(np.argsort(-self.demand[jobs, r], kind="stable")[:MOST_ITEMS])
-            jobs, way = jobs[largest], way[largest]
-        number = np.cumsum(np.diff(jobs, prepend=-1) > 0) - 1
-        need = self.demand[jobs, r, None] * self.ways[way]
-        size = 1 if self.is_pair else max(1, int(np.gcd.reduce(self.demand[jobs, r])))
-        return Items(jobs, way, shares[jobs, way], number, need // size, self.capacity[j, r, t] // size, size)
+        kind, way = np.nonzero(shares > LEAST_SHARE)
+        capacity = self.capacity[j, r, t]
+        demand, count = self.demand[kind, r], self.count[kind]
+        together = np.where(demand > 0, np.clip(capacity.max() // np.maximum(demand, 1), 1, count), count)
+        largest = np.argsort(-demand, kind="stable")
+        largest = largest[:MOST_ITEMS]
+        chosen = np.sort(largest[np.cumsum(together[largest]) <= MOST_TOGETHER])
+        kind, way, together = kind[chosen], way[chosen], together[chosen]
+        number = np.cumsum(np.diff(kind, prepend=-1) > 0) - 1
+        need = self.demand[kind, r, None] * self.ways[way]
+        size = 1 if self.is_pair or not len(kind) else max(1, int(np.gcd.reduce(self.demand[kind, r])))
+        return Items(kind, way, shares[kind, way], number, need // size, together, capacity // size, size)
 
     def _cut(self, slot: tuple[int, int, int], items: Items, least: float, options: Options) -> Clique | None:
         """Return an inequality that the shares of `items` violate."""
-        share, number, need, capacity = items.share, items.number, items.need, items.capacity
+        share, number, need, together, capacity = items.share, items.number, items.need, items.together, items.capacity
+        if not len(share):
+            return None
         states = float((capacity + 1).prod())
         options.spend(len(share) * (len(share) + float(capacity.max())))
-        total, sets = cover(share, number, need, capacity)
+        total, sets = cover(share, number, need, together, capacity)
         if total <= 1 + least:
             return None
         j, r, t = slot
         for other in (t, t - 1):  # long runs use both, so the sets of one slot are often those of the next
             known = self._sets.get((j, r, other))
             if known is not None and (self.capacity[j, r, other] <= self.capacity[slot]).all():
-                sets = np.concatenate([sets, known[:, items.jobs, items.way]])
-        prices, violation, basis, pivots, knapsacks = cover_prices(share, number, need, capacity, sets, least)
+                sets = np.concatenate([sets, known[:, items.kind, items.way]])
+        found = cover_prices(share, number, need, together, capacity, sets, least)
+        prices, violation, basis, pivots, knapsacks = found
         count = len(share)
-        options.spend((pivots + 1) * (float(count**2) + float(sets.size)) + knapsacks * count * states)
-        used = np.zeros((len(basis), len(self.instance.jobs), len(self.ways)), dtype=np.bool_)
-        used[:, items.jobs, items.way] = basis
+        options.spend((pivots + 1) * (float(count**2) + float(sets.size)) + knapsacks * float(together.sum()) * states)
+        used = np.zeros((len(basis), len(self.count), len(self.ways)), dtype=np.int8)
+        used[:, items.kind, items.way] = basis
         self._sets[slot] = used
         if violation <= least:
             return None
@@ -204,12 +223,14 @@ class Knapsacks:
         return self._lifted(slot, items, weights, most)
 
     def _lifted(self, slot: tuple[int, int, int], items: Items, weights: IntArray, most: int) -> Clique:
-        """Return the inequality with weights of other jobs as large as they may be, the largest jobs first."""
+        """Return the inequality with weights of other kinds as large as they may be, the largest jobs first."""
         j, r, t = slot
         first, last = self._starts(t)
         may = (first <= last) & self.instance.eligible[:, j, None]
+        if self.is_pair:
+            may &= (self.count == 1)[:, None]
         every = np.zeros(may.shape, dtype=np.int64)
-        every[items.jobs, items.way] = weights
+        every[items.kind, items.way] = weights
         if self.is_pair:  # both take the room of each
             every[:, BOTH] = every.max(axis=1)
         chosen = (every > 0).any(axis=1)
@@ -217,13 +238,13 @@ class Knapsacks:
         others = others[np.argsort(-self.demand[others, r], kind="stable")]
         best = np.zeros(items.capacity + 1, dtype=np.int64)
         demand = self.demand[:, r] // items.size  # rounded down: no set with room is overlooked
-        lift(every, demand, may, self.ways, np.flatnonzero(chosen), others, most, best)
-        job, way = np.nonzero(may & (every > 0))
+        lift(every, demand, self.count, may, self.ways, np.flatnonzero(chosen), others, most, best)
+        kind, way = np.nonzero(may & (every > 0))
         units = Units(t, r, float(self.unit[r])) if self.is_pair else None
-        return Clique(j, job, first[job, way], last[job, way], every[job, way], most, units)
+        return Clique(j, kind, first[kind, way], last[kind, way], every[kind, way], most, units)
 
     def _starts(self, t: int) -> tuple[IntArray, IntArray]:
-        """Return the first and the last start from which each job uses slot t, or t and t + 1, in each way."""
+        """Return the first and last start from which a job of each kind uses slot t, or t and t + 1, in each way."""
         jobs = self.instance.jobs
         begin = t - jobs.duration + 1
         end = np.full(len(jobs), t)
@@ -239,7 +260,7 @@ def whole_weights(prices: FloatArray, items: Items) -> tuple[IntArray, int]:
     violation = float(prices @ items.share) - 1
     for divisor in DIVISORS:
         weights = np.floor(prices * divisor + 1e-6)
-        most, _ = knapsack(weights, items.number, items.need, items.capacity)
+        most, _ = knapsack(weights, items.number, items.need, items.together, items.capacity)
         if most > 0 and float(weights @ items.share) / most - 1 >= KEPT_SHARE * violation:
             break
     return weights.astype(np.int64), max(1, int(most))

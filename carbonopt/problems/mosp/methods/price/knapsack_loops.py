@@ -1,7 +1,8 @@
 """The loops of weighted cliques: covers of shares by sets of jobs with room, knapsacks, and lifting.
 
-A set has room in two slots that follow each other, or in one: then the first of the two has no units. A job has an item
-for each way in which it may use the slots: the first alone, the second alone, or both.
+A set has room in two slots that follow each other, or in one: then the first of the two has no units. A kind of jobs
+has an item for each way in which these may use the slots: the first alone, the second alone, or both. In one slot a set
+may have several jobs of a kind.
 """
 
 from __future__ import annotations
@@ -25,23 +26,34 @@ RATIO_TOLERANCE = 1e-12
 
 
 @managed_kernel
-def cover(share: FloatArray, job: IntArray, need: IntArray, capacity: IntArray) -> tuple[float, BoolArray]:
-    """Return how much of sets with room covers the shares of items, by greed, and the sets, shape (sets, items).
+def cover(
+    share: FloatArray, kind: IntArray, need: IntArray, most: IntArray, capacity: IntArray
+) -> tuple[float, IntArray]:
+    """Return how much of sets with room covers the shares of items, by greed, and the sets.
 
     Parameters
     ----------
     share
-        Of each item, shape (items,).
-    job
-        Whose item each is, in ascending order from 0, shape (items,): at most one of a job is in a set.
+        Of each item, how many jobs, shape (items,).
+    kind
+        Whose item each is, in ascending order from 0, shape (items,): at most one of a kind is in a set.
     need
-        Units of each item in the first slot and in the second, shape (items, 2).
+        Units of a job in the first slot and in the second, shape (items, 2).
+    most
+        Jobs of an item in a set, at most, shape (items,); 1 where a kind has several items.
     capacity
         Units of both slots. Where there is only one slot, it is the second, and the first has none.
+
+    Returns
+    -------
+    total
+        Of all fractions of sets.
+    sets
+        How many jobs of each item each has, shape (sets, items).
     """
     count = len(share)
     left = share.copy()
-    sets = np.zeros((count + 1, count), dtype=np.bool_)
+    sets = np.zeros((count + 1, count), dtype=np.int64)
     taken = np.zeros(count, dtype=np.bool_)
     total = 0.0
     found = 0
@@ -53,16 +65,20 @@ def cover(share: FloatArray, job: IntArray, need: IntArray, capacity: IntArray) 
         least = left[order[0]]
         taken[:] = False
         for k in order:
-            has_room = need[k, 0] <= first and need[k, 1] <= second and not taken[job[k]]
-            if has_room and left[k] > LEAST_SHARE:
-                sets[found, k] = True
-                taken[job[k]] = True
+            if left[k] <= LEAST_SHARE or taken[kind[k]]:
+                continue
+            jobs = 0
+            wanted = min(most[k], int(np.ceil(left[k] - LEAST_SHARE)))
+            while jobs < wanted and need[k, 0] <= first and need[k, 1] <= second:
                 first -= need[k, 0]
                 second -= need[k, 1]
-                least = min(least, left[k])
+                jobs += 1
+            if jobs > 0:
+                sets[found, k] = jobs
+                taken[kind[k]] = True
+                least = min(least, left[k] / jobs)
         for k in range(count):
-            if sets[found, k]:
-                left[k] -= least
+            left[k] -= sets[found, k] * least
         total += least
         found += 1
     return total, sets[:found]
@@ -70,37 +86,43 @@ def cover(share: FloatArray, job: IntArray, need: IntArray, capacity: IntArray) 
 
 @managed_kernel
 def cover_prices(
-    share: FloatArray, job: IntArray, need: IntArray, capacity: IntArray, known: BoolArray, least: float
-) -> tuple[FloatArray, float, BoolArray, int, int]:
+    share: FloatArray,
+    kind: IntArray,
+    need: IntArray,
+    most: IntArray,
+    capacity: IntArray,
+    known: IntArray,
+    least: float,
+) -> tuple[FloatArray, float, IntArray, int, int]:
     """Cover the shares of items by as few sets with room as possible, fractions of sets too: the simplex method.
 
     It begins with a set for each item alone. The set that enters is one of `known`, shape (sets, items); or, of two
     slots, one made by greed; or else the most valuable one at the prices of the items. It ends where the fractions of
-    sets add up to at most 1 + `least`, or cannot become much less. Each item alone must have room. Arguments are as
-    those of `cover`.
+    sets add up to at most 1 + `least`, or cannot become much less. As many jobs of an item as a set may have must have
+    room alone. Arguments are as those of `cover`.
 
     Returns
     -------
     prices
-        Of items: no set with room has more than 1, the shares have 1 + violation; shape (items,).
+        Of a job of each item: no set with room has more than 1, the shares have 1 + violation; shape (items,).
     violation
         Of these prices; at most `least` where the shares satisfy all inequalities but for so much.
     sets
-        That cover the shares, shape (items, items).
+        That cover the shares, how many jobs of each item they have, shape (items, items).
     pivots, knapsacks
         How many sets have entered, and how many knapsacks were solved.
     """
     count = len(share)
-    sets = np.zeros((count, count), dtype=np.bool_)
+    sets = np.zeros((count, count), dtype=np.int64)
     inverse = np.zeros((count, count))
     for k in range(count):
-        sets[k, k] = True
-        inverse[k, k] = 1.0
-    amount = share.copy()
+        sets[k, k] = most[k]
+        inverse[k, k] = 1.0 / most[k]
+    amount = share / most
     best = np.zeros(count)
     violation = -1.0
     direction = np.zeros(count)
-    chosen = np.zeros(count, dtype=np.bool_)
+    chosen = np.zeros(count, dtype=np.int64)
     room = np.zeros((capacity[0] + 1, capacity[1] + 1))
     takes = np.zeros((count, capacity[0] + 1, capacity[1] + 1), dtype=np.int8)
     pivots = 0
@@ -112,9 +134,9 @@ def cover_prices(
             break
         value = most_valuable(prices, known, chosen)
         if value <= 1 + PRICE_TOLERANCE and capacity[0] > 0:
-            value = take_by_greed(prices, job, need, capacity, chosen)
+            value = take_by_greed(prices, kind, need, capacity, chosen)
         if value <= 1 + PRICE_TOLERANCE:
-            value = fill(prices, job, need, room, takes, chosen)
+            value = fill(prices, kind, need, most, room, takes, chosen)
             knapsacks += 1
             proven = (prices * share).sum() / max(value, 1.0) - 1
             if proven > violation:
@@ -132,17 +154,17 @@ def cover_prices(
 
 
 @managed_kernel
-def take_by_greed(value: FloatArray, job: IntArray, need: IntArray, capacity: IntArray, chosen: BoolArray) -> float:
-    """Fill `chosen` with a set with room, the items of most value for what they need first; return its value."""
+def take_by_greed(value: FloatArray, kind: IntArray, need: IntArray, capacity: IntArray, chosen: IntArray) -> float:
+    """Fill `chosen` with a set with room, one job of the items of most value for what they need; return its value."""
     count = len(value)
     taken = np.zeros(count, dtype=np.bool_)
     first, second = capacity[0], capacity[1]
     total = 0.0
-    chosen[:] = False
+    chosen[:] = 0
     for k in np.argsort(-value / np.maximum(need.sum(axis=1), 1)):
-        if value[k] > 0.0 and need[k, 0] <= first and need[k, 1] <= second and not taken[job[k]]:
-            chosen[k] = True
-            taken[job[k]] = True
+        if value[k] > 0.0 and need[k, 0] <= first and need[k, 1] <= second and not taken[kind[k]]:
+            chosen[k] = 1
+            taken[kind[k]] = True
             first -= need[k, 0]
             second -= need[k, 1]
             total += value[k]
@@ -150,25 +172,25 @@ def take_by_greed(value: FloatArray, job: IntArray, need: IntArray, capacity: In
 
 
 @kernel
-def most_valuable(prices: FloatArray, sets: BoolArray, chosen: BoolArray) -> float:
+def most_valuable(prices: FloatArray, sets: IntArray, chosen: IntArray) -> float:
     """Fill `chosen` with the set that has most at some prices, shape (items,); return how much."""
     most = 0.0
     at = -1
     for q in range(len(sets)):
         value = 0.0
         for k in range(len(prices)):
-            if sets[q, k]:
-                value += prices[k]
+            if sets[q, k] > 0:
+                value += sets[q, k] * prices[k]
         if value > most:
             most = value
             at = q
     for k in range(len(prices)):
-        chosen[k] = at >= 0 and sets[at, k] and prices[k] > 0.0
+        chosen[k] = sets[at, k] if at >= 0 and prices[k] > 0.0 else 0
     return most
 
 
 @kernel
-def leaving(chosen: BoolArray, inverse: FloatArray, amount: FloatArray, direction: FloatArray) -> int:
+def leaving(chosen: IntArray, inverse: FloatArray, amount: FloatArray, direction: FloatArray) -> int:
     """Return the set of the basis that is used up first as `chosen` comes in, -1 for none.
 
     `direction` is filled with how much each set goes down for one of `chosen`, shape (items,).
@@ -178,8 +200,8 @@ def leaving(chosen: BoolArray, inverse: FloatArray, amount: FloatArray, directio
     for k in range(len(amount)):
         direction[k] = 0.0
         for i in range(len(amount)):
-            if chosen[i]:
-                direction[k] += inverse[k, i]
+            if chosen[i] > 0:
+                direction[k] += chosen[i] * inverse[k, i]
         if direction[k] <= LEAST_PIVOT:
             continue
         ratio = max(amount[k], 0.0) / direction[k]
@@ -206,38 +228,49 @@ def enter(leaves: int, direction: FloatArray, inverse: FloatArray, amount: Float
 
 
 @managed_kernel
-def knapsack(value: FloatArray, job: IntArray, need: IntArray, capacity: IntArray) -> tuple[float, BoolArray]:
-    """Return the largest value of items that have room beside each other, and which these are; see `cover`."""
+def knapsack(
+    value: FloatArray, kind: IntArray, need: IntArray, most: IntArray, capacity: IntArray
+) -> tuple[float, IntArray]:
+    """Return the largest value of jobs that have room beside each other, and how many of each item; see `cover`."""
     shape = (capacity[0] + 1, capacity[1] + 1)
-    chosen = np.zeros(len(value), dtype=np.bool_)
+    chosen = np.zeros(len(value), dtype=np.int64)
     takes = np.zeros((len(value), shape[0], shape[1]), dtype=np.int8)
-    return fill(value, job, need, np.zeros(shape), takes, chosen), chosen
+    return fill(value, kind, need, most, np.zeros(shape), takes, chosen), chosen
 
 
 @kernel
 def fill(
-    value: FloatArray, job: IntArray, need: IntArray, best: FloatArray, takes: IntArray, chosen: BoolArray
+    value: FloatArray,
+    kind: IntArray,
+    need: IntArray,
+    most: IntArray,
+    best: FloatArray,
+    takes: IntArray,
+    chosen: IntArray,
 ) -> float:
-    """Fill `chosen` with the items of the largest value that have room beside each other; return that value.
+    """Fill `chosen` with how many of each item have the largest value beside each other; return that value.
 
     `best` and `takes` are room for the values of each capacity, shape (capacity + 1) of both slots, and for which item
-    of a job is taken, counted from 1, in the layer of its first item; shape (items, capacity + 1 of both).
+    of a kind is taken, counted from 1, in the layer of its first item; shape (items, capacity + 1 of both). Of an item
+    that a set may have several jobs of, it is how many.
     """
     count = len(value)
     best[:] = 0.0
-    chosen[:] = False
+    chosen[:] = 0
     begin = 0
     while begin < count:
         end = begin
         options = 0
         only = begin
-        while end < count and job[end] == job[begin]:
+        while end < count and kind[end] == kind[begin]:
             if value[end] > 0.0:
                 options += 1
                 only = end
             end += 1
         takes[begin] = 0
-        if options == 1:
+        if options == 1 and most[only] > 1:
+            take_several(value[only], need[only, 1], most[only], best[0], takes[begin, 0])
+        elif options == 1:
             take_one(value[only], need[only, 0], need[only, 1], only - begin + 1, best, takes[begin])
         elif options > 1:
             take_some(value[begin:end], need[begin:end], best, takes[begin])
@@ -246,12 +279,15 @@ def fill(
     end = count
     while end > 0:
         begin = end - 1
-        while begin > 0 and job[begin - 1] == job[begin]:
+        while begin > 0 and kind[begin - 1] == kind[begin]:
             begin -= 1
         which = takes[begin, first, second]
-        if which > 0:
+        if which > 0 and most[begin] > 1:
+            chosen[begin] = which
+            second -= which * need[begin, 1]
+        elif which > 0:
             k = begin + which - 1
-            chosen[k] = True
+            chosen[k] = 1
             first -= need[k, 0]
             second -= need[k, 1]
         end = begin
@@ -267,6 +303,21 @@ def take_one(value: float, first: int, second: int, number: int, best: FloatArra
             if with_it > best[a, b]:
                 best[a, b] = with_it
                 takes[a, b] = number
+
+
+@kernel
+def take_several(value: float, need: int, most: int, best: FloatArray, takes: IntArray) -> None:
+    """Let so many jobs be taken, `most` at most, as are worth most in one slot."""
+    for b in range(len(best) - 1, need - 1, -1):
+        largest = best[b]
+        for k in range(1, most + 1):
+            if k * need > b:
+                break
+            with_them = best[b - k * need] + k * value
+            if with_them > largest:
+                largest = with_them
+                takes[b] = k
+        best[b] = largest
 
 
 @kernel
@@ -288,6 +339,7 @@ def take_some(value: FloatArray, need: IntArray, best: FloatArray, takes: IntArr
 def lift(
     weights: IntArray,
     demand: IntArray,
+    count: IntArray,
     may: BoolArray,
     uses: IntArray,
     items: IntArray,
@@ -295,21 +347,21 @@ def lift(
     most: int,
     best: IntArray,
 ) -> None:
-    """Give the jobs `others` the largest weights at which no set with room has more than `most`, one after the other.
+    """Give the kinds `others` the largest weights at which no set with room has more than `most`, one after the other.
 
     Parameters
     ----------
     weights
-        Of each job in each way to use the slots, shape (N, ways). Those of `items` stay as they are, but for ways that
-        a job may not take, or in which it has no room: these get 0.
-    demand
-        Of each job, shape (N,).
+        Of a job of each kind in each way to use the slots, shape (K, ways). Those of `items` stay as they are, but for
+        ways that a job may not take, or in which it has no room: these get 0.
+    demand, count
+        Of a job of each kind, and how many it has, shape (K,). Of two slots there is one.
     may
-        Whether it may use them so, shape (N, ways).
+        Whether a job may use them so, shape (K, ways).
     uses
         Whether a way uses each slot, 1 or 0, shape (ways, 2).
     items, others
-        Rows of jobs.
+        Kinds of jobs.
     most
         What weights add up to at most.
     best
@@ -324,15 +376,41 @@ def lift(
             if not has_room:
                 weights[k, way] = 0
             elif step >= len(items):
-                weights[k, way] = most - best[best.shape[0] - 1 - first, best.shape[1] - 1 - second]
+                weights[k, way] = least_rest(first, second, count[k], most, best)
             has_weight = has_weight or weights[k, way] > 0
         if not has_weight:
             continue
-        for a in range(best.shape[0] - 1, -1, -1):
-            for b in range(best.shape[1] - 1, -1, -1):
-                largest = best[a, b]
-                for way in range(len(uses)):
-                    first, second = demand[k] * uses[way, 0], demand[k] * uses[way, 1]
-                    if weights[k, way] > 0 and first <= a and second <= b:
-                        largest = max(largest, best[a - first, b - second] + weights[k, way])
-                best[a, b] = largest
+        for _ in range(jobs_with_room(demand[k], count[k], best)):
+            add_one(weights[k], demand[k], uses, best)
+
+
+@kernel
+def jobs_with_room(demand: int, count: int, best: IntArray) -> int:
+    """Return how many jobs of a kind have room together at most, of `count`."""
+    capacity = max(best.shape[0], best.shape[1]) - 1
+    return count if demand == 0 else min(count, capacity // demand)
+
+
+@kernel
+def least_rest(first: int, second: int, count: int, most: int, best: IntArray) -> int:
+    """Return what each of some jobs may weigh, however many of them are in a set: `best` has the most of the others."""
+    least = most - best[best.shape[0] - 1 - first, best.shape[1] - 1 - second]
+    for k in range(2, count + 1):
+        if least == 0 or k * first >= best.shape[0] or k * second >= best.shape[1]:
+            break
+        rest = most - best[best.shape[0] - 1 - k * first, best.shape[1] - 1 - k * second]
+        least = min(least, rest // k)
+    return int(least)
+
+
+@kernel
+def add_one(weights: IntArray, demand: int, uses: IntArray, best: IntArray) -> None:
+    """Let one more job be in a set, in one of the ways to use the slots."""
+    for a in range(best.shape[0] - 1, -1, -1):
+        for b in range(best.shape[1] - 1, -1, -1):
+            largest = best[a, b]
+            for way in range(len(uses)):
+                first, second = demand * uses[way, 0], demand * uses[way, 1]
+                if weights[way] > 0 and first <= a and second <= b:
+                    largest = max(largest, best[a - first, b - second] + weights[way])
+            best[a, b] = largest

@@ -1,4 +1,4 @@
-"""Cliques; and where few large jobs make most of the costs, dives, branches on windows, and neighbourhoods, too."""
+"""Cliques; and where few large jobs make most of the costs or many are alike, branches, dives and neighbourhoods."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.formulation.program import place_count
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
@@ -20,6 +19,8 @@ from carbonopt.problems.mosp.methods.price.stages import dive_in_stages
 from carbonopt.problems.mosp.methods.price.state import at_places
 from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
+FEW_JOBS = 100
+"""Jobs of an instance up to which a tree branches on large ones that are alike: of more it does not get so far."""
 LEAF_SECONDS = 1e-3
 """What it takes to recheck a leaf, about, on a slow machine [s]."""
 STEP_SECONDS = 1.2e-7
@@ -43,20 +44,25 @@ LEAST_TO_CERTIFY = 1.0
 """Work that certifying may take, however little there was before it [work units]."""
 
 
-def has_large_jobs(solver: Solver) -> bool:
-    """Return whether few large jobs make most of the costs, and places are few enough for linear programs."""
-    return solver.heavy and place_count(solver.instance) <= solver.params.dives.most_places
+def has_use_for_programs(solver: Solver) -> bool:
+    """Return whether linear programs are likely to lead the search, and places are few enough for them.
+
+    They are where few large jobs make most of the costs, or where many jobs are alike, so that programs are small.
+    """
+    params = solver.params.dives
+    are_alike = solver.kinds <= params.most_kinds * len(solver.instance.jobs)
+    return (solver.heavy or are_alike) and solver.place_count <= params.most_places
 
 
 def add_cliques(solver: Solver) -> None:
     """Raise the bound by cliques, where places are not too many."""
     params = solver.params.cliques
     share = params.time_share
-    if not has_large_jobs(solver):
+    if not has_use_for_programs(solver):
         params = replace(params, least_rise=WITHOUT_BRANCHES * params.least_rise)
         share = share if solver.certifies else min(1.0, LONGER_WITHOUT_BRANCHES * share)
     options = solver.options.part(share)
-    if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
+    if solver.closed or options.remaining == 0 or solver.place_count > params.most_places:
         return
     for _ in raise_by_cliques(_program(solver, options), _goal(solver), params, options):
         solver.report(improved=False)
@@ -68,7 +74,8 @@ def _program(solver: Solver, options: Options) -> GrowingProgram:
     """Return the linear program over places; it is made once, from the prices of capacity."""
     if solver.program is None:
         prices = solver.proof.prices.reshape(solver.dual.shape)
-        cliques = CliqueBound(solver.instance, solver.value, prices, solver.params.cliques)
+        most_apart = solver.params.windows.most_jobs if len(solver.instance.jobs) <= FEW_JOBS else 0
+        cliques = CliqueBound(solver.instance, solver.value, prices, solver.params.cliques, most_apart)
         solver.proof.cliques = cliques
         solver.program = GrowingProgram(cliques, _goal(solver), options)
     return solver.program
@@ -78,7 +85,7 @@ def branch_on_windows(solver: Solver) -> None:
     """Raise the bound by branches on where and when large jobs start."""
     params = solver.params.windows
     options = solver.options if solver.certifies else solver.options.part(params.time_share)
-    if solver.closed or options.remaining == 0 or place_count(solver.instance) > params.most_places:
+    if solver.closed or options.remaining == 0 or solver.place_count > params.most_places:
         return
     first = options.part(FIRST_TIME)
     program = _program(solver, options)

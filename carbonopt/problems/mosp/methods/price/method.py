@@ -5,8 +5,9 @@
    jobs, or where time is out, each inserted where it costs least at these prices.
 3. A higher bound where the relaxation rejects jobs: branches on how many.
 4. Annealing: take jobs out, insert them again. Rounds grow until the gap is closed, the time is out, or the budget
-   of moves is used. Where few large jobs make most of the costs, cliques and branches on where and when these start
-   raise the bound, and dives by linear programs make schedules and search neighbourhoods of the best one.
+   of moves is used. Where few large jobs make most of the costs, or many jobs are alike, cliques and branches on where
+   and when large jobs start raise the bound, and dives by linear programs make schedules and search neighbourhoods of
+   the best one.
 5. Where few places are left, HiGHS's cuts raise the bound.
 6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
    this leaves goes to HiGHS, without what the prices rule out. If asked, cliques and branches then make the
@@ -41,7 +42,7 @@ from carbonopt.problems.mosp.methods.price.large_jobs import (
     branch_on_windows,
     certify,
     dive,
-    has_large_jobs,
+    has_use_for_programs,
     search_neighbourhoods,
 )
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
@@ -109,8 +110,8 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     beams = beams and whole_units(instance.jobs.demand) is not None
     if jobs <= params.rejections.most_jobs:
         solver.count_rejections()
-    large = has_large_jobs(solver) and not few
-    if large:
+    leads = has_use_for_programs(solver) and not few
+    if leads:
         solver.search(options.part(params.search.heavy.time_share))
         add_cliques(solver)
         branch_on_windows(solver)
@@ -126,7 +127,7 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     elif beams:
         solver.search(options.part(params.search.time_share))
     if beams and not few:
-        if not large:  # else they are there already
+        if not leads:  # else they are there already
             add_cliques(solver)
         solver.cut()
     if beams and (small or not few):

@@ -52,6 +52,7 @@ class Neighbourhoods:
         self.params = params
         self.bound = cliques.proof.bound
         self.row = cliques.row
+        self.kind = cliques.kinds.of
         self.excess = cliques.proof.excess
         self.rng = np.random.default_rng(seed)
 
@@ -106,4 +107,4 @@ class Neighbourhoods:
         """Return the row of each job's place among the possible ones, without those that are rejected."""
         job = np.flatnonzero(place >= 0)
         slots = self.row.shape[2]
-        return np.asarray(self.row[job, place[job] // slots, place[job] % slots])
+        return np.asarray(self.row[self.kind[job], place[job] // slots, place[job] % slots])

@@ -22,8 +22,11 @@ from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingPr
 def cost_of(place: IntArray, jobs: IntArray, cliques: CliqueBound) -> float:
     """Return what some jobs cost at their places, cluster x T + start, -1 for one that does not run."""
     slots = cliques.row.shape[2]
-    rows = cliques.row[jobs, place // slots, place % slots]
-    return float(np.where(place >= 0, cliques.cost[rows], cliques.rejection_cost).sum())
+    cost = np.full(len(jobs), cliques.rejection_cost)
+    runs = np.flatnonzero(place >= 0)
+    rows = cliques.row[cliques.kinds.of[jobs[runs]], place[runs] // slots, place[runs] % slots]
+    cost[runs] = cliques.cost[rows]
+    return float(cost.sum())
 
 
 def part_of(others: IntArray, jobs: IntArray, cliques: CliqueBound) -> MospInstance:
@@ -85,25 +88,27 @@ def _begun(
     if whole is None:
         return GrowingProgram(own, goal, options)
     at = own.places
-    place = whole.cliques.row[jobs[at.job], at.cluster, at.start]
+    kinds = whole.cliques.kinds.of[jobs[own.kinds.first]]
+    place = whole.cliques.row[kinds[at.job], at.cluster, at.start]
     program = GrowingProgram(own, goal, options, whole.is_column[place])
-    program.begin_at(_basis_from(whole, program, jobs, place), options)
+    program.begin_at(_basis_from(whole, program, kinds, place), options)
     return program
 
 
-def _basis_from(whole: GrowingProgram, program: GrowingProgram, jobs: IntArray, place: IntArray) -> ProgramBasis:
+def _basis_from(whole: GrowingProgram, program: GrowingProgram, kinds: IntArray, place: IntArray) -> ProgramBasis:
     """Return where the program of all jobs ended, for the columns and rows of a part's.
 
-    `place` is the row of each possible placement of the part among those of the instance.
+    `kinds` has which of the instance each kind of the part is, and `place` the row of each possible placement of the
+    part among those of the instance.
     """
     columns, rows, _ = whole.basis()
     row, job = whole.columns.row[: len(columns)], whole.columns.job[: len(columns)]
     of_place = np.zeros(len(whole.is_column), dtype=np.int8)
     of_place[row[row >= 0]] = columns[row >= 0]
-    of_rejection = np.zeros(len(whole.instance.jobs), dtype=np.int8)
+    of_rejection = np.zeros(len(whole.samples.jobs), dtype=np.int8)
     of_rejection[job[row < 0]] = columns[row < 0]
     own = program.columns.row
-    status = of_rejection[jobs[program.columns.job]]
+    status = of_rejection[kinds[program.columns.job]]
     status[own >= 0] = of_place[place[own[own >= 0]]]
-    of_capacity = rows[len(whole.instance.jobs) :]
-    return ProgramBasis(status, np.concatenate([rows[jobs], of_capacity]), cliques=jobs[:0])
+    of_capacity = rows[len(whole.samples.jobs) :]
+    return ProgramBasis(status, np.concatenate([rows[kinds], of_capacity]), cliques=kinds[:0])

@@ -18,9 +18,9 @@ class Columns(NamedTuple):
     Attributes
     ----------
     row
-        Which of the possible placements each is, -1 for a job that does not run; shape (C,).
+        Which of the possible placements each is, -1 for jobs that do not run; shape (C,).
     job, cluster, start
-        Of each; cluster -1 for a job that does not run. Shape (C,).
+        Kind of jobs, cluster and start of each; cluster -1 for jobs that do not run. Shape (C,).
     """
 
     row: IntArray
@@ -35,19 +35,24 @@ def program_over(
     cost: FloatArray,
     columns: BoolArray,
     rejection_cost: FloatArray,
+    count: IntArray,
 ) -> Program:
     """Return the program in which jobs run in some places, split over several or not.
+
+    A column counts the jobs of a kind in a place.
 
     Parameters
     ----------
     instance
-        The instance.
+        With one job of each kind.
     places, cost
-        All places, and what a run costs in each.
+        All places of these, and what a run costs in each.
     columns
         Whether each of them is in the program.
     rejection_cost
-        Of each job that does not run, shape (N,).
+        Of a job of each kind that does not run, shape (K,).
+    count
+        Jobs of each kind, shape (K,).
 
     Returns
     -------
@@ -57,10 +62,10 @@ def program_over(
     chosen = np.flatnonzero(columns)
     job, cluster, start = (part[chosen] for part in (places.job, places.cluster, places.start))
     program = Program("places")
-    x = program.add_variables("x", len(chosen), upper=1.0, cost=cost[chosen])
-    every = program.add_rows("jobs", len(instance.jobs), lower=1.0, upper=1.0)
+    x = program.add_variables("x", len(chosen), upper=count[job], cost=cost[chosen])
+    every = program.add_rows("jobs", len(instance.jobs), lower=count, upper=count)
     program.add_entries(every.start + job, x.index, 1.0)
-    rejected = program.add_variables("rejected", len(instance.jobs), upper=1.0, cost=rejection_cost)
+    rejected = program.add_variables("rejected", len(instance.jobs), upper=count, cost=rejection_cost)
     program.add_entries(every.index, rejected.index, 1.0)
     limit = instance.clusters.limit
     rows = program.add_rows("capacity", limit.shape, upper=limit)

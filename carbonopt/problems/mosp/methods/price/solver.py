@@ -15,12 +15,14 @@ from carbonopt.core.solution import Outcome, relative_gap
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue
+from carbonopt.problems.mosp.formulation.program import place_count
 from carbonopt.problems.mosp.methods.price.beam.improve import Improver
 from carbonopt.problems.mosp.methods.price.bound import Proof
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.exact import Closed, close_gap
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.insertion import insert_all
+from carbonopt.problems.mosp.methods.price.kinds import kinds_of
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.places import Places, make_places
 from carbonopt.problems.mosp.methods.price.records import State
@@ -53,6 +55,11 @@ class Solver:
     """One run of the method: its bound (`proof`), places and schedule, all in the sense of a minimisation.
 
     While it `certifies`, only a bound with a certificate closes the gap.
+
+    Attributes
+    ----------
+    kinds, place_count
+        How many kinds of jobs there are, and places of one job of each, about.
     """
 
     def __init__(self, instance: MospInstance, value: PlacementValue, dual: Dual, options: Options) -> None:
@@ -62,6 +69,9 @@ class Solver:
         self.options = options
         self.sign = value.sign
         self.params = options.parameters(PriceParameters)
+        first = kinds_of(instance.jobs).first
+        self.kinds = len(first)
+        self.place_count = place_count(instance, first)
         self.proof = Proof(instance, self.dual, self.params)
         self.rng = np.random.default_rng(options.seed)
         self.budget = self.params.search.moves(len(instance.jobs))

@@ -112,9 +112,11 @@ class WindowTree:
         self.field = field_of(cliques, params.most_jobs)
         self.allowed = allowed_of(self.field)
         self.demand = cliques.instance.jobs.demand.sum(axis=0)
+        self.count = cliques.kinds.count
         finite = np.where(np.isfinite(self.field.cost), np.abs(self.field.cost), 0.0)
-        self.size = float(finite.max(axis=(1, 2), initial=0.0).sum())
-        self.size += float(self.field.rejected[np.isfinite(self.field.rejected)].sum())
+        self.size = float((self.count * finite.max(axis=(1, 2), initial=0.0)).sum())
+        may_be_out = np.isfinite(self.field.rejected)
+        self.size += float((self.count * self.field.rejected)[may_be_out].sum())
         proof = cliques.proof
         clique_prices = np.zeros(len(cliques.cliques))
         clique_prices[proof.numbers] = proof.clique_prices
@@ -126,8 +128,9 @@ class WindowTree:
     @property
     def steps_of_bound(self) -> float:
         """Loop steps of the bound of a leaf, about, when a certificate is rechecked."""
-        members = sum(len(clique.jobs) for clique in self.cliques.cliques)
-        return STEPS_OF_PLACE * len(self.cliques.cost) + STEPS_OF_MEMBER * members
+        places = int(self.count[self.cliques.places.job].sum())
+        members = sum(int(self.count[clique.jobs].sum()) for clique in self.cliques.cliques)
+        return STEPS_OF_PLACE * places + STEPS_OF_MEMBER * members
 
     @property
     def is_full(self) -> bool:
@@ -214,14 +217,14 @@ class WindowTree:
         return np.asarray(is_open & np.isfinite(allowed.cost[at.job, at.cluster, at.start]))
 
     def _upper(self, is_open: BoolArray) -> FloatArray:
-        """Return 1 for the columns that are open, 0 for others."""
+        """Return how many jobs may be in each column: none where it is closed."""
         columns = self.program.columns
         runs = columns.row >= 0
-        upper = np.ones(len(runs))
-        upper[runs] = is_open[columns.row[runs]]
+        may = np.ones(len(runs))
+        may[runs] = is_open[columns.row[runs]]
         if not self.program.must_run:
-            upper[~runs] = np.isfinite(self.allowed.rejected[columns.job[~runs]])
-        return upper
+            may[~runs] = np.isfinite(self.allowed.rejected[columns.job[~runs]])
+        return np.asarray(may * self.program.counts)
 
     def _bound(
         self, prices: FloatArray, clique_prices: FloatArray, is_open: BoolArray, options: Options
@@ -235,6 +238,7 @@ class WindowTree:
         cost[~is_open] = np.inf
         least = self.allowed.rejected.copy()
         np.minimum.at(least, cliques.places.job, cost)
+        least *= self.count
         of_capacity = float((prices * self.field.limit).sum())
         of_cliques = float(full @ cliques.most)
         size = self.size + float(np.abs(least).sum()) + 2 * (of_capacity + of_cliques)
@@ -262,7 +266,7 @@ class WindowTree:
         if len(branch.splits) == 1 or branch.basis is None:
             return branch.splits[0]
         best, most = branch.splits[0], -np.inf
-        least = LEAST_GAIN * abs(self.bound) / len(self.field.duration)
+        least = LEAST_GAIN * abs(self.bound) / len(self.cliques.instance.jobs)
         for split in branch.splits:
             gains = [self._gain(windows, branch, options) for windows in halves(branch.windows, split)]
             if options.remaining == 0:
@@ -331,14 +335,16 @@ class WindowTree:
                 nodes.append(_leaf(branch, numbers))
                 continue
             split, *parts = branch.parts
-            node: dict[str, Any] = {"job": int(self.field.job[split.job])}
+            node: dict[str, Any] = {"job": int(self.cliques.kinds.first[self.field.job[split.job]])}
             if split.slot < 0:
                 node["cluster"] = split.cluster
             else:
                 node["last"] = split.slot
             nodes.append(node | {"parts": parts})
-        proof = {"kind": "windows", "jobs": self.field.job.tolist(), "nodes": nodes}
-        return proof | {"cliques": [self.cliques.cliques[q].members() for q in numbers]} if len(numbers) else proof
+        kinds = self.cliques.kinds
+        proof = {"kind": "windows", "jobs": kinds.first[self.field.job].tolist(), "nodes": nodes}
+        named = [self.cliques.cliques[q].of_jobs(kinds).members() for q in numbers]
+        return proof | {"cliques": named} if named else proof
 
 
 def _leaf(branch: Branch, numbers: IntArray) -> dict[str, Any]:
@@ -360,15 +366,18 @@ def rounded(prices: FloatArray) -> FloatArray:
 
 
 def field_of(cliques: CliqueBound, most_jobs: int) -> Field:
-    """Return what holds under all windows, with the `most_jobs` largest jobs as the large ones."""
-    instance = cliques.instance
-    jobs = instance.jobs
-    limit = instance.clusters.limit
+    """Return what holds under all windows, with the `most_jobs` largest jobs as the large ones.
+
+    These are alone of their kinds: where one of several alike starts, another one could.
+    """
+    jobs = cliques.samples.jobs
+    limit = cliques.samples.clusters.limit
     at = cliques.places
     cost = np.full(cliques.row.shape, np.inf)
     cost[at.job, at.cluster, at.start] = cliques.cost
     size = sizes_of(jobs.demand, limit, jobs.duration)
-    large = np.argsort(-size, kind="stable")[:most_jobs]
+    order = np.argsort(-size, kind="stable")
+    large = order[cliques.kinds.count[order] == 1][:most_jobs]
     number = np.full(len(jobs), -1, dtype=np.int64)
     number[large] = np.arange(len(large))
     return Field(

@@ -16,7 +16,7 @@ from carbonopt.core.arrays import FloatArray, IntArray
 
 
 class Field(NamedTuple):
-    """What holds under all windows.
+    """What holds under all windows. Jobs that are alike are one, N in all; large ones are those without any alike.
 
     Attributes
     ----------
