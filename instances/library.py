@@ -61,6 +61,7 @@ def families() -> Iterator[tuple[str, dict[str, Any]]]:
             yield "mosp", bench | {"load": 1.2}
             yield "mosp", tails
             yield "mosp", tails | {"memory": True, "restricted_share": 0.2, "day_capacity": 0.7}
+            yield "mosp", tails | {"array_tail": 0.9}
             for workload in ("paper", "supercomputer"):
                 cpus = 4 if workload == "paper" else 256
                 cloud = {"arrival_hours": 48 if jobs <= 100 else 168, "max_cpus": cpus, "workload": workload} | sized

@@ -40,6 +40,10 @@ def mosp(
         float | None,
         typer.Option("--day-capacity", help="Share of the nodes that jobs have from 8 to 20 o'clock (supercomputer)."),
     ] = None,
+    array_tail: Annotated[
+        float | None,
+        typer.Option("--array-tail", help="Job arrays: s^-tail of them have s jobs or more (supercomputer)."),
+    ] = None,
     objective: make.Objective = "carbon",
     weights: names.Weights = None,
     carbon: make.CarbonFiles = None,
@@ -71,6 +75,7 @@ def mosp(
         "memory": memory,
         "restricted_share": restricted_share,
         "day_capacity": day_capacity,
+        "array_tail": array_tail,
     }
     parameters |= {key: value for key, value in shape.items() if value is not None}
     if carbon:

@@ -69,12 +69,28 @@ def test_mosp_takes_shapes():
     assert (made.jobs.arrival + made.jobs.duration <= 48).all()
 
 
+def test_mosp_takes_job_arrays():
+    given = {"preset": "supercomputer", "jobs": 756, "clusters": 8, "slots": 101, "memory": True, "seed": 3}
+    made = co.generate("mosp", **given, restricted_share=0.3, array_tail=0.9)
+    assert made.name == "mosp-supercomputer070arrays-j0756-t101-z8-s03"
+    jobs = made.jobs
+    assert len(jobs) == 756
+    rows = np.column_stack([jobs.arrival, jobs.duration, jobs.deadline, jobs.demand, jobs.eligible])
+    counts = np.unique(rows, axis=0, return_counts=True)[1]
+    assert 40 <= len(counts) <= 250  # 46 to 180 in all but one stretch of RICC
+    assert (np.diff(jobs.arrival) >= 0).all()
+    assert (jobs.arrival + jobs.duration <= 101).all()
+    assert (made.clusters.capacity[:, 0] >= jobs.demand[:, 0].max()).all()
+    assert co.generate("mosp", **given, array_tail=np.inf).sha256 == co.generate("mosp", **given).sha256
+
+
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
         ({"max_demand": 1}, "max_demand = 1: must be at least 2"),
         ({"restricted_share": 1.5}, "restricted_share = 1.5: must be from 0 to 1"),
         ({"day_capacity": 0}, "day_capacity = 0: must be above 0 and at most 1"),
+        ({"array_tail": 0.0}, r"array_tail = 0\.0: must be at least 0\.1"),
         ({"night_capacity": 1}, "the supercomputer preset does not take 'night_capacity'"),
     ],
 )

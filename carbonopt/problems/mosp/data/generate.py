@@ -96,6 +96,8 @@ def generate(
         table, places = _uniform_workload(preset, jobs, zones, grid, load, rng)
     kind = "caspian" if objective == "carbon" else "caspianz"
     source = kind if preset == "caspian" else f"{preset}{round(load * 100):03d}"
+    if shape.get("array_tail", np.inf) < np.inf:
+        source += "arrays"
     return MospInstance(
         name=f"mosp-{source}-j{jobs:04d}-t{slots:03d}-z{len(zones)}-s{seed:02d}",
         provenance=_provenance(preset, seed, load, carbon, grid),
