@@ -372,10 +372,9 @@ def test_jobs_that_are_alike_may_be_rejected_in_part():
     assert sorted(place.tolist()) == [-1, -1, -1, 0, 0]
 
 
-@pytest.mark.parametrize("seed", [0, 3])
-def test_arrays_are_solved_with_a_certificate(seed):
-    instance = arrays(seed, jobs=25)
-    found = co.solve(instance, "price", time_limit=None, work_limit=3, seed=1)
+def test_arrays_are_solved_with_a_certificate():
+    instance = arrays(3, jobs=25)
+    found = co.solve(instance, "price", time_limit=None, work_limit=1.5, seed=1)
     assert found.gap < 0.05
     assert co.check(instance, found).feasible
     proven, _ = proven_bound(instance, found.certificate, found.info)

@@ -123,9 +123,8 @@ class Knapsacks:
         first, second = (whole[..., :-1], whole[..., 1:]) if self.is_pair else (np.zeros_like(whole), whole)
         self.capacity: IntArray = np.stack([first, second], axis=3)
         self.demand: IntArray = np.floor(np.minimum(rounded, 2.0 * most)).astype(np.int64)  # more has no room anyway
-        self._sets: dict[
-            tuple[int, int, int], npt.NDArray[np.int8]
-        ] = {}  # that covered the shares of a knapsack last time
+        # The sets that covered the shares of a knapsack last time, by cluster, resource and slot.
+        self._sets: dict[tuple[int, int, int], npt.NDArray[np.int8]] = {}
 
     def violated(self, starts: FloatArray, least: float, options: Options) -> Iterator[Clique]:
         """Yield violated inequalities, at most one for each slot and resource of a cluster, until the time is out.
