@@ -26,8 +26,8 @@ from carbonopt.problems.mosp.methods.price.dive_loops import Jobs, rank_columns
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.kinds import Kinds, kinds_of
 from carbonopt.problems.mosp.methods.price.knapsack_cuts import Knapsacks
-from carbonopt.problems.mosp.methods.price.knapsack_loops import lift
 from carbonopt.problems.mosp.methods.price.large_jobs import has_use_for_programs
+from carbonopt.problems.mosp.methods.price.lifting import lift
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.place_program import Columns
 from carbonopt.problems.mosp.methods.price.stages import dive_in_stages

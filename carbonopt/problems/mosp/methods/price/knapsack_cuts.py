@@ -27,7 +27,8 @@ from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.clique_cuts import MARGIN, Clique, Units, ends_of
-from carbonopt.problems.mosp.methods.price.knapsack_loops import LEAST_SHARE, cover, cover_prices, knapsack, lift
+from carbonopt.problems.mosp.methods.price.knapsack_loops import LEAST_SHARE, cover, cover_prices, knapsack
+from carbonopt.problems.mosp.methods.price.lifting import lift
 
 WHOLE_UNITS = 8192
 """Units up to which whole demands in one slot are counted as they are."""
