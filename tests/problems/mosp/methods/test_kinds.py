@@ -222,8 +222,8 @@ def test_so_many_jobs_have_no_demand_in_units_that_all_count():
     count = np.array([1, 1, 3000])
     starts = np.zeros((3, 1, 2))
     starts[:, 0, 0] = 0.9, 0.9, 2999.5
-    for cut in Knapsacks(instance, count).violated(starts, 0.001, OPTIONS):
-        assert cut.jobs.tolist() == [0, 1]
+    (cut,) = Knapsacks(instance, count).violated(starts, 0.001, OPTIONS)
+    assert (cut.jobs.tolist(), cut.most) == ([0, 1], 1)
 
 
 def test_lifted_weights_hold_for_several_jobs_of_a_kind():

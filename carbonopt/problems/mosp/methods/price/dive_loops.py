@@ -98,6 +98,21 @@ def open_columns(waiting: IntArray, left: FloatArray, room: FloatArray, columns:
             room[c] = count_room(jobs.first[k], j, columns.start[c], waiting[k], left, jobs)
 
 
+@kernel
+def rank_one(c: int, value: float, column: IntArray, largest: FloatArray) -> None:
+    """Put a column among those of the largest values so far, if it is one; these are in order, shape (ranks,)."""
+    ranks = len(column)
+    at = ranks
+    while at > 0 and value > largest[at - 1]:
+        at -= 1
+        if at + 1 < ranks:
+            largest[at + 1] = largest[at]
+            column[at + 1] = column[at]
+    if at < ranks:
+        largest[at] = value
+        column[at] = c
+
+
 @managed_kernel
 def rank_columns(
     amount: FloatArray, place: IntArray, leading: IntArray, share: FloatArray, columns: Columns, jobs: Jobs
@@ -135,15 +150,7 @@ def rank_columns(
             begin[k] += 1
         value -= whole
         total[k] += max(value, 0.0)
-        at = ranks
-        while at > 0 and value > rest[k, at - 1]:
-            at -= 1
-            if at + 1 < ranks:
-                rest[k, at + 1] = rest[k, at]
-                column[k, at + 1] = column[k, at]
-        if at < ranks:
-            rest[k, at] = value
-            column[k, at] = c
+        rank_one(c, value, column[k], rest[k])
     for k in range(kinds):
         ranked = 0
         while ranked < ranks and column[k, ranked] >= 0:

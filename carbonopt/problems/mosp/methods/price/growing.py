@@ -116,7 +116,6 @@ class GrowingProgram:
         count = cliques.kinds.count
         program = program_over(samples, cliques.places, cliques.cost, chosen, self.left_out, count)
         self._warm = WarmProgram(program, options)
-        self.is_column = chosen
         rows = np.flatnonzero(chosen)
         every = np.arange(len(count))
         none = np.full(len(every), -1)
@@ -341,6 +340,11 @@ class GrowingProgram:
             self.begin_at(basis, options)
 
     @property
+    def is_column(self) -> BoolArray:
+        """Whether each possible placement is a column, shape (placements,)."""
+        return self.column_of >= 0
+
+    @property
     def is_whole(self) -> bool:
         """Whether all placements are columns."""
         return bool(self.is_column.all())
@@ -394,7 +398,6 @@ class GrowingProgram:
         self._warm.add_columns(cost, upper, begin, np.concatenate(row)[order], np.concatenate(value)[order], options)
         self.column_of[rows] = len(self.columns.row) + np.arange(len(rows))
         self.columns = Columns(*(np.concatenate(parts) for parts in zip(self.columns, new, strict=True)))
-        self.is_column[rows] = True
         return True
 
     def columns_of(self, rows: IntArray) -> Columns:

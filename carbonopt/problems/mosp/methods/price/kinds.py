@@ -52,6 +52,7 @@ class Kinds:
 def kinds_of(jobs: MospJobs, large: IntArray | None = None) -> Kinds:
     """Return the kinds of jobs: equal arrival, duration, deadline, demands, and clusters that they may use.
 
+    They are the members of `table`, but exact in demands, which it has as mixes, and numbered by their first jobs.
     Jobs of `large` (rows) that are alike are told apart if they are few, so that a tree can branch on each of them.
     """
     columns = [jobs.arrival, jobs.duration, jobs.deadline, *jobs.demand.T]
