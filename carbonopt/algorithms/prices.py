@@ -90,6 +90,8 @@ class Ascent:
         Of `prices`.
     evaluations
         Of both functions, so far.
+    latest
+        Where the soft function was last climbed to: there its gradient nearly vanishes.
 
     Examples
     --------
@@ -127,6 +129,7 @@ class Ascent:
         self._low: FloatArray = np.broadcast_to(self.lower, self.prices.shape)
         self._high: FloatArray = np.broadcast_to(self.upper, self.prices.shape)
         self.subgradient: FloatArray = np.zeros_like(self.prices)
+        self.latest: FloatArray = self.prices
         self.look(np.clip(self.prices, self._low, self._high))
 
     @property
@@ -164,7 +167,7 @@ class Ascent:
         for temperature in temperatures:
             if self.done:
                 return
-            prices = self._climb(prices, temperature, iterations, least_rise)
+            self.latest = prices = self._climb(prices, temperature, iterations, least_rise)
             self.look(prices)
 
     def _climb(self, prices: FloatArray, temperature: float, iterations: int, least_rise: float) -> FloatArray:

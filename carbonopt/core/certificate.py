@@ -13,8 +13,10 @@ LARGEST_PRICE = 1e30
 """Largest price that a certificate may hold: sums and products of such prices stay finite."""
 
 
-def prices_of(certificate: dict[str, Any], field: str, count: int, largest: float = LARGEST_PRICE) -> FloatArray:
-    """Return a column of a certificate, shape (count,).
+def prices_of(
+    certificate: dict[str, Any], field: str, count: int, largest: float = LARGEST_PRICE, within: str = ""
+) -> FloatArray:
+    """Return a column of a certificate, or of the part of it that is called `within`, shape (count,).
 
     Raises
     ------
@@ -27,5 +29,5 @@ def prices_of(certificate: dict[str, Any], field: str, count: int, largest: floa
         given = np.zeros(0)
     numbers = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
     if numbers.shape != (count,) or not ((numbers >= 0) & (numbers <= largest)).all():
-        raise InputError(Fault(f"certificate.{field}", f"must be {count} numbers from 0 to {largest:.9g}"))
+        raise InputError(Fault(f"certificate.{within}{field}", f"must be {count} numbers from 0 to {largest:.9g}"))
     return numbers

@@ -122,5 +122,6 @@ PROBLEM = Problem(
         Warmup(_FEW_JOBS, mip_rel_gap=1.0),
         Warmup({**_FEW_JOBS, "model": "suspend-resume"}, mip_rel_gap=1.0),
         Warmup({**_FEW_JOBS, "spot_max_length_hours": 2.0}, mip_rel_gap=1.0),
+        Warmup({**_FEW_JOBS, "model": "no-split"}, mip_rel_gap=0.0, params={"rounds": {"rounds": 1}}),
     ),
 )

@@ -93,12 +93,16 @@ def proof_of_infeasibility(instance: PurchasingInstance, certificate: dict[str, 
     """
     prices = certificate["prices"]
     multipliers = certificate["multipliers"] or {}
-    largest = max([float(prices.max(initial=0.0)), *multipliers.values()])
+    rounded = certificate.get("rounded") or []
+    all_prices = [prices, *(entry["prices"] for entry in rounded)]
+    largest = max([*(float(part.max(initial=0.0)) for part in all_prices), *multipliers.values()])
     if not 0 < largest < np.inf:
         return None
     for factor in np.minimum(FACTORS, 0.99 * LARGEST_PRICE / largest):
         enlarged = {name: float(factor * value) for name, value in multipliers.items()}
         tried = {**certificate, "prices": factor * prices, "multipliers": enlarged or None, "bound": None}
+        if rounded:
+            tried["rounded"] = [{**entry, "prices": factor * entry["prices"]} for entry in rounded]
         if proven_bound(instance, tried, {})[0] == np.inf:
             return tried
     return None

@@ -7,7 +7,8 @@ added to the weights, bound every schedule from below by weak duality:
 
 ``splitting`` and ``suspend-resume``: of n_j CPUs at least (n_j - R)+ are on demand all the time, and for the others
 lambda <= w p_od is at most what they pay, wherever they run. ``no-split``: all of a job is at lambda (if n_j <= R), or
-all on demand. Where R is decided it adds min over R of R (w p_res T - int lambda), R up to the largest possible load.
+all on demand; prices of rounded sizes say that whole jobs do not fill R (`certificate_rounded`). Where R is decided it
+adds min over R of R (w p_res T - int lambda), R up to the largest possible load.
 Jobs that may run on spot CPUs have that as one more choice, at its expected cost (`certificate_spot`).
 
 This shares no code with the methods that find prices, and needs numpy alone. Sums over the horizon are made in long
@@ -18,6 +19,7 @@ decimals and rounded once. What doubles may lose after that is bounded from abov
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.purchasing.data.instance import ROUNDING, ROUNDING_HOURS, PurchasingInstance
 from carbonopt.problems.purchasing.verify.certificate_pieces import least_of_pieces
+from carbonopt.problems.purchasing.verify.certificate_rounded import Rounded, least_on_reserved, rounded_of
 from carbonopt.problems.purchasing.verify.certificate_runs import EPSILON, Priced, least_of_runs
 from carbonopt.problems.purchasing.verify.certificate_spot import least_on_spot
 
@@ -49,9 +52,10 @@ def proven_bound(
     instance
         The instance.
     certificate
-        ``{"kind": "lagrangian", "grid_slots": k, "prices": [k T], "multipliers": {...} or None, ...}``: prices in units
-        of the objective per CPU-hour, k cells a slot; multipliers of the limits by name, that of the mean wait per
-        hour that any job waits.
+        ``{"kind": "lagrangian", "grid_slots": k, "prices": [k T], "multipliers": {...} or None, "rounded":
+        [{"divisor": s, "prices": [T]}, ...] or None, ...}``: prices in units of the objective per CPU-hour, k cells a
+        slot; multipliers of the limits by name, that of the mean wait per hour that any job waits; prices of a unit of
+        each divisor [objective per unit and hour], one a slot.
     info
         Of the solution: a schedule that is not held to the instance's own terms cannot stand beside a bound.
 
@@ -83,9 +87,12 @@ def proven_bound(
         cost=cost,
         wait=_below(weights.wait_hours + mu["mean_wait_hours"]),
     )
-    least = np.minimum(_least_on_pool(instance, priced, cap), least_on_spot(instance, priced))
+    rounded = rounded_of(instance, certificate, _allowed_cpus(instance))
+    least = np.minimum(_least_on_pool(instance, priced, cap, rounded), least_on_spot(instance, priced))
     total = float(down(math.fsum(least)))
     total = float(down(total + _reserved_value(instance, priced, cost)))
+    for each in rounded:
+        total = float(down(total - each.worth(instance.time.slot_hours)))
     value = max(0.0, float(down(total - _limit_value(instance, mu))))  # no schedule costs less than nothing
     return (math.inf if value > ceiling(instance) else value), ()
 
@@ -114,7 +121,13 @@ def _below(rounded: float) -> float:
     return max(0.0, float(down(rounded)))
 
 
-def _least_on_pool(instance: PurchasingInstance, priced: Priced, cap: float) -> FloatArray:
+def _allowed_cpus(instance: PurchasingInstance) -> float:
+    """Return the reserved CPUs that whole jobs take up at most at a time, where R is given."""
+    reserved = float(instance.reserved_cpus or 0)
+    return reserved if _whole_cpus(instance) else float(up(reserved * (1 + 2 * ROUNDING)))
+
+
+def _least_on_pool(instance: PurchasingInstance, priced: Priced, cap: float, rounded: Sequence[Rounded]) -> FloatArray:
     """Return a lower bound on each job's cost on reserved and on-demand CPUs, shape (N,)."""
     jobs, reserved = instance.jobs, instance.reserved_cpus
     most = _largest_load(instance) if reserved is None else float(reserved)
@@ -122,7 +135,7 @@ def _least_on_pool(instance: PurchasingInstance, priced: Priced, cap: float) -> 
         on_demand = least_of_runs(instance, priced, np.zeros(len(jobs)))
         on_demand = down(on_demand + down(down(cap * jobs.cpus) * jobs.length_hours))
         fits = jobs.cpus <= most * (1 + ROUNDING)
-        return np.where(fits, np.minimum(least_of_runs(instance, priced, jobs.cpus), on_demand), on_demand)
+        return np.where(fits, np.minimum(least_on_reserved(instance, priced, cap, rounded), on_demand), on_demand)
     shared = jobs.cpus if reserved is None else np.minimum(jobs.cpus, most)
     least = (least_of_pieces if instance.model == "suspend-resume" else least_of_runs)(instance, priced, shared)
     return down(least + down(down(cap * down(jobs.cpus - shared)) * jobs.length_hours))

@@ -36,6 +36,10 @@ class Priced:
         lambda of each cell [objective per CPU-hour], shape (G,), G a multiple of the slots.
     carbon, cost, wait
         Objective per kg, $ and hour.
+    kg_sums, price_sums
+        Integrals of carbon and of the price to each edge, shape (G + 1,), where they are known.
+    terms
+        Of how many products each price, and its integral, is the sum.
     """
 
     instance: PurchasingInstance
@@ -43,6 +47,9 @@ class Priced:
     carbon: float
     cost: float
     wait: float
+    kg_sums: FloatArray | None = None
+    price_sums: FloatArray | None = None
+    terms: int = 1
 
     @cached_property
     def edges(self) -> FloatArray:
@@ -62,12 +69,12 @@ class Priced:
     @cached_property
     def kg_until(self) -> FloatArray:
         """Carbon of a CPU from the beginning to each edge [kg], shape (G + 1,)."""
-        return long_sum(self.kg, self.cell_hours)
+        return long_sum(self.kg, self.cell_hours) if self.kg_sums is None else self.kg_sums
 
     @cached_property
     def price_until(self) -> FloatArray:
         """Integral of the price to each edge [objective per CPU], shape (G + 1,)."""
-        return long_sum(self.prices, self.cell_hours)
+        return long_sum(self.prices, self.cell_hours) if self.price_sums is None else self.price_sums
 
     def cell(self, moment: FloatArray) -> IntArray:
         """Return the cell of each moment."""
@@ -78,11 +85,13 @@ class Priced:
 
         Sums to an edge are rounded once, half an epsilon; between edges they are interpolated, with the same error
         twice more; a run takes two of them, and their multiples are added: 8 of each sum over the horizon. Moments and
-        edges are each wrong by an epsilon of the horizon, at the highest price there is: 6 of these. Rounded up.
+        edges are each wrong by an epsilon of the horizon, at the highest price there is: 6 of these. Where prices are
+        sums, each term but the first adds its product and its sum, an epsilon at each of two edges. Rounded up.
         """
         sums = self.carbon * cpus * self.kg_until[-1] + shared * self.price_until[-1]
         highest = self.carbon * cpus * self.kg.max(initial=0.0) + shared * self.prices.max(initial=0.0) + self.wait
-        return np.asarray(EPSILON * (12 * sums + 8 * self.instance.time.hours * highest))
+        added = 4 * (self.terms - 1)
+        return np.asarray(EPSILON * ((12 + added) * sums + (8 + added) * self.instance.time.hours * highest))
 
 
 def long_sum(values: FloatArray, hours: float) -> FloatArray:
@@ -94,11 +103,16 @@ def long_sum(values: FloatArray, hours: float) -> FloatArray:
         return frozen_float([float(total * step) for total in sums])
 
 
-def least_of_runs(instance: PurchasingInstance, priced: Priced, shared: FloatArray) -> FloatArray:
-    """Return a lower bound on carbon, wait and the price of `shared` reserved CPUs of each job, shape (N,)."""
+def least_of_runs(
+    instance: PurchasingInstance, priced: Priced, shared: FloatArray, among: IntArray | None = None
+) -> FloatArray:
+    """Return a lower bound on carbon, wait and the price of `shared` reserved CPUs of each job, shape (N,).
+
+    Of jobs that are not `among` those that are looked at, it is infinite; None for all.
+    """
     jobs = instance.jobs
-    least = np.empty(len(jobs))
-    for some, start in starts_of_chunks(instance, priced, (0, 1)):
+    least = np.full(len(jobs), np.inf)
+    for some, start in starts_of_chunks(instance, priced, (0, 1), among):
         end = start + jobs.length_hours[some, None]
         value = priced.wait * (start - jobs.arrival_hours[some, None])
         carbon = np.interp(end, priced.edges, priced.kg_until) - np.interp(start, priced.edges, priced.kg_until)

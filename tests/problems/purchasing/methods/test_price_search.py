@@ -41,8 +41,8 @@ def search_of(proof: Proof, random: int = 0) -> Search:
     """Return a search in which each job begins at its arrival, on the pool."""
     dual, jobs = proof.dual, proof.dual.instance.jobs
     start, on_pool = jobs.arrival_hours.copy(), np.ones(len(jobs), dtype=np.bool_)
-    prices, other = dual.split(proof.point)[0], dual.other_at(proof.weights)
-    return Search(dual.instance, proof.weights, dual.most, other, start, on_pool, prices, np.random.default_rng(random))
+    prices, other, rng = dual.of_sizes(proof.point), dual.other_at(proof.weights), np.random.default_rng(random)
+    return Search(dual.instance, proof.weights, dual.most, other, start, on_pool, dual.sizes.of_job, prices, rng)
 
 
 def priced(search: Search, dual: Dual, point: np.ndarray) -> float:
@@ -81,10 +81,10 @@ class TestSteps:
 class TestToll:
     def test_it_is_on_cpus_that_may_be_reserved(self) -> None:
         """Three CPUs, two reserved of which one is taken: 3 x 5 carbon, 2 x 7 toll, and 2 on demand for 11 each."""
-        pool = Pool(1.0, np.array([5.0]), np.array([7.0]), np.array([1.0]), 2.0, 11.0, 0.0)
+        pool = Pool(1.0, np.array([5.0]), np.array([[9.0], [7.0]]), np.array([1.0]), 2.0, 11.0, 0.0)
         room = Room(np.empty(1), np.empty(1))
         with loops(steps=1):
-            fill_rates(0, 0, 0, 3.0, 2.0, pool, room)
+            fill_rates(0, 0, 0, 3.0, 2.0, 1, pool, room)
         assert room.rate[0] == 15 + 14 + 22
 
     def test_it_falls_as_the_load_counts(self) -> None:

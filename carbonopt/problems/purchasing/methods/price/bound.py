@@ -15,12 +15,10 @@ from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.certificates import stated
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
-from carbonopt.problems.purchasing.methods.price.dual import Dual
+from carbonopt.problems.purchasing.methods.price.dual import NO_DIVISORS, Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
+from carbonopt.problems.purchasing.methods.price.rounded_sizes import possible_divisors
 from carbonopt.problems.purchasing.verify.certificate import ceiling
-
-EVALUATION_STEPS = 20.0
-"""Loop steps of an evaluation of the dual function for each breakpoint of all jobs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +68,18 @@ def best_bound(
         grid = Grid.near(instance, hours, 1 if found is None else found.dual.grid.per_slot)
         if found is not None and (grid.cells == found.dual.grid.cells or remaining() <= 0):
             continue
-        dual = Dual(instance, grid, parameters.held_multiplier)
+        divisors = NO_DIVISORS if found is None else found.dual.sizes.divisors
+        dual = Dual(instance, grid, parameters.held_multiplier, divisors)
         large = dual.breakpoints > parameters.large_breakpoints * parameters.cell_hours[0] / hours
         if large and found is not None and stage == len(parameters.cell_hours) - 1:
             break
-        spend = partial(options.spend, EVALUATION_STEPS * dual.breakpoints)
-        climb = _Climb(remaining, spend, parameters, large, goal)
+        climb = _Climb(remaining, options, parameters, large, goal)
         if found is None:
             first = climb.from_nothing(dual)
+            dual, first = climb.divided(dual, first)
         else:
-            first = np.concatenate([grid.spread(found.point[: found.dual.grid.cells]), _multipliers(found)])
+            cells = found.dual.grid.cells
+            first = np.concatenate([grid.spread(found.point[:cells]), found.point[cells:]])
             first = climb(dual, first, parameters.later_temperatures)
         value, certificate = dual.certificate(first)
         if found is None or value > found.value:
@@ -99,18 +99,27 @@ class _Climb:
     """How the dual function of one stage is climbed; see `best_bound`."""
 
     remaining: Callable[[], float]
-    spend: Callable[[], None]
+    options: Options
     parameters: BoundParameters
     large: bool
     goal: float
 
     def __call__(self, dual: Dual, first: FloatArray, temperatures: Sequence[float]) -> FloatArray:
         """Return the best flat arguments found from the first."""
-        ascent = Ascent(dual.hard, dual.soft, first, 0.0, dual.upper, 1.0, self.remaining, self.spend, goal=self.goal)
-        ascent.smooth(temperatures, self.parameters.large_iterations if self.large else self.parameters.iterations)
+        ascent = self._ascent(dual, first)
+        ascent.smooth(temperatures, self._iterations)
         if not self.large:
             ascent.step(self.parameters.subgradient_steps)
         return ascent.prices
+
+    @property
+    def _iterations(self) -> int:
+        return self.parameters.large_iterations if self.large else self.parameters.iterations
+
+    def _ascent(self, dual: Dual, first: FloatArray, lower: FloatArray | float = 0.0) -> Ascent:
+        """Return an ascent from flat arguments."""
+        spend = partial(self.options.spend, dual.steps)
+        return Ascent(dual.hard, dual.soft, first, lower, dual.upper, 1.0, self.remaining, spend, goal=self.goal)
 
     def from_nothing(self, dual: Dual) -> FloatArray:
         """Return good flat arguments where none are known.
@@ -130,11 +139,43 @@ class _Climb:
         """Return flat arguments to begin with: where some are held at first, those that are good beside them."""
         if not dual.held.any():
             return dual.first
-        ascent = Ascent(dual.hard, dual.soft, dual.first, dual.held, dual.upper, 1.0, self.remaining, self.spend)
+        ascent = self._ascent(dual, dual.first, dual.held)
         temperatures = self.parameters.first_temperatures[: self.parameters.held_temperatures]
         ascent.smooth(temperatures, self.parameters.large_iterations)
         return ascent.prices
 
+    def divided(self, dual: Dual, first: FloatArray) -> tuple[Dual, FloatArray]:
+        """Let rounded sizes have prices of their own, as long as each raises the bound; return the dual with these.
 
-def _multipliers(proof: Proof) -> FloatArray:
-    return proof.point[proof.dual.grid.cells :]
+        One divisor at a time: that whose units the load of the relaxation exceeds the most. Where the soft function is
+        greatest, that load is a mean of what is best for the jobs; at the prices of the bound it need not be.
+        """
+        parameters = self.parameters
+        shared = dual.jobs.shared
+        many = len(np.unique(shared)) > parameters.most_sizes
+        if dual.capped or dual.decided or dual.most == 0 or many or not parameters.divisors:
+            return dual, first
+        begun = self.remaining()
+        until = (1 - parameters.divisor_share) * begun if begun < np.inf else 0.0
+        possible = possible_divisors(shared, dual.most)
+        longer, value = dual, -np.inf
+        while self.remaining() > until:
+            ascent = self._ascent(longer, first)
+            ascent.smooth(parameters.divisor_temperatures, min(parameters.divisor_iterations, self._iterations))
+            if ascent.value - value < parameters.least_rise * abs(ascent.value):
+                break
+            dual, value, first = longer, ascent.value, ascent.prices
+            chosen = dual.sizes.divisors
+            if len(chosen) == parameters.divisors or not len(possible):
+                break
+            apart = dual.with_divisors(chosen, apart=True)
+            self.options.spend(apart.steps)
+            apart.soft(ascent.latest, parameters.divisor_temperatures[-1])
+            violation = apart.sizes.violation(apart.load / apart.grid.hours, possible)
+            best = int(violation.argmax())
+            if violation[best] <= 0:
+                break
+            longer = dual.with_divisors(np.append(chosen, possible[best]))
+            first = np.concatenate([first, np.zeros(dual.grid.slots)])
+            possible = np.delete(possible, best)
+        return dual, first[: len(dual.upper)]

@@ -6,9 +6,9 @@ weighted price of an hour on demand:
     D = - R int lambda - mu limits + sum_j min( p (n_j - m_j) L_j + min over runs of
             [ w_c n_j int c + m_j int lambda + w_w wait ],  something else )
 
-with m_j = min(n_j, R) and lambda <= p; where jobs may not split, m_j = n_j if n_j <= R, lambda has no cap, and a run on
-demand is something else. Where R is decided, - R int lambda is min over R in [0, largest load] of
-R (w p_res T - int lambda).
+with m_j = min(n_j, R) and lambda <= p. Where jobs may not split, m_j = n_j if n_j <= R, lambda has no cap, a run on
+demand is something else, and rounded sizes may have prices beside lambda (`rounded_sizes`). Where R is decided, - R int
+lambda is min over R in [0, largest load] of R (w p_res T - int lambda).
 """
 
 from __future__ import annotations
@@ -24,11 +24,17 @@ from carbonopt.problems.purchasing.methods.price.grid import Grid, Tariff, Terms
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Kept, PieceLoads, price_pieces
 from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import Found, Walk, price_runs
 from carbonopt.problems.purchasing.methods.price.others import Other, Others
+from carbonopt.problems.purchasing.methods.price.rounded_sizes import RoundedSizes
 
+EVALUATION_STEPS = 20.0
+"""Loop steps of an evaluation for each breakpoint of all jobs."""
+SIZE_STEPS = 4.0
+"""Loop steps of an evaluation for each cell and size of jobs, and for each cell, size and divisor, if there are any."""
 FLOAT_ERROR = 1e-11
 """Allowance for the rounding of sums in double precision, relative to what is added up."""
 LARGEST_MULTIPLIER = 1e29
 """Multiplier of a limit in its unit, at most: certificates stay within what files may hold."""
+NO_DIVISORS: FloatArray = np.zeros(0)
 QUANTITIES = ("carbon_kg", "cost_usd", "mean_wait_hours")
 """Sums that may be limited, in the order of the weights."""
 
@@ -93,16 +99,28 @@ class Dual:
         Cells of the prices.
     held_multiplier
         Least multiplier of a limit on cost, in its unit, until the prices are about right.
+    divisors
+        Of the rounded sizes that have prices of their own, one a slot, shape (Q,).
+    apart
+        Whether the loads of all sizes of jobs are told apart.
 
     Attributes
     ----------
     start, used_other, other
         Of the last evaluation: each job's best start, how far it does something else, and what that is.
     load
-        Of the last evaluation: mean CPUs in each cell that pay the price, shape (G,).
+        Of the last evaluation: CPU-hours in each cell that pay the price, for each size of jobs, shape (sizes, G).
     """
 
-    def __init__(self, instance: PurchasingInstance, grid: Grid, held_multiplier: float = 0.0) -> None:
+    def __init__(
+        self,
+        instance: PurchasingInstance,
+        grid: Grid,
+        held_multiplier: float = 0.0,
+        divisors: FloatArray = NO_DIVISORS,
+        *,
+        apart: bool = False,
+    ) -> None:
         self.instance, self.grid = instance, grid
         self.held_multiplier = held_multiplier
         self.decided = instance.reserved_cpus is None
@@ -110,7 +128,9 @@ class Dual:
             self.most = largest_load(instance)
         else:
             self.most = float(instance.reserved_cpus)
-        self.jobs = jobs_of(instance, self.most)
+        jobs = jobs_of(instance, self.most)
+        self.sizes = RoundedSizes(jobs.shared, self.most, divisors, apart=apart)
+        self.jobs = jobs._replace(size=self.sizes.of_job)
         self.limited = Limited.of(instance)
         self.kg = grid.spread(instance.kg_per_cpu_hour)
         self.others = Others(instance)
@@ -137,18 +157,33 @@ class Dual:
         self.breakpoints = float((window / self.grid.hours + 5).sum())
         self._walk = Walk(np.empty(size), np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64))
         self._kept = Kept(np.empty(size), np.empty(size), np.empty(size, np.int64), *(np.empty(size) for _ in range(3)))
-        self.load = np.zeros(cells)
+        self.load = np.zeros((len(self.sizes.cpus), cells))
+
+    def with_divisors(self, divisors: FloatArray, *, apart: bool = False) -> Dual:
+        """Return the dual on the same grid with prices for other rounded sizes."""
+        return Dual(self.instance, self.grid, self.held_multiplier, divisors, apart=apart)
+
+    @property
+    def steps(self) -> float:
+        """Loop steps of an evaluation."""
+        each = self.sizes.taken.size if len(self.sizes.cpus) > 1 else 0
+        return EVALUATION_STEPS * self.breakpoints + SIZE_STEPS * each * self.grid.cells
 
     @property
     def upper(self) -> FloatArray:
         """Upper bounds of the flat arguments: where jobs split, no price is above the one on demand."""
         most = 1.0 if self.capped else np.inf
-        return np.concatenate([np.full(self.grid.cells, most), np.full(len(self.limited.index), np.inf)])
+        return np.concatenate([np.full(self.grid.cells, most), np.full(self._others, np.inf)])
+
+    @property
+    def _others(self) -> int:
+        """How many flat arguments there are beside the prices of CPUs."""
+        return len(self.limited.index) + len(self.sizes.divisors) * self.grid.slots
 
     @property
     def first(self) -> FloatArray:
         """Flat arguments to start from: no price; a multiplier only where on demand would cost nothing without."""
-        return np.concatenate([np.zeros(self.grid.cells), self._needed.astype(np.float64)])
+        return self._flat(np.where(self._needed, 1.0, 0.0))
 
     @property
     def held(self) -> FloatArray:
@@ -157,8 +192,12 @@ class Dual:
         Where cost has no weight of its own, prices are shares of what its limit's multiplier makes an hour on demand
         cost, and at 0 neither tells how the other should grow: 18 % were lost where the limit was not tight.
         """
-        least = self.held_multiplier * self._needed
-        return np.concatenate([np.zeros(self.grid.cells), least])
+        return self._flat(np.where(self._needed, self.held_multiplier, 0.0))
+
+    def _flat(self, multipliers: FloatArray) -> FloatArray:
+        """Return flat arguments without prices."""
+        rounded = np.zeros(self._others - len(multipliers))
+        return np.concatenate([np.zeros(self.grid.cells), multipliers, rounded])
 
     @property
     def _needed(self) -> BoolArray:
@@ -167,9 +206,19 @@ class Dual:
 
     def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return prices [objective per CPU-hour] and multipliers [objective per kg, $, hour] of flat arguments."""
-        multipliers = x[self.grid.cells :] * self.limited.unit
+        multipliers = x[self.grid.cells :][: len(self.limited.unit)] * self.limited.unit
         on_demand = self.weights_at(multipliers)[1] * self.on_demand
         return x[: self.grid.cells] * on_demand, multipliers
+
+    def of_sizes(self, x: FloatArray) -> FloatArray:
+        """Return what a CPU pays in each cell for jobs of each size [objective per CPU-hour], shape (sizes, G)."""
+        prices, multipliers = self.split(x)
+        rounded = self._rounded(x) * (self.weights_at(multipliers)[1] * self.on_demand)
+        return self.sizes.taken @ np.vstack([prices, self.grid.spread(rounded)])
+
+    def _rounded(self, x: FloatArray) -> FloatArray:
+        """Return the flat arguments that are prices of rounded sizes, shape (Q, T)."""
+        return x[self.grid.cells + len(self.limited.unit) :].reshape(len(self.sizes.divisors), self.grid.slots)
 
     def weights_at(self, multipliers: FloatArray) -> FloatArray:
         """Return the weights with multipliers added."""
@@ -188,19 +237,24 @@ class Dual:
         cap = weights[1] * self.on_demand
         other = self.other_at(weights)
         extra = self._extra(cap)
-        value, load, load_all = self._price(prices, weights, extra, other, temperature)
+        value, load, load_all = self._price(self.of_sizes(x), weights, extra, other, temperature)
         split_hours = np.where(np.isfinite(extra), (self.jobs.cpus - self.jobs.shared) * self.jobs.length, 0.0)
         usd = self.on_demand * float((1.0 - self.used_other) @ split_hours)
         amounts = np.array([load_all @ self.kg, usd, self.waited.sum()])
         done = self.used_other
         amounts += np.array([done @ other.carbon_kg, done @ other.usd, done @ other.wait_hours])
-        reserved, slope, prepaid = self._reserved(prices, weights[1], temperature)
+        worth = (float(prices.sum()) + float(self._rounded(x).sum()) * cap * self.grid.per_slot) * self.grid.hours
+        reserved, slope, prepaid = self._reserved(worth, weights[1], temperature)
         amounts[1] += prepaid
         limit = self.limited
         value += reserved - float(multipliers @ limit.amount)
-        slopes = slope * self.grid.hours + load
-        amounts[1] += self.on_demand * float(slopes @ x[: self.grid.cells])  # prices grow with the multiplier of cost
-        return value, np.concatenate([slopes * cap, (amounts[limit.index] - limit.amount) * limit.unit])
+        self.load = load
+        slopes = slope * self.grid.hours + self.sizes.taken.T @ load
+        of_cells, of_slots = slopes[0], slopes[1:].reshape(-1, self.grid.slots, self.grid.per_slot).sum(axis=2)
+        amounts[1] += self.on_demand * float(of_cells @ x[: self.grid.cells])  # prices grow with the multiplier of cost
+        amounts[1] += self.on_demand * float((of_slots * self._rounded(x)).sum())
+        of_limits = (amounts[limit.index] - limit.amount) * limit.unit
+        return value, np.concatenate([of_cells * cap, of_limits, of_slots.ravel() * cap])
 
     def other_at(self, weights: FloatArray) -> Other:
         """Return each job's best choice beside the pool."""
@@ -219,7 +273,7 @@ class Dual:
     def _price(
         self, prices: FloatArray, weights: FloatArray, extra: FloatArray, other: Other, temperature: float
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the sum of the jobs' least costs, and the CPU-hours in each cell: priced, and all."""
+        """Return the sum of the jobs' least costs, and the CPU-hours in each cell: priced by size, and all."""
         jobs = self.jobs
         grid = self.grid
         scale = self.unit
@@ -229,8 +283,9 @@ class Dual:
             load_all = np.zeros(grid.cells)
             terms = Terms(extra, other.value, temperature * scale * jobs.shared)
             loads = PieceLoads(load, load_all, self.used_other, self.waited)
-            return price_pieces(tariff, terms, jobs, self._kept, loads), load, load_all
-        whole, part, whole_all, part_all = (np.zeros(grid.cells + 1) for _ in range(4))
+            return price_pieces(tariff, terms, jobs, self._kept, loads), load[None], load_all
+        whole, part = (np.zeros((len(prices), grid.cells + 1)) for _ in range(2))
+        whole_all, part_all = (np.zeros(grid.cells + 1) for _ in range(2))
         found = Found(whole, part, whole_all, part_all, self.start, self.used_other, self.waited)
         terms = Terms(extra, other.value, temperature * scale * np.maximum(jobs.shared, 1e-9) * jobs.length)
         value = price_runs(tariff, terms, jobs, self._walk, found)
@@ -238,12 +293,11 @@ class Dual:
 
     def _hours(self, whole: FloatArray, part: FloatArray) -> FloatArray:
         """Return the CPU-hours of each cell: those inside it, and it whole for all that ends above it."""
-        above = prefix_sums(whole[::-1])[::-1][1:]
-        return np.asarray((part + self.grid.hours * above)[:-1])
+        above = prefix_sums(whole[..., ::-1])[..., ::-1][..., 1:]
+        return np.asarray((part + self.grid.hours * above)[..., :-1])
 
-    def _reserved(self, prices: FloatArray, cost: float, temperature: float) -> tuple[float, float, float]:
-        """Return what reserved CPUs add, its slope in the integral of the prices, and what is prepaid [$]."""
-        worth = float(prices.sum()) * self.grid.hours
+    def _reserved(self, worth: float, cost: float, temperature: float) -> tuple[float, float, float]:
+        """Return what reserved CPUs add, its slope in `worth`, the integral of prices, and what is prepaid [$]."""
         if not self.decided:
             return -self.most * worth, -self.most, 0.0
         each_usd = self.instance.prepaid_usd(1.0)
@@ -263,8 +317,9 @@ class Dual:
         prices, multipliers = self.split(x)
         weights = self.weights_at(multipliers)
         value = float(self.hard(x)[0])
-        worth = float(prices.sum()) * self.grid.hours * self.most * (1 + ROUNDING)
-        sizes = self._sizes(prices, weights)
+        rounded = self._rounded(x) * (weights[1] * self.on_demand)
+        worth = float(prices.sum() + rounded.sum() * self.grid.per_slot) * self.grid.hours * self.most * (1 + ROUNDING)
+        sizes = self._sizes(self.of_sizes(x), weights)
         value -= FLOAT_ERROR * (sizes + worth + float(multipliers @ np.abs(self.limited.amount)))
         whole = bool((self.jobs.cpus == np.floor(self.jobs.cpus)).all()) and self.most * ROUNDING < 0.5
         if not self.capped and not whole:
@@ -275,8 +330,18 @@ class Dual:
             "grid_slots": self.grid.per_slot,
             "prices": prices,
             "multipliers": named or None,
+            **self._of_divisors(rounded),
             "bound": value,
         }
+
+    def _of_divisors(self, rounded: FloatArray) -> dict[str, Any]:
+        """Return what a certificate has of rounded sizes, if there are any: prices of whole units."""
+        divisors = self.sizes.divisors
+        if not len(divisors):
+            return {}
+        each = self.most / np.floor(self.most / divisors)
+        pairs = zip(divisors.tolist(), each[:, None] * rounded, strict=True)
+        return {"rounded": [{"divisor": divisor, "prices": prices} for divisor, prices in pairs]}
 
     def _sizes(self, prices: FloatArray, weights: FloatArray) -> float:
         """Return a size of all that is added up."""

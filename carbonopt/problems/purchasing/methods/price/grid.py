@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, prefix_sums
+from carbonopt.core.arrays import FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
 
 
 class Rates(NamedTuple):
-    """Something a CPU pays per hour in each cell, and its integral from the beginning to each edge; both (G + 1,).
+    """Something a CPU pays per hour in each cell, and its integral from the beginning to each edge; both (..., G + 1).
 
     The last rate is that beyond the horizon, 0.
     """
@@ -22,7 +22,10 @@ class Rates(NamedTuple):
 
 
 class Tariff(NamedTuple):
-    """What CPUs pay: length of a cell [h], carbon and price of each, and the price of an hour of waiting."""
+    """What CPUs pay: length of a cell [h], carbon of each, price of each for jobs of each size, and that of waiting.
+
+    Prices have shape (sizes, G + 1).
+    """
 
     hours: float
     carbon: Rates
@@ -39,13 +42,14 @@ class Terms(NamedTuple):
 
 
 class Jobs(NamedTuple):
-    """The jobs' columns, each of shape (N,): hours, CPUs, and CPUs that may be on reserved ones."""
+    """The jobs' columns, shape (N,): hours, CPUs, CPUs that may be on reserved ones, and the row of their price."""
 
     arrival: FloatArray
     wait: FloatArray
     length: FloatArray
     cpus: FloatArray
     shared: FloatArray
+    size: IntArray
 
 
 MOST_CELLS = 5_000_000
@@ -90,16 +94,17 @@ class Grid:
         return self.slots * self.per_slot
 
     def spread(self, per_slot: FloatArray) -> FloatArray:
-        """Return values of slots, or of a coarser grid's cells, as values of the cells, shape (G,)."""
-        return np.repeat(per_slot, self.cells // len(per_slot))
+        """Return values of slots, or of a coarser grid's cells, as values of the cells, shape (..., G)."""
+        return np.repeat(per_slot, self.cells // per_slot.shape[-1], axis=-1)
 
     def rates(self, per_cell: FloatArray) -> Rates:
-        """Return rates with their integrals."""
-        return Rates(np.append(per_cell, 0.0), prefix_sums(per_cell) * self.hours)
+        """Return rates of cells, shape (..., G), with their integrals."""
+        beyond = np.zeros((*per_cell.shape[:-1], 1))
+        return Rates(np.concatenate([per_cell, beyond], axis=-1), prefix_sums(per_cell) * self.hours)
 
 
 def jobs_of(instance: PurchasingInstance, most: float) -> Jobs:
-    """Return the jobs' columns where `most` CPUs at most may be reserved."""
+    """Return the jobs' columns where `most` CPUs at most may be reserved, all at the same price."""
     jobs = instance.jobs
     cpus = np.array(jobs.cpus)
     if instance.model == "no-split":
@@ -109,7 +114,8 @@ def jobs_of(instance: PurchasingInstance, most: float) -> Jobs:
     arrival = jobs.arrival_hours
     wait = instance.max_wait_hours
     length = jobs.length_hours
-    return Jobs(np.array(arrival), np.array(wait), np.array(length), cpus, shared)
+    size = np.zeros(len(cpus), dtype=np.int64)
+    return Jobs(np.array(arrival), np.array(wait), np.array(length), cpus, shared, size)
 
 
 def largest_load(instance: PurchasingInstance) -> float:

@@ -36,6 +36,7 @@ class PieceSearch:
     other: Other
     start: FloatArray
     on_pool: BoolArray
+    size: IntArray
     prices: FloatArray
     random: np.random.Generator
     parameters: PriceParameters = field(default_factory=PriceParameters)
@@ -54,7 +55,7 @@ class PieceSearch:
         self.choice = Choice(np.array(self.start), np.zeros(len(jobs.cpus), np.bool_), np.array(self.other.value))
         price = float(self.weights[1]) * self.instance.prices.on_demand_usd_per_cpu_hour
         carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
-        toll = np.zeros(grid.cells)
+        toll = np.zeros((1, grid.cells))
         load = np.zeros(grid.cells)
         self.pool = Pool(grid.hours, carbon, toll, load, self.reserved, price, float(self.weights[2]))
         size = int(self.count.max(initial=1)) + 4

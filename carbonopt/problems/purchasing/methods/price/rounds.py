@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
+from carbonopt.problems.purchasing.data.purchase_options import RESERVED
 from carbonopt.problems.purchasing.methods.price.bound import Proof
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
+from carbonopt.problems.purchasing.methods.price.exchanges import ExchangeSearch
 from carbonopt.problems.purchasing.methods.price.multipliers import Multipliers
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.piece_search import PieceSearch
@@ -22,10 +24,14 @@ from carbonopt.problems.purchasing.methods.price.search import Search
 from carbonopt.problems.purchasing.methods.price.stage_parameters import StageParameters
 from carbonopt.problems.purchasing.methods.price.stages import course
 
+S = TypeVar("S", Search, PieceSearch, ExchangeSearch)
+
 POINT_STEPS = 20.0
 """Loop steps of a sweep for each start that it looks at."""
 CELL_POINTS = 10.0
 """Starts that stand for what each job takes beside those."""
+LEAST_SHARE = 0.2
+"""Of the time of the round before, what a round needs: a shorter one spoils the schedule that it begins with."""
 
 
 @dataclass(eq=False)
@@ -76,6 +82,8 @@ class Rounds:
         if self.instance.reserved_cpus is None:
             self.reserved = self._likely_reserved()
         self.per_sweep = 0.0
+        self.kept_back = 0.0
+        self.per_exchange_sweep = 0.0
         hard = self.parameters.no_split
         self.steepness = (hard.start_steepness, hard.middle_steepness, hard.end_steepness)
 
@@ -96,16 +104,28 @@ class Rounds:
     def run(self) -> dict[str, Any]:
         """Search until the gap is closed, time is out, or the rounds are done; return what to tell of it."""
         number = 0
-        while number < self.parameters.rounds.rounds and not self.done():
+        least = 0.0
+        while number < self.parameters.rounds.rounds and not self.done() and self._left() > least:
+            begun = self.options.elapsed
             self._round(number)
             number += 1
+            if number == 1:
+                self.kept_back = self._time_of_exchanges()
+            else:
+                least = LEAST_SHARE * (self.options.elapsed - begun)
             if self.instance.limits and not self.done():
                 self._keep_limits()
+        if self.kept_back:
+            self._exchange()
         return {"rounds": number} | self._pace()
 
     def done(self) -> bool:
         """Return whether to stop."""
         return self.options.remaining <= 0 or self.closed()
+
+    def _left(self) -> float:
+        """Return the time or work that is left for rounds."""
+        return self.options.remaining - self.kept_back
 
     @property
     def kept(self) -> bool:
@@ -122,27 +142,74 @@ class Rounds:
 
     def search(self) -> Search | PieceSearch:
         """Return a search from where the last one ended."""
-        kind = PieceSearch if self.instance.model == "suspend-resume" else Search
+        if self.instance.model == "suspend-resume":
+            return self._of_kind(PieceSearch, self.start, self.on_pool)
+        return self._of_kind(Search, self.start, self.on_pool)
+
+    def _of_kind(self, kind: type[S], start: FloatArray, on_pool: BoolArray) -> S:
+        """Return a search from starts [h], on the pool or not, shapes (N,)."""
         dual = self.proof.dual
         other = dual.other_at(self.weights)
-        prices = dual.split(self.proof.point)[0]
         return kind(
             self.instance,
             self.weights,
             self.reserved,
             other,
-            self.start,
-            self.on_pool,
-            prices,
+            start,
+            on_pool,
+            dual.sizes.of_job,
+            dual.of_sizes(self.proof.point),
             self.random,
             self.parameters,
         )
+
+    def _time_of_exchanges(self) -> float:
+        """Return what time or work is kept for exchanges: a share of what is left, if enough for some sweeps."""
+        parameters = self.parameters.exchanges
+        search = self._exchange_search()
+        if search is None or parameters.rounds == 0:
+            return 0.0
+        cold = parameters.end_temperature * self.unit
+        trial = self._cooling(2, (cold, cold), search)  # the first sweep loads the loops
+        search.exchange(trial, parameters.eager)
+        self.per_exchange_sweep = trial.per_sweep
+        time = parameters.time_share * self.options.remaining
+        return time if trial.per_sweep * parameters.least_sweeps <= time else 0.0
+
+    def _exchange(self) -> None:
+        """Anneal by exchanges, each time from the best schedule."""
+        parameters = self.parameters.exchanges
+        sweeps = float(parameters.sweeps)
+        hot, cold = self.unit * parameters.start_temperature, self.unit * parameters.end_temperature
+        for number in range(parameters.rounds):
+            search = self._exchange_search()
+            is_late = number > 0 and self.options.remaining < sweeps / 2 * self.per_exchange_sweep
+            if search is None or self.done() or is_late:
+                return
+            search.exchange(self._cooling(round(sweeps), (hot, cold), search), parameters.eager)
+            self.offer(search.runs())
+            sweeps *= parameters.sweeps_growth
+            hot *= parameters.heat_growth
+
+    def _exchange_search(self) -> ExchangeSearch | None:
+        """Return exchanges from the best schedule; None where there are none."""
+        runs = self.best.runs
+        if runs is None or self.instance.model != "no-split" or self.instance.limits:
+            return None
+        on_pool = runs.option == RESERVED
+        start = np.where(on_pool, runs.start, self.start)
+        search = self._of_kind(ExchangeSearch, start, on_pool)
+        return search if len(search.movable) else None
+
+    def _cooling(self, sweeps: int, heat: tuple[float, float], search: ExchangeSearch) -> Cooling:
+        spend = partial(self.options.spend, search.steps)
+        return Cooling(sweeps, *heat, self.options.remaining, clock=self._clock, spend=spend)
 
     def _round(self, number: int) -> None:
         """Anneal from hot, or reheat; the first round is short, and tells how long a sweep takes."""
         rounds = self.parameters.rounds
         model = self.instance.model
-        left = rounds.time_share * self.options.remaining
+        left = rounds.time_share * self._left()
         if number == 1:  # prices know better where the jobs belong than a schedule made in haste
             self.start, self.on_pool = self._answers()
         search = self.search()

@@ -61,8 +61,10 @@ class Search:
         To begin with [h], shape (N,).
     on_pool
         Whether each job begins on the pool, shape (N,).
+    size
+        Row of the prices for each job, shape (N,).
     prices
-        Of reserved CPU-hours, from the bound: of cells that part the slots, shape (G,).
+        Of reserved CPU-hours for jobs of each size, from the bound: of cells that part the slots, shape (sizes, G).
     random
         Source of everything drawn.
     parameters
@@ -75,13 +77,14 @@ class Search:
     other: Other
     start: FloatArray
     on_pool: BoolArray
+    size: IntArray
     prices: FloatArray
     random: np.random.Generator
     parameters: PriceParameters = field(default_factory=PriceParameters)
 
     def __post_init__(self) -> None:
         self.hard = self.instance.model == "no-split"
-        self.jobs = jobs_of(self.instance, self.reserved)
+        self.jobs = jobs_of(self.instance, self.reserved)._replace(size=self.size)
         self.by_arrival = np.argsort(self.jobs.arrival, kind="stable")
         self.price = float(self.weights[1]) * self.instance.prices.on_demand_usd_per_cpu_hour
         small = np.asarray(self.jobs.cpus <= self.reserved * (1 + ROUNDING))
@@ -107,11 +110,11 @@ class Search:
 
     def anneal(self, hours: float, cooling: Cooling, reach: float = np.inf) -> None:
         """Sweep on cells of about so many hours; jobs move by `reach` hours at most."""
-        grid = Grid.near(self.instance, hours, len(self.prices) // self.instance.time.slots)
+        grid = Grid.near(self.instance, hours, self.prices.shape[1] // self.instance.time.slots)
         carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
-        toll = np.zeros(grid.cells)
         load = np.zeros(grid.cells)
         prices = grid.spread(self.prices)
+        toll = np.zeros_like(prices)
         pool = Pool(grid.hours, carbon, toll, load, self.reserved, self.price, float(self.weights[2]))
         add_loads(self.jobs, self.choice, pool)
         widest = float(self.jobs.wait.max(initial=0.0))
@@ -126,11 +129,11 @@ class Search:
 
     def settle(self, cooling: Cooling, reach: float = np.inf) -> None:
         """Respond to the exact load; jobs move by `reach` hours at most."""
-        buckets = self._buckets()
+        buckets = self.buckets()
         size = 1024
-        events = self._events(buckets, 16)
+        events = self.events(buckets, 16)
         prices = buckets.spread(self.prices)
-        path = _path(size)
+        path = path_of(size)
         for step in cooling:
             above, choice = self.at(step)
             terms = LoadPrices(self.reserved * (1 + 0.1 * ROUNDING), above, float(self.weights[2]))
@@ -142,25 +145,25 @@ class Search:
                 begin = respond(turns, begin, self.jobs, choice, events, terms, path)
                 if begin < len(order):
                     size *= 2
-                    path = _path(size)
-                    events = self._events(buckets, 2 * events.moment.shape[1])
+                    path = path_of(size)
+                    events = self.events(buckets, 2 * events.moment.shape[1])
 
-    def _buckets(self) -> Grid:
+    def buckets(self) -> Grid:
         """Return the buckets of the exact pool: parts of the cells that the prices are of."""
         slots = self.instance.time.slots
         rounds = self.parameters.rounds
         per_slot = 2.0 * len(self.jobs.cpus) / slots / rounds.bucket_changes
         hours = self.instance.time.slot_hours / min(rounds.most_buckets, max(1.0, per_slot))
-        return Grid.near(self.instance, hours, len(self.prices) // slots)
+        return Grid.near(self.instance, hours, self.prices.shape[1] // slots)
 
-    def _events(self, grid: Grid, capacity: int) -> Events:
+    def events(self, grid: Grid, capacity: int) -> Events:
         """Return the exact pool in buckets of a grid."""
         carbon = grid.spread(self.instance.kg_per_cpu_hour * self.weights[0])
         while True:
             shape = (grid.cells, capacity | 1)  # rows a power of two apart would share few places of the cache
             count = np.zeros(grid.cells, dtype=np.int64)
             before = np.zeros(grid.cells)
-            toll = np.zeros(grid.cells)
+            toll = np.zeros((len(self.prices), grid.cells))
             events = Events(grid.hours, np.empty(shape), np.empty(shape), count, before, carbon, toll)
             if put_all(self.jobs, self.choice, events):
                 return events
@@ -175,5 +178,6 @@ class Search:
         return RunTable(np.arange(count), start, start + self.jobs.length, option, self.reserved)
 
 
-def _path(size: int) -> Path:
+def path_of(size: int) -> Path:
+    """Return scratch for so many moments of a job's window."""
     return Path(np.empty(size), np.empty(size), np.empty(size), np.empty(2 * size + 8), np.empty(2 * size + 8))

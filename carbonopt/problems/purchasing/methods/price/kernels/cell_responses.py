@@ -21,7 +21,10 @@ from carbonopt.problems.purchasing.methods.price.grid import Jobs
 
 
 class Pool(NamedTuple):
-    """What a job meets: carbon (weighted), toll and load of each cell, R, prices of load above R and of waiting."""
+    """What a job meets: carbon (weighted) and load of each cell, R, prices of load above R and of waiting.
+
+    The toll of each cell is that of a CPU of jobs of each size, shape (sizes, G).
+    """
 
     hours: float
     carbon: FloatArray
@@ -82,19 +85,21 @@ def add_loads(jobs: Jobs, choice: Choice, pool: Pool) -> None:
 
 
 @kernel
-def fill_rates(first: int, last: int, origin: int, cpus: float, shared: float, pool: Pool, room: Room) -> None:
+def fill_rates(
+    first: int, last: int, origin: int, cpus: float, shared: float, size: int, pool: Pool, room: Room
+) -> None:
     """Fill the cost rate of a job of so many CPUs in cells `first` to `last`, cell `origin` at 0."""
     free = pool.reserved - cpus
     for c in range(first, min(last, len(pool.load) - 1) + 1):
         above = min(max(pool.load[c] - free, 0.0), cpus)
-        room.rate[c - origin] = cpus * pool.carbon[c] + shared * pool.toll[c] + pool.price * above
+        room.rate[c - origin] = cpus * pool.carbon[c] + shared * pool.toll[size, c] + pool.price * above
     for c in range(max(first, len(pool.load)), last + 1):
         room.rate[c - origin] = 0.0
 
 
 @kernel
 def fill_values(
-    earliest: float, latest: float, length: float, cpus: float, shared: float, pool: Pool, room: Room
+    earliest: float, latest: float, length: float, cpus: float, shared: float, size: int, pool: Pool, room: Room
 ) -> tuple[int, int]:
     """Fill the costs of the starts of a job, relative to one from the edge below its window.
 
@@ -106,8 +111,8 @@ def fill_values(
     x = int(earliest / hours) * hours + length
     k = int(x / hours)
     inner = int((latest - i * hours) / hours)
-    fill_rates(i, i + inner + 1, i, cpus, shared, pool, room)
-    fill_rates(max(k, i + inner + 2), k + inner + 2, i, cpus, shared, pool, room)
+    fill_rates(i, i + inner + 1, i, cpus, shared, size, pool, room)
+    fill_rates(max(k, i + inner + 2), k + inner + 2, i, cpus, shared, size, pool, room)
     part = (x - k * hours) / hours
     b = k - i
     rate, value = room.rate, room.value
@@ -133,7 +138,9 @@ def fill_values(
 
 
 @kernel
-def base_value(earliest: float, arrival: float, length: float, cpus: float, shared: float, pool: Pool) -> float:
+def base_value(
+    earliest: float, arrival: float, length: float, cpus: float, shared: float, size: int, pool: Pool
+) -> float:
     """Return the cost of a run from the edge below `earliest`: what the values of starts are relative to."""
     hours = pool.hours
     free = pool.reserved - cpus
@@ -143,7 +150,7 @@ def base_value(earliest: float, arrival: float, length: float, cpus: float, shar
     c = i
     while c * hours < end and c < len(pool.load):
         above = min(max(pool.load[c] - free, 0.0), cpus)
-        rate = cpus * pool.carbon[c] + shared * pool.toll[c] + pool.price * above
+        rate = cpus * pool.carbon[c] + shared * pool.toll[size, c] + pool.price * above
         total += min(hours, end - c * hours) * rate
         c += 1
     return total
@@ -185,6 +192,7 @@ def sweep(turns: Turns, jobs: Jobs, pool: Pool, choice: Choice, room: Room) -> N
         j = order[z]
         cpus = jobs.cpus[j]
         shared = jobs.shared[j]
+        size = jobs.size[j]
         length = jobs.length[j]
         earliest = jobs.arrival[j]
         latest = earliest + jobs.wait[j]
@@ -192,10 +200,10 @@ def sweep(turns: Turns, jobs: Jobs, pool: Pool, choice: Choice, room: Room) -> N
             add_load(-cpus, choice.start[j], length, pool)
             earliest = max(earliest, choice.start[j] - reach)
             latest = min(latest, choice.start[j] + reach)
-        count, best = fill_values(earliest, latest, length, cpus, shared, pool, room)
+        count, best = fill_values(earliest, latest, length, cpus, shared, size, pool, room)
         starts, value = count, room.value
         if choice.other[j] < np.inf:
-            value[count] = choice.other[j] - base_value(earliest, jobs.arrival[j], length, cpus, shared, pool)
+            value[count] = choice.other[j] - base_value(earliest, jobs.arrival[j], length, cpus, shared, size, pool)
             best = count if value[count] < value[best] else best
             count += 1
         if temperature > 0.0:

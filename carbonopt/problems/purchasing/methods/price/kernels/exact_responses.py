@@ -23,7 +23,7 @@ SAME_HOURS = 1e-9
 class Events(NamedTuple):
     """Changes of the load by bucket, in time order: (B, capacity), their number, and the load at its beginning, (B,).
 
-    `carbon` and `toll` are what a CPU pays in each bucket, as in `cells.Pool`: buckets are within slots.
+    `carbon` and `toll` are what a CPU pays in each bucket, as in `cell_responses.Pool`: buckets are within slots.
     """
 
     hours: float
@@ -121,7 +121,7 @@ def take(cpus: float, start: float, end: float, events: Events) -> None:
 
 @kernel
 def fill_path(
-    begin: float, end: float, cpus: float, shared: float, events: Events, prices: LoadPrices, path: Path
+    begin: float, end: float, cpus: float, shared: float, size: int, events: Events, prices: LoadPrices, path: Path
 ) -> int:
     """Fill the moments from `begin` to `end`, and the job's cost until and rate after each; return their number."""
     final = len(events.number) - 1
@@ -141,7 +141,8 @@ def fill_path(
         following = events.moment[b, at] if at < events.number[b] else limit
         following = min(following, end)
         if following > now + SAME_HOURS or following >= end:
-            rate = cpus * events.carbon[b] + shared * events.toll[b] + prices.price * min(max(load - free, 0.0), cpus)
+            above = min(max(load - free, 0.0), cpus)
+            rate = cpus * events.carbon[b] + shared * events.toll[size, b] + prices.price * above
             path.moment[count] = now
             path.until[count] = total
             path.rate[count] = rate
@@ -205,7 +206,7 @@ def respond(
             take(cpus, choice.start[j], choice.start[j] + length, events)
             earliest = max(earliest, choice.start[j] - reach)
             latest = min(latest, choice.start[j] + reach)
-        count = fill_path(earliest, latest + length, cpus, shared, events, prices, path)
+        count = fill_path(earliest, latest + length, cpus, shared, jobs.size[j], events, prices, path)
         if count < 0:
             if choice.on_pool[j]:
                 put(cpus, choice.start[j], choice.start[j] + length, events)

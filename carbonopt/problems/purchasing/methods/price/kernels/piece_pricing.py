@@ -201,7 +201,7 @@ def price_pieces(tariff: Tariff, terms: Terms, jobs: Jobs, kept: Kept, found: Pi
     for j in range(len(jobs.arrival)):
         first, count = fill_window(j, hours, jobs, kept, cells)
         for c in range(count):
-            kept.window_rate[c] = jobs.cpus[j] * carbon.rate[first + c] + jobs.shared[j] * price.rate[first + c]
+            kept.window_rate[c] = jobs.cpus[j] * carbon.rate[first + c] + jobs.shared[j] * price.rate[0, first + c]
         least, cell, inside = best_completion(j, first, count, hours, wait, jobs, kept)
         waited[j], did_other[j] = 0.0, 1.0
         if extra[j] + least > other[j]:

@@ -34,7 +34,8 @@ class Found(NamedTuple):
     """What the pricing fills; arrays of cells add up over the jobs, arrays of jobs are set.
 
     `whole` and `part` hold the load by its prefix: what is full below each cell, and hours inside it. `whole_all`
-    and `part_all` count all CPUs, `whole` and `part` those that may be reserved.
+    and `part_all` count all CPUs, shape (G + 1,), `whole` and `part` those that may be reserved by the sizes of jobs,
+    shape (sizes, G + 1).
     """
 
     whole: FloatArray
@@ -55,6 +56,7 @@ def walk_starts(j: int, tariff: Tariff, jobs: Jobs, walk: Walk) -> tuple[int, in
     length = jobs.length[j]
     n = jobs.cpus[j]
     m = jobs.shared[j]
+    row = jobs.size[j]
     latest = a + jobs.wait[j]
     s = a
     count = 0
@@ -65,7 +67,8 @@ def walk_starts(j: int, tariff: Tariff, jobs: Jobs, walk: Walk) -> tuple[int, in
         before = s - i * hours
         inside = s + length - k * hours
         value = n * (carbon.until[k] + inside * carbon.rate[k] - carbon.until[i] - before * carbon.rate[i])
-        value += m * (price.until[k] + inside * price.rate[k] - price.until[i] - before * price.rate[i])
+        value += m * (price.until[row, k] + inside * price.rate[row, k])
+        value -= m * (price.until[row, i] + before * price.rate[row, i])
         value += wait * (s - a)
         walk.value[count] = value
         walk.start[count] = s
@@ -98,10 +101,11 @@ def add_run(weight: float, c: int, hours: float, jobs: Jobs, j: int, walk: Walk,
     inside = s + jobs.length[j] - k * hours
     shared = weight * jobs.shared[j]
     cpus = weight * jobs.cpus[j]
-    found.whole[k] += shared
-    found.whole[i] -= shared
-    found.part[k] += shared * inside
-    found.part[i] -= shared * before
+    row = jobs.size[j]
+    found.whole[row, k] += shared
+    found.whole[row, i] -= shared
+    found.part[row, k] += shared * inside
+    found.part[row, i] -= shared * before
     found.whole_all[k] += cpus
     found.whole_all[i] -= cpus
     found.part_all[k] += cpus * inside

@@ -1,0 +1,157 @@
+"""Prices of rounded sizes hold against every schedule, with what the checker lets pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from purchasing_random import by_hand, columns, continuous, random_schedule
+
+import carbonopt as co
+from carbonopt.core.errors import InputError
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Weights
+from carbonopt.problems.purchasing.verify.certificate import proven_bound
+from carbonopt.problems.purchasing.verify.certificate_rounded import Rounded
+from carbonopt.problems.purchasing.verify.check import check
+
+TWO_OF_THREE = by_hand(
+    [1, 1], [(0, 1, 3), (0, 1, 3)], wait=0.0, reserved_cpus=5, weights=Weights(0, 1, 0), model="no-split"
+)
+"""Two jobs of three CPUs, of which five are reserved: one has to be on demand for 3 $."""
+
+
+def value(instance: PurchasingInstance, prices: list[float], *rounded: tuple[float, list[float]]) -> float:
+    entries = [{"divisor": divisor, "prices": each} for divisor, each in rounded]
+    certificate = {"kind": "lagrangian", "grid_slots": 1, "prices": prices, "multipliers": None, "rounded": entries}
+    bound, _ = proven_bound(instance, certificate, {})
+    assert bound is not None
+    return bound
+
+
+def divisors(rng: np.random.Generator, reserved: float) -> float:
+    """Draw a divisor: any one, or one near a part of R, where rounding is at its worst."""
+    part = reserved / int(rng.integers(1, 6))
+    return float(rng.choice([part, np.nextafter(part, 0), np.nextafter(part, 99), rng.uniform(0.2, 1.2) * part]))
+
+
+class TestByHand:
+    def test_two_jobs_that_do_not_fit_together(self) -> None:
+        """Prices of CPUs leave 1 $: 5/6 of the jobs are reserved. A unit of three CPUs for 3 $: 3 + 3 - 3."""
+        assert value(TWO_OF_THREE, [1, 0]) == pytest.approx(1)
+        assert value(TWO_OF_THREE, [0, 0], (3, [3, 0])) == pytest.approx(3, rel=1e-6)
+        assert value(TWO_OF_THREE, [0, 0], (3.0, [1, 0])) == pytest.approx(1 + 1 - 1, rel=1e-6)
+        assert value(TWO_OF_THREE, [0.5, 0], (3, [1.5, 0])) == pytest.approx(3 + 3 - 2.5 - 1.5, rel=1e-6)
+
+    def test_units(self) -> None:
+        """47 CPUs in parts of 20: two, and f = 7/20. Jobs of 32 have 1 and (12/20 - f) / (1 - f) = 5/13 of another."""
+        twenty = Rounded(20.0, 47.0, np.zeros(1))
+        assert twenty.units == 2
+        assert [twenty.of_cpus(n) for n in (5, 7, 18, 20, 32, 40)] == pytest.approx([0, 0, 11 / 13, 1, 18 / 13, 2])
+
+    def test_a_price_above_that_on_demand(self) -> None:
+        assert value(TWO_OF_THREE, [1.2, 0]) == pytest.approx(3 + 3 - 6, abs=2e-6)
+
+
+class TestUnits:
+    def test_sets_that_fit_take_no_more_than_there_are(self) -> None:
+        rng = np.random.default_rng(0)
+        for _ in range(3000):
+            reserved = float(rng.integers(1, 100)) if rng.random() < 0.7 else float(rng.uniform(0.5, 50))
+            sizes = np.sort(rng.uniform(0, reserved, 6)) if rng.random() < 0.5 else rng.integers(1, 40, 6).astype(float)
+            fits = np.cumsum(sizes) <= reserved
+            if rng.random() < 0.3 and fits.any():  # nothing is left
+                sizes[fits.sum() - 1] += reserved - sizes[fits].sum()
+            rounded = Rounded(divisors(rng, reserved), reserved, np.zeros(1))
+            assert sum(rounded.of_cpus(size) for size in sizes[fits].tolist()) <= rounded.units
+
+    @pytest.mark.parametrize("whole", [True, False])
+    def test_no_schedule_beats_any_prices(self, whole: bool) -> None:
+        rng = np.random.default_rng(1)
+        kept = 0
+        for seed in range(120):
+            instance = continuous(seed, "no-split", [None, 0.3][seed % 2])
+            if instance.reserved_cpus == 0:
+                continue
+            if whole:
+                jobs = replace(instance.jobs, cpus=np.ceil(instance.jobs.cpus))
+                instance = replace(instance, jobs=jobs)
+            found = [check(instance, *random_schedule(instance, rng)) for _ in range(8)]
+            values = [report.objective for report in found if report.feasible and report.objective is not None]
+            kept += len(values)
+            most = instance.weights.cost_usd * instance.prices.on_demand_usd_per_cpu_hour
+            for _ in range(3):
+                slots = instance.time.slots
+                rounded = [
+                    (divisors(rng, float(instance.reserved_cpus or 0)), rng.uniform(0, 2 * most, slots).tolist())
+                    for _ in range(int(rng.integers(1, 4)))
+                ]
+                bound = value(instance, rng.uniform(0, most, slots).tolist(), *rounded)
+                assert bound <= min(values, default=np.inf) * (1 + 1e-12) + 1e-12
+        assert kept > 200
+
+    def test_they_are_worth_it_where_whole_jobs_leave_gaps(self) -> None:
+        """Against the program: jobs of 3 CPUs in whole slots, 5 reserved; prices of CPUs prove 10 % less."""
+        rng = np.random.default_rng(2)
+        rows = [(float(rng.integers(0, 6)), 1.0, 3.0) for _ in range(12)]
+        instance = by_hand(
+            [1.0] * 12, rows, wait=2.0, reserved_cpus=5, weights=Weights(0.01, 1, 0.01), model="no-split"
+        )
+        exact = co.solve(instance, "milp", time_limit=None, mip_rel_gap=0.0)
+        found = co.solve(instance, "price", time_limit=None)
+        alone = co.solve(instance, "price", time_limit=None, params={"bound": {"divisors": 0}})
+        assert exact.objective is not None
+        assert found.bound is not None
+        assert alone.bound is not None
+        assert found.certificate is not None
+        assert found.certificate["rounded"]
+        assert alone.bound < 0.9 * found.bound
+        assert found.bound <= exact.objective * (1 + 1e-9)
+        assert found.bound > 0.99 * exact.objective
+
+
+class TestTouching:
+    def test_jobs_that_meet_for_the_allowance_do_not_beat_the_bound(self) -> None:
+        """The second one starts 1.5e-7 h before the first ends, which is accepted: only 1 CPU of 6 costs then."""
+        instance = by_hand(
+            [0, 0, 0], [(0, 1, 3), (0, 1, 3)], wait=1 - 1.5e-7, reserved_cpus=5, weights=Weights(0, 1, 0),
+            model="no-split",
+        )  # fmt: skip
+        report = check(instance, columns([("j0", 0.0, 1.0, "reserved"), ("j1", 1 - 1.5e-7, 2 - 1.5e-7, "reserved")]))
+        assert report.feasible
+        assert report.objective == pytest.approx(1.5e-7)
+        for rounded in ([(3, [3, 0, 0])], [(3, [3, 0, 0]), (2.6, [0.5, 0, 0])]):
+            assert value(instance, [0] * 3, *rounded) <= report.objective
+        assert value(instance, [1, 0, 0]) <= report.objective
+
+
+@pytest.mark.parametrize(
+    ("rounded", "field"),
+    [
+        ("none", "rounded"),
+        ({}, "rounded"),
+        *(([bad], "rounded[0].divisor") for bad in (1, None, {}, {"divisor": 0}, {"divisor": -1.0})),
+        *(([{"divisor": bad}], "rounded[0].divisor") for bad in (True, "3", float("nan"), float("inf"), 1e-30, [3])),
+        *(
+            ([{"divisor": 3, "prices": [1, 0]}, {"divisor": 3, "prices": bad}], "rounded[1].prices")
+            for bad in (None, [], [1], [1, -1], [1, float("nan")], [1, "1"], [1, 1e31])
+        ),
+        ([{"divisor": 3, "prices": [1, 0]}] * 1001, "rounded"),
+    ],
+)
+def test_malformed(rounded: Any, field: str) -> None:
+    certificate = {"kind": "lagrangian", "grid_slots": 1, "prices": [0, 0], "multipliers": None}
+    assert proven_bound(TWO_OF_THREE, {**certificate, "rounded": None}, {})[0] == 0
+    with pytest.raises(InputError) as caught:
+        proven_bound(TWO_OF_THREE, {**certificate, "rounded": rounded}, {})
+    assert caught.value.faults[0].field == f"certificate.{field}"
+
+
+@pytest.mark.parametrize(
+    "instance", [TWO_OF_THREE.with_model("splitting"), replace(TWO_OF_THREE, reserved_cpus=None)], ids=str
+)
+def test_only_whole_jobs_on_given_cpus(instance: PurchasingInstance) -> None:
+    with pytest.raises(InputError, match="only where jobs may not split and R is given"):
+        value(instance, [0, 0], (3, [1, 0]))
+    assert value(instance, [0, 0]) >= 0
