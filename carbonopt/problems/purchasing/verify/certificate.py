@@ -122,7 +122,7 @@ def _below(rounded: float) -> float:
 
 
 def _allowed_cpus(instance: PurchasingInstance) -> float:
-    """Return the reserved CPUs that whole jobs take up at most at a time, where R is given."""
+    """Return R, with the allowance of the checker unless all CPUs are whole numbers."""
     reserved = float(instance.reserved_cpus or 0)
     return reserved if _whole_cpus(instance) else float(up(reserved * (1 + 2 * ROUNDING)))
 

@@ -33,6 +33,11 @@ MOST_UNITS = 1e9
 """R over a divisor, at most."""
 MOST_ROUNDED = 1000
 """Divisors of a certificate, at most."""
+UNCOUNTED_HOURS = 3 * ROUNDING_HOURS
+"""Of a run, what the checker may not count against R: an allowance at each end, and one by which rows may be short.
+
+It pays for its whole length all the same.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +99,14 @@ def rounded_of(instance: PurchasingInstance, certificate: dict[str, Any], reserv
         raise InputError(Fault("certificate.rounded", words))
     found = []
     for k, entry in enumerate(entries):
-        divisor = entry.get("divisor") if isinstance(entry, dict) else None
+        if not isinstance(entry, dict):
+            words = "must be an object with a divisor and prices"
+            raise InputError(Fault(f"certificate.rounded[{k}]", words, shown(entry)))
+        divisor = entry.get("divisor")
         if isinstance(divisor, bool) or not isinstance(divisor, (int, float)) or not _may_divide(divisor, reserved):
-            words = f"must be a finite number of CPUs above 0, R / divisor at most {MOST_UNITS:g}"
+            words = (
+                f"must be a number of CPUs above 0, at most {LARGEST_PRICE:g}, and R / divisor at most {MOST_UNITS:g}"
+            )
             raise InputError(Fault(f"certificate.rounded[{k}].divisor", words, shown(divisor)))
         prices = prices_of(entry, "prices", instance.time.slots, LARGEST_PRICE, within=f"rounded[{k}].")
         found.append(Rounded(float(divisor), reserved, prices))
@@ -104,7 +114,7 @@ def rounded_of(instance: PurchasingInstance, certificate: dict[str, Any], reserv
 
 
 def _may_divide(divisor: float, reserved: float) -> bool:
-    return 0 < divisor < math.inf and reserved / divisor <= MOST_UNITS
+    return 0 < divisor < LARGEST_PRICE and reserved / divisor <= MOST_UNITS
 
 
 def least_on_reserved(
@@ -112,13 +122,13 @@ def least_on_reserved(
 ) -> FloatArray:
     """Return a lower bound on what each job costs wholly on reserved CPUs, at all prices, shape (N,).
 
-    The checker lets runs meet for an allowance at their begin and end. CPUs above R cost `cap` even then, the weighted
-    price on demand [objective per CPU-hour]; what prices are beyond it, no run pays in these moments.
+    In `UNCOUNTED_HOURS` of each run the load may be above R. CPUs above R cost `cap` even then, the weighted price on
+    demand [objective per CPU-hour]; what prices are beyond it, no run pays in these moments.
     """
     cpus = instance.jobs.cpus
     above = np.maximum(priced.prices - cap, 0.0)
     if not rounded:
-        return least_of_runs(instance, priced, cpus) - up(2 * ROUNDING_HOURS * cpus * up(above.max(initial=0.0)))
+        return least_of_runs(instance, priced, cpus) - up(UNCOUNTED_HOURS * up(cpus * up(above.max(initial=0.0))))
     per_slot = len(priced.prices) // instance.time.slots
     spread = [np.repeat(each.prices, per_slot) for each in rounded]
     sums = [long_sum(prices, priced.cell_hours) for prices in spread]
@@ -136,5 +146,5 @@ def least_on_reserved(
         )
         among = np.flatnonzero(cpus == size)
         runs = least_of_runs(instance, of_size, np.ones(len(cpus)), among)[among]
-        least[among] = runs - up(2 * ROUNDING_HOURS * up((size * above + beside).max(initial=0.0) * (1 + 1e-12)))
+        least[among] = runs - up(UNCOUNTED_HOURS * up((size * above + beside).max(initial=0.0) * (1 + 1e-12)))
     return least

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from purchasing_random import by_hand
 
 import carbonopt as co
 from carbonopt.core.options import Options
-from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Weights
+from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Weights
 from carbonopt.problems.purchasing.methods.price.bound import best_bound
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
 from carbonopt.problems.purchasing.methods.price.exchanges import ExchangeSearch
+from carbonopt.problems.purchasing.methods.price.grid import Grid
+from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import Events
 from carbonopt.problems.purchasing.methods.price.run_table import amounts, fits
 
 
@@ -93,6 +97,35 @@ class TestAnySchedule:
         report = co.evaluate(instance, runs.columns(instance))
         assert report.objective == pytest.approx(cost(search), rel=1e-9)
 
+    @pytest.mark.parametrize("seed", range(4))
+    def test_the_load_is_that_of_the_jobs(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What exchanges take out and put in again leaves the load as if it were made anew."""
+        search = search_of(drawn(seed), np.zeros(40, dtype=np.bool_), seed)
+        made: list[Events] = []
+        of_search = ExchangeSearch.events
+
+        def kept(self: ExchangeSearch, grid: Grid, capacity: int) -> Events:
+            made.append(of_search(self, grid, capacity))
+            return made[-1]
+
+        monkeypatch.setattr(ExchangeSearch, "events", kept)
+        search.exchange(Cooling(10, 1.0, 0.01), eager=1.5)
+        used = made[-1]
+        fresh = of_search(search, search.buckets(), used.moment.shape[1])
+        assert used.number.tolist() == fresh.number.tolist()
+        assert used.before == pytest.approx(fresh.before)
+        for b, count in enumerate(used.number.tolist()):
+            assert used.moment[b, :count].tolist() == sorted(fresh.moment[b, :count].tolist())
+
+    def test_no_long_job_pays_for_a_second_above_r(self) -> None:
+        """A job of 1,000 CPUs and 1,000 h would gain more than a second above R costs, at a price of any size."""
+        rows = [(0.0, 1.0, 1.0), (1 - 2e-4, 1000.0, 1000.0)]
+        instance = by_hand([0] * 1001, rows, wait=0.0, reserved_cpus=1000, weights=Weights(0, 1, 0), model="no-split")
+        search = search_of(instance, np.array([True, False]))
+        search.exchange(Cooling(20, 0.0, 0.0), eager=0.1)
+        assert fits(search.runs(), instance)
+        assert search.choice.on_pool.tolist() == [False, True]
+
     def test_buckets_and_paths_grow(self) -> None:
         """Eighty jobs begin within a minute: more than a bucket of sixteen changes holds."""
         rng = np.random.default_rng(0)
@@ -105,6 +138,23 @@ class TestAnySchedule:
 
 
 class TestMethod:
+    def test_without_a_time_limit_there_are_all_rounds_too(self) -> None:
+        found = co.solve(drawn(1), "price", time_limit=None)
+        assert found.info["rounds"] == 3
+
+    def test_rounds_are_the_same_with_and_without(self) -> None:
+        pair = [
+            co.solve(drawn(seed), "price", time_limit=None, params={"exchanges": {"rounds": rounds}}).objective
+            for seed in range(3)
+            for rounds in (0, 1)
+        ]
+        assert all(after <= before for before, after in zip(pair[::2], pair[1::2], strict=True))
+
+    def test_under_limits_there_are_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ExchangeSearch, "exchange", lambda self, cooling, eager: pytest.fail("an exchange"))
+        instance = replace(drawn(1), limits=Limits(mean_wait_hours=1.0))
+        assert co.solve(instance, "price", work_limit=0.5).objective is not None
+
     def test_they_follow_the_rounds_and_only_improve(self) -> None:
         instance = drawn(1)
         few = {"rounds": {"rounds": 1}}

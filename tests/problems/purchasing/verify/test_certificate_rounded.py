@@ -11,7 +11,9 @@ from purchasing_random import by_hand, columns, continuous, random_schedule
 
 import carbonopt as co
 from carbonopt.core.errors import InputError
-from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Weights
+from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Queue, Weights
+from carbonopt.problems.purchasing.methods.price.dual import Dual
+from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.certificate_rounded import Rounded
 from carbonopt.problems.purchasing.verify.check import check
@@ -111,19 +113,50 @@ class TestUnits:
         assert found.bound > 0.99 * exact.objective
 
 
-class TestTouching:
-    def test_jobs_that_meet_for_the_allowance_do_not_beat_the_bound(self) -> None:
-        """The second one starts 1.5e-7 h before the first ends, which is accepted: only 1 CPU of 6 costs then."""
+class TestUncounted:
+    """Two runs that meet for five allowances: rows begin early, do a little less than they must, and touch."""
+
+    GAP = 0.999e-7
+
+    def meeting(self, reserved: int) -> tuple[PurchasingInstance, float]:
+        """Return two jobs of 100 CPUs, the first without a wait, and what they cost beside each other."""
+        queues = (Queue("first", 1.0, 0.0), Queue("second", np.inf, 1 - 5 * self.GAP))
         instance = by_hand(
-            [0, 0, 0], [(0, 1, 3), (0, 1, 3)], wait=1 - 1.5e-7, reserved_cpus=5, weights=Weights(0, 1, 0),
-            model="no-split",
+            [0] * 40, [(1, 1, 100), (1, 1.5, 100)], hours=0.1, queues=queues, reserved_cpus=reserved,
+            weights=Weights(0, 1, 0), model="no-split",
         )  # fmt: skip
-        report = check(instance, columns([("j0", 0.0, 1.0, "reserved"), ("j1", 1 - 1.5e-7, 2 - 1.5e-7, "reserved")]))
+        one = 1 - self.GAP
+        two = one + 1 - self.GAP
+        begin = two - 2 * self.GAP
+        report = check(instance, columns([("j0", one, two, "reserved"), ("j1", begin, begin + 1.5, "reserved")]))
         assert report.feasible
-        assert report.objective == pytest.approx(1.5e-7)
-        for rounded in ([(3, [3, 0, 0])], [(3, [3, 0, 0]), (2.6, [0.5, 0, 0])]):
-            assert value(instance, [0] * 3, *rounded) <= report.objective
-        assert value(instance, [1, 0, 0]) <= report.objective
+        assert report.objective is not None
+        return instance, report.objective
+
+    @pytest.mark.parametrize("price", [1.0, 30.0, 1000.0])
+    def test_units(self, price: float) -> None:
+        """Only one CPU of 200 is above R. Its 5e-7 h are all that costs."""
+        instance, objective = self.meeting(199)
+        assert objective == pytest.approx(5e-7, rel=0.01)
+        at_the_meeting, always = [0.0] * 40, [0.0] * 40
+        at_the_meeting[19] = price
+        always[10:20] = [price / 10] * 10
+        for prices in (at_the_meeting, always):
+            assert value(instance, [0] * 40, (100, prices)) <= objective
+
+    def test_cpus_dearer_than_on_demand(self) -> None:
+        instance, objective = self.meeting(100)
+        prices = [0.0] * 40
+        prices[19] = 9.9
+        assert value(instance, prices) <= objective
+
+    def test_the_method_knows_it(self) -> None:
+        """A unit of 5 CPUs for 3 $ is 0.6 $ a CPU."""
+        dual = Dual(TWO_OF_THREE, Grid.of(TWO_OF_THREE, 1), divisors=np.array([3.0]))
+        bound, certificate = dual.certificate(np.array([0.0, 0.0, 0.6, 0.0]))
+        proven, _ = proven_bound(TWO_OF_THREE, certificate, {})
+        assert bound == pytest.approx(3 - 2 * 3e-7 * 3, abs=1e-9)
+        assert bound == pytest.approx(proven, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +164,11 @@ class TestTouching:
     [
         ("none", "rounded"),
         ({}, "rounded"),
-        *(([bad], "rounded[0].divisor") for bad in (1, None, {}, {"divisor": 0}, {"divisor": -1.0})),
-        *(([{"divisor": bad}], "rounded[0].divisor") for bad in (True, "3", float("nan"), float("inf"), 1e-30, [3])),
+        *(([bad], "rounded[0]") for bad in (1, None, [])),
+        *(
+            ([{"divisor": bad}], "rounded[0].divisor")
+            for bad in (None, 0, -1.0, True, "3", float("nan"), float("inf"), 1e-30, 10**400, [3])
+        ),
         *(
             ([{"divisor": 3, "prices": [1, 0]}, {"divisor": 3, "prices": bad}], "rounded[1].prices")
             for bad in (None, [], [1], [1, -1], [1, float("nan")], [1, "1"], [1, 1e31])

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
-from carbonopt.problems.purchasing.data.instance import ROUNDING, PurchasingInstance
+from carbonopt.problems.purchasing.data.instance import ROUNDING, ROUNDING_HOURS, PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.grid import Grid, Tariff, Terms, jobs_of, largest_load
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Kept, PieceLoads, price_pieces
 from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import Found, Walk, price_runs
@@ -321,6 +321,7 @@ class Dual:
         worth = float(prices.sum() + rounded.sum() * self.grid.per_slot) * self.grid.hours * self.most * (1 + ROUNDING)
         sizes = self._sizes(self.of_sizes(x), weights)
         value -= FLOAT_ERROR * (sizes + worth + float(multipliers @ np.abs(self.limited.amount)))
+        value -= self._uncounted(prices, rounded, weights[1] * self.on_demand)
         whole = bool((self.jobs.cpus == np.floor(self.jobs.cpus)).all()) and self.most * ROUNDING < 0.5
         if not self.capped and not whole:
             value -= 2.1 * ROUNDING * worth  # the checker's allowance on the load of reserved rows
@@ -333,6 +334,14 @@ class Dual:
             **self._of_divisors(rounded),
             "bound": value,
         }
+
+    def _uncounted(self, prices: FloatArray, rounded: FloatArray, cap: float) -> float:
+        """Return what jobs pay beyond the price on demand in the moments that the checker does not count against R."""
+        if self.capped:
+            return 0.0
+        above = np.vstack([np.maximum(prices - cap, 0.0), self.grid.spread(rounded)])
+        most = (self.sizes.taken @ above).max(axis=1)
+        return 3 * ROUNDING_HOURS * float(self.jobs.shared @ most[self.jobs.size])
 
     def _of_divisors(self, rounded: FloatArray) -> dict[str, Any]:
         """Return what a certificate has of rounded sizes, if there are any: prices of whole units."""

@@ -114,6 +114,8 @@ class RoundParameters(Parameters):
 class ExchangeParameters(Parameters):
     """Exchanges after the rounds, where jobs may not split: one takes the room of others, and these go elsewhere.
 
+    Where there are limits, there are no exchanges.
+
     Parameters
     ----------
     time_share

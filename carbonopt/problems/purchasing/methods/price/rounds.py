@@ -66,6 +66,7 @@ class Rounds:
         jobs = self.instance.jobs
         dual = self.proof.dual
         self.random = np.random.default_rng(self.options.seed)
+        self.random_of_exchanges = np.random.default_rng([self.options.seed, 1])  # rounds do not depend on them
         work = jobs.cpus * jobs.length_hours
         if self.instance.model == "suspend-resume":
             typical = float(work.mean())
@@ -104,18 +105,19 @@ class Rounds:
     def run(self) -> dict[str, Any]:
         """Search until the gap is closed, time is out, or the rounds are done; return what to tell of it."""
         number = 0
-        least = 0.0
+        least = exchanges = 0.0
         while number < self.parameters.rounds.rounds and not self.done() and self._left() > least:
             begun = self.options.elapsed
             self._round(number)
             number += 1
             if number == 1:
-                self.kept_back = self._time_of_exchanges()
+                exchanges = self._time_of_exchanges()
+                self.kept_back = exchanges if exchanges < np.inf else 0.0
             else:
                 least = LEAST_SHARE * (self.options.elapsed - begun)
             if self.instance.limits and not self.done():
                 self._keep_limits()
-        if self.kept_back:
+        if exchanges:
             self._exchange()
         return {"rounds": number} | self._pace()
 
@@ -143,23 +145,25 @@ class Rounds:
     def search(self) -> Search | PieceSearch:
         """Return a search from where the last one ended."""
         if self.instance.model == "suspend-resume":
-            return self._of_kind(PieceSearch, self.start, self.on_pool)
-        return self._of_kind(Search, self.start, self.on_pool)
+            return self._of_kind(PieceSearch, self.start, self.on_pool, self.reserved, self.random)
+        return self._of_kind(Search, self.start, self.on_pool, self.reserved, self.random)
 
-    def _of_kind(self, kind: type[S], start: FloatArray, on_pool: BoolArray) -> S:
-        """Return a search from starts [h], on the pool or not, shapes (N,)."""
+    def _of_kind(
+        self, kind: type[S], start: FloatArray, on_pool: BoolArray, reserved: float, random: np.random.Generator
+    ) -> S:
+        """Return a search from starts [h], on the pool or not, shapes (N,), with so many reserved CPUs."""
         dual = self.proof.dual
         other = dual.other_at(self.weights)
         return kind(
             self.instance,
             self.weights,
-            self.reserved,
+            reserved,
             other,
             start,
             on_pool,
             dual.sizes.of_job,
             dual.of_sizes(self.proof.point),
-            self.random,
+            random,
             self.parameters,
         )
 
@@ -198,7 +202,7 @@ class Rounds:
             return None
         on_pool = runs.option == RESERVED
         start = np.where(on_pool, runs.start, self.start)
-        search = self._of_kind(ExchangeSearch, start, on_pool)
+        search = self._of_kind(ExchangeSearch, start, on_pool, runs.reserved, self.random_of_exchanges)
         return search if len(search.movable) else None
 
     def _cooling(self, sweeps: int, heat: tuple[float, float], search: ExchangeSearch) -> Cooling:

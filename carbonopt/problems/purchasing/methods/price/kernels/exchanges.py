@@ -29,8 +29,11 @@ from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import 
 
 MOST_MOVED = 12
 """Jobs of an exchange, at most."""
-PROHIBITIVE = 1e12
-"""Price of load above R, over that on demand, at which there is none: 1e6 let a job of 90 h overlap by some seconds."""
+DEAR = 1e6
+"""Price of load above R, over that on demand, for who may not be there: a long job might still pay it for a second.
+
+So each start is looked at, too. A price so high that nobody pays it would leave few digits for all that is less dear.
+"""
 LUCK = MOST_MOVED + 2
 """Random numbers of an exchange."""
 LEAST_LUCK = 1e-300
@@ -138,7 +141,7 @@ def runs_at(moment: float, j: int, jobs: Jobs, choice: Choice) -> bool:
 
 @kernel
 def in_the_way(moment: float, but: int, luck: float, jobs: Jobs, choice: Choice, tender: Tender) -> int:
-    """Return a job that runs on the pool at a moment, but for one, with a chance by its CPUs; -1 for none."""
+    """Return a job that runs on the pool at a moment, but for one, drawn by its CPUs; -1 for none."""
     last = np.searchsorted(tender.arrival, moment + SAME_HOURS, side="right")
     first = np.searchsorted(tender.arrival, moment - tender.span_hours)
     total = 0.0
@@ -159,6 +162,16 @@ def in_the_way(moment: float, but: int, luck: float, jobs: Jobs, choice: Choice,
 
 
 @kernel
+def least_of(count: int, path: Path) -> int:
+    """Return which of the first candidates costs least, the last one of several."""
+    best = 0
+    for q in range(1, count):
+        if path.value[q] <= path.value[best]:
+            best = q
+    return best
+
+
+@kernel
 def place(
     j: int,
     price: float,
@@ -170,7 +183,10 @@ def place(
     tender: Tender,
     path: Path,
 ) -> bool:
-    """Let a job that is not on the pool respond to the load; return False where there is no space for that."""
+    """Let a job that is not on the pool respond to the load; return False where there is no space for that.
+
+    At a price of `DEAR` and more it takes no start at which load is above R.
+    """
     earliest = jobs.arrival[j]
     latest = earliest + jobs.wait[j]
     length = jobs.length[j]
@@ -179,15 +195,16 @@ def place(
     if count < 0:
         return False
     found = fill_candidates(earliest, latest, length, count, tender.wait, path)
-    best = 0
-    for q in range(1, found):
-        if path.value[q] < path.value[best]:
-            best = q
     starts = found
-    if choice.other[j] < np.inf:
-        path.value[found] = choice.other[j]
-        best = found if path.value[found] < path.value[best] else best
-        found += 1
+    path.value[found] = choice.other[j]
+    found += 1
+    best = least_of(found, path)
+    free = tender.reserved - jobs.cpus[j]
+    while best < starts and price >= DEAR * tender.on_demand:
+        if first_excess(path.start[best], path.start[best] + length, events, free) < 0.0:
+            break
+        path.value[best] = np.inf
+        best = least_of(found, path)
     if temperature > 0.0:
         best = draw(found, path.value[best], temperature, luck, path.value)
     if best == starts:
@@ -273,7 +290,7 @@ def exchange(
         change -= cost
         for number in range(1, count):
             k = moved.job[number]
-            if not place(k, PROHIBITIVE * tender.on_demand, 0.0, 0.0, jobs, choice, events, tender, path):
+            if not place(k, DEAR * tender.on_demand, 0.0, 0.0, jobs, choice, events, tender, path):
                 undo(count, jobs, choice, events, moved)
                 return z
             change += cost_now(k, jobs, choice, events, tender)
