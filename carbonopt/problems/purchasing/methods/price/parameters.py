@@ -126,7 +126,7 @@ class ExchangeParameters(Parameters):
         ones, which find what no short one does.
     sweeps, sweeps_growth
         Of the first at most, and the factor by which there are more in each after it. A sweep has as many exchanges as
-        jobs. A round for which time is too short by half is left out.
+        jobs. A round for which time is too short by half is the last, and no hotter than the first.
     least_sweeps
         Sweeps that the time must allow for any exchanges: fewer only spoil a schedule, and rounds use it better.
     start_temperature, end_temperature, heat_growth

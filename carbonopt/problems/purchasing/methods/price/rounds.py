@@ -181,19 +181,22 @@ class Rounds:
         return time if trial.per_sweep * parameters.least_sweeps <= time else 0.0
 
     def _exchange(self) -> None:
-        """Anneal by exchanges, each time from the best schedule."""
+        """Anneal by exchanges, each time from the best schedule.
+
+        The last time, where there is little time, it is no hotter than the first time.
+        """
         parameters = self.parameters.exchanges
-        sweeps = float(parameters.sweeps)
-        hot, cold = self.unit * parameters.start_temperature, self.unit * parameters.end_temperature
+        first, cold = (self.unit * heat for heat in (parameters.start_temperature, parameters.end_temperature))
+        is_late = False
         for number in range(parameters.rounds):
             search = self._exchange_search()
-            is_late = number > 0 and self.options.remaining < sweeps / 2 * self.per_exchange_sweep
             if search is None or self.done() or is_late:
                 return
+            sweeps = parameters.sweeps * parameters.sweeps_growth**number
+            is_late = number > 0 and self.options.remaining < sweeps / 2 * self.per_exchange_sweep
+            hot = first if is_late else first * parameters.heat_growth**number
             search.exchange(self._cooling(round(sweeps), (hot, cold), search), parameters.eager)
             self.offer(search.runs())
-            sweeps *= parameters.sweeps_growth
-            hot *= parameters.heat_growth
 
     def _exchange_search(self) -> ExchangeSearch | None:
         """Return exchanges from the best schedule; None where there are none."""
