@@ -9,6 +9,7 @@ from purchasing_random import by_hand, continuous
 import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import Weights
+from carbonopt.problems.purchasing.methods.price import bound
 from carbonopt.problems.purchasing.methods.price.bound import best_bound
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.dual import Dual
@@ -102,12 +103,15 @@ class TestBound:
         assert "rounded" not in found.certificate
         assert not len(found.dual.sizes.divisors)
 
-    def test_no_more_sizes_than_asked(self) -> None:
+    def test_no_more_sizes_than_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         instance = co.generate(
             "purchasing", jobs=60, arrival_hours=48, reserved=5, seed=1, model="no-split", workload="supercomputer",
             max_cpus=64,
         )  # fmt: skip
         some = BoundParameters(cell_hours=(1.0,), least_rise=0.0, divisors=2)
         assert len(best_bound(instance, lambda: np.inf, Options(), some).dual.sizes.divisors) == 2
+        monkeypatch.setattr(bound, "MOST_PRICES", 1)
+        assert not len(best_bound(instance, lambda: np.inf, Options(), some).dual.sizes.divisors)
+        monkeypatch.undo()
         few = BoundParameters(cell_hours=(1.0,), most_sizes=1)
         assert not len(best_bound(instance, lambda: np.inf, Options(), few).dual.sizes.divisors)

@@ -20,6 +20,9 @@ from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.rounded_sizes import possible_divisors
 from carbonopt.problems.purchasing.verify.certificate import ceiling
 
+MOST_PRICES = 5_000_000
+"""Sizes of jobs times cells up to which sizes have prices of their own: an array of so many takes 40 MB."""
+
 
 @dataclass(frozen=True, eq=False)
 class Proof:
@@ -152,7 +155,9 @@ class _Climb:
         """
         parameters = self.parameters
         shared = dual.jobs.shared
-        many = len(np.unique(shared)) > parameters.most_sizes
+        sizes = len(np.unique(shared))
+        finest = Grid.near(dual.instance, min(parameters.cell_hours))
+        many = sizes > parameters.most_sizes or sizes * finest.cells > MOST_PRICES
         if dual.capped or dual.decided or dual.most == 0 or many or not parameters.divisors:
             return dual, first
         begun = self.remaining()

@@ -45,7 +45,8 @@ class BoundParameters(Parameters):
     least_rise
         Share of the bound by which a divisor must raise it for another one.
     most_sizes
-        Sizes of jobs up to which there are divisors: each size has prices of its own in each cell.
+        Sizes of jobs up to which there are divisors: each size has prices of its own in each cell. Where these would be
+        more than five million, there are none either.
     """
 
     time_share: float = number(0.35, above=0, most=1)
