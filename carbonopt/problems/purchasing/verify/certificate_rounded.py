@@ -33,6 +33,8 @@ MOST_UNITS = 1e9
 """R over a divisor, at most."""
 MOST_ROUNDED = 1000
 """Divisors of a certificate, at most."""
+MOST_PRICES = 100_000_000
+"""Sizes of jobs times cells of prices, at most: each size has its own prices, which take a minute for so many."""
 UNCOUNTED_HOURS = 3 * ROUNDING_HOURS
 """Of a run, what the checker may not count against R: an allowance at each end, and one by which rows may be short.
 
@@ -86,7 +88,8 @@ def rounded_of(instance: PurchasingInstance, certificate: dict[str, Any], reserv
     Raises
     ------
     InputError
-        Where they are no list of divisors with prices, or jobs may split, or R is to be decided.
+        Where they are no list of divisors with prices, or jobs may split, or R is to be decided, or the jobs have too
+        many sizes for so many cells.
     """
     entries = certificate.get("rounded")
     if entries is None:
@@ -96,6 +99,10 @@ def rounded_of(instance: PurchasingInstance, certificate: dict[str, Any], reserv
         raise InputError(Fault("certificate.rounded", words, shown(entries)))
     if entries and (instance.model != "no-split" or instance.reserved_cpus is None):
         words = "must be empty: only where jobs may not split and R is given do rounded sizes bound schedules"
+        raise InputError(Fault("certificate.rounded", words))
+    cells = np.size(certificate["prices"])
+    if entries and len(np.unique(instance.jobs.cpus)) * cells > MOST_PRICES:
+        words = f"must be empty: sizes of jobs, times cells of prices, are more than {MOST_PRICES:g}"
         raise InputError(Fault("certificate.rounded", words))
     found = []
     for k, entry in enumerate(entries):

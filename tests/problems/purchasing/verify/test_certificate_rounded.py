@@ -14,6 +14,7 @@ from carbonopt.core.errors import InputError
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Queue, Weights
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
+from carbonopt.problems.purchasing.verify import certificate_rounded
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.certificate_rounded import Rounded
 from carbonopt.problems.purchasing.verify.check import check
@@ -191,3 +192,13 @@ def test_only_whole_jobs_on_given_cpus(instance: PurchasingInstance) -> None:
     with pytest.raises(InputError, match="only where jobs may not split and R is given"):
         value(instance, [0, 0], (3, [1, 0]))
     assert value(instance, [0, 0]) >= 0
+
+
+def test_not_more_prices_than_a_check_has_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs of one size, two cells."""
+    monkeypatch.setattr(certificate_rounded, "MOST_PRICES", 2)
+    assert value(TWO_OF_THREE, [0, 0], (3, [1, 0])) > 0.9
+    monkeypatch.setattr(certificate_rounded, "MOST_PRICES", 1)
+    assert value(TWO_OF_THREE, [0, 0]) == 0
+    with pytest.raises(InputError, match="times cells of prices"):
+        value(TWO_OF_THREE, [0, 0], (3, [1, 0]))

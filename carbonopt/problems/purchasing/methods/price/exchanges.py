@@ -13,8 +13,8 @@ from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import 
 from carbonopt.problems.purchasing.methods.price.kernels.exchanges import (
     LUCK,
     MOST_MOVED,
+    ExchangeTerms,
     Moved,
-    Tender,
     Tries,
     exchange,
 )
@@ -52,7 +52,7 @@ class ExchangeSearch(Search):
         size = 1024
         events = self.events(buckets, 16)
         path = path_of(size)
-        tender = self._tender(events, eager)
+        terms = self._terms(events, eager)
         moved = Moved(np.empty(MOST_MOVED, np.int64), np.empty(MOST_MOVED), np.empty(MOST_MOVED, np.bool_))
         count = len(self.movable)
         for step in cooling:
@@ -60,16 +60,16 @@ class ExchangeSearch(Search):
             tries = Tries(first, self.random.random((count, LUCK)), step.temperature)
             begin = 0
             while begin < count:
-                begin = exchange(tries, begin, self.jobs, self.choice, events, tender, moved, path)
+                begin = exchange(tries, begin, self.jobs, self.choice, events, terms, moved, path)
                 if begin < count:
                     size *= 2
                     path = path_of(size)
                     events = self.events(buckets, 2 * events.moment.shape[1])
 
-    def _tender(self, events: Events, eager: float) -> Tender:
+    def _terms(self, events: Events, eager: float) -> ExchangeTerms:
         """Return what exchanges cost."""
         jobs = self.jobs
-        return Tender(
+        return ExchangeTerms(
             prefix_sums(events.carbon) * events.hours,
             self.price,
             eager,

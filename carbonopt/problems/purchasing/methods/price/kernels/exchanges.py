@@ -37,6 +37,7 @@ So each start is looked at, too. A price so high that nobody pays it would leave
 LUCK = MOST_MOVED + 2
 """Random numbers of an exchange."""
 LEAST_LUCK = 1e-300
+"""Random number that is taken for 0, which has no logarithm."""
 
 
 class Tries(NamedTuple):
@@ -47,7 +48,7 @@ class Tries(NamedTuple):
     temperature: float
 
 
-class Tender(NamedTuple):
+class ExchangeTerms(NamedTuple):
     """What exchanges cost.
 
     Attributes
@@ -96,13 +97,13 @@ def carbon_until(moment: float, events: Events, until: FloatArray) -> float:
 
 
 @kernel
-def cost_now(j: int, jobs: Jobs, choice: Choice, events: Events, tender: Tender) -> float:
+def cost_now(j: int, jobs: Jobs, choice: Choice, events: Events, terms: ExchangeTerms) -> float:
     """Return what a job costs where it is: no load is above R."""
     if not choice.on_pool[j]:
         return float(choice.other[j])
     start = choice.start[j]
-    carbon = carbon_until(start + jobs.length[j], events, tender.until) - carbon_until(start, events, tender.until)
-    return float(jobs.cpus[j] * carbon + tender.wait * (start - jobs.arrival[j]))
+    carbon = carbon_until(start + jobs.length[j], events, terms.until) - carbon_until(start, events, terms.until)
+    return float(jobs.cpus[j] * carbon + terms.wait * (start - jobs.arrival[j]))
 
 
 @kernel
@@ -140,19 +141,19 @@ def runs_at(moment: float, j: int, jobs: Jobs, choice: Choice) -> bool:
 
 
 @kernel
-def in_the_way(moment: float, but: int, luck: float, jobs: Jobs, choice: Choice, tender: Tender) -> int:
+def in_the_way(moment: float, but: int, luck: float, jobs: Jobs, choice: Choice, terms: ExchangeTerms) -> int:
     """Return a job that runs on the pool at a moment, but for one, drawn by its CPUs; -1 for none."""
-    last = np.searchsorted(tender.arrival, moment + SAME_HOURS, side="right")
-    first = np.searchsorted(tender.arrival, moment - tender.span_hours)
+    last = np.searchsorted(terms.arrival, moment + SAME_HOURS, side="right")
+    first = np.searchsorted(terms.arrival, moment - terms.span_hours)
     total = 0.0
     for k in range(first, last):
-        j = tender.by_arrival[k]
+        j = terms.by_arrival[k]
         if j != but and runs_at(moment, j, jobs, choice):
             total += jobs.cpus[j]
     wanted = luck * total
     found = -1
     for k in range(first, last):
-        j = tender.by_arrival[k]
+        j = terms.by_arrival[k]
         if j != but and runs_at(moment, j, jobs, choice):
             found = j
             wanted -= jobs.cpus[j]
@@ -180,7 +181,7 @@ def place(
     jobs: Jobs,
     choice: Choice,
     events: Events,
-    tender: Tender,
+    terms: ExchangeTerms,
     path: Path,
 ) -> bool:
     """Let a job that is not on the pool respond to the load; return False where there is no space for that.
@@ -190,17 +191,17 @@ def place(
     earliest = jobs.arrival[j]
     latest = earliest + jobs.wait[j]
     length = jobs.length[j]
-    prices = LoadPrices(tender.reserved, price, tender.wait)
+    prices = LoadPrices(terms.reserved, price, terms.wait)
     count = fill_path(earliest, latest + length, jobs.cpus[j], 0.0, 0, events, prices, path)
     if count < 0:
         return False
-    found = fill_candidates(earliest, latest, length, count, tender.wait, path)
+    found = fill_candidates(earliest, latest, length, count, terms.wait, path)
     starts = found
     path.value[found] = choice.other[j]
     found += 1
     best = least_of(found, path)
-    free = tender.reserved - jobs.cpus[j]
-    while best < starts and price >= DEAR * tender.on_demand:
+    free = terms.reserved - jobs.cpus[j]
+    while best < starts and price >= DEAR * terms.on_demand:
         if first_excess(path.start[best], path.start[best] + length, events, free) < 0.0:
             break
         path.value[best] = np.inf
@@ -242,7 +243,7 @@ def undo(count: int, jobs: Jobs, choice: Choice, events: Events, moved: Moved) -
 
 @kernel
 def make_room(
-    luck: FloatArray, jobs: Jobs, choice: Choice, events: Events, tender: Tender, moved: Moved
+    luck: FloatArray, jobs: Jobs, choice: Choice, events: Events, terms: ExchangeTerms, moved: Moved
 ) -> tuple[int, float]:
     """Let jobs in the way of the first one leave the pool.
 
@@ -255,45 +256,45 @@ def make_room(
     if not choice.on_pool[j]:
         return count, cost
     end = choice.start[j] + jobs.length[j]
-    moment = first_excess(choice.start[j], end, events, tender.reserved)
+    moment = first_excess(choice.start[j], end, events, terms.reserved)
     while moment >= 0.0:
-        k = in_the_way(moment, j, luck[count], jobs, choice, tender) if count < MOST_MOVED else -1
+        k = in_the_way(moment, j, luck[count], jobs, choice, terms) if count < MOST_MOVED else -1
         if k < 0:
             undo(count, jobs, choice, events, moved)
             return 0, cost
-        cost += cost_now(k, jobs, choice, events, tender)
+        cost += cost_now(k, jobs, choice, events, terms)
         leave(k, count, jobs, choice, events, moved)
         count += 1
-        moment = first_excess(moment, end, events, tender.reserved)
+        moment = first_excess(moment, end, events, terms.reserved)
     return count, cost
 
 
 @kernel
 def exchange(
-    tries: Tries, begin: int, jobs: Jobs, choice: Choice, events: Events, tender: Tender, moved: Moved, path: Path
+    tries: Tries, begin: int, jobs: Jobs, choice: Choice, events: Events, terms: ExchangeTerms, moved: Moved, path: Path
 ) -> int:
     """Try exchanges from one on; return where it stopped for lack of space, or the end."""
     heat = tries.temperature
     for z in range(begin, len(tries.job)):
         eager, where, luck = tries.luck[z, 0], tries.luck[z, 1], tries.luck[z, 2:]
         j = tries.job[z]
-        change = -cost_now(j, jobs, choice, events, tender)
+        change = -cost_now(j, jobs, choice, events, terms)
         leave(j, 0, jobs, choice, events, moved)
-        price = eager * tender.eager * tender.on_demand
-        if not place(j, price, heat, where, jobs, choice, events, tender, path):
+        price = eager * terms.eager * terms.on_demand
+        if not place(j, price, heat, where, jobs, choice, events, terms, path):
             undo(1, jobs, choice, events, moved)
             return z
-        change += cost_now(j, jobs, choice, events, tender)
-        count, cost = make_room(luck, jobs, choice, events, tender, moved)
+        change += cost_now(j, jobs, choice, events, terms)
+        count, cost = make_room(luck, jobs, choice, events, terms, moved)
         if count == 0:
             continue
         change -= cost
         for number in range(1, count):
             k = moved.job[number]
-            if not place(k, DEAR * tender.on_demand, 0.0, 0.0, jobs, choice, events, tender, path):
+            if not place(k, DEAR * terms.on_demand, 0.0, 0.0, jobs, choice, events, terms, path):
                 undo(count, jobs, choice, events, moved)
                 return z
-            change += cost_now(k, jobs, choice, events, tender)
+            change += cost_now(k, jobs, choice, events, terms)
         most = -heat * np.log(max(luck[0], LEAST_LUCK)) if heat > 0.0 else 0.0
         if change > most:
             undo(count, jobs, choice, events, moved)
