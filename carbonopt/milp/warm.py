@@ -24,6 +24,9 @@ COLUMN_STEPS = 180.0
 """Loop steps of a solve for each column, beside those of its iterations."""
 BASIS_STEPS = 2000.0
 """Loop steps for each row of a solve that begins at a given basis: it is factorised, and edges are weighed anew."""
+SHORT = 300
+"""Iterations after which costs are perturbed: degenerate programs take half as many then. Shorter solves take more,
+since it has to be taken back."""
 TRIES = 2
 """How often a program is solved where HiGHS fails: the second time from nothing."""
 
@@ -101,7 +104,6 @@ class WarmProgram:
             "output_flag": False,
             "threads": 1,
             "presolve": "off",
-            "dual_simplex_cost_perturbation_multiplier": 0.0,  # to take it back takes half of the iterations again
             "solver": "simplex",
             "primal_feasibility_tolerance": TOLERANCE,
             "dual_feasibility_tolerance": TOLERANCE,
@@ -218,14 +220,24 @@ class WarmProgram:
         highs.setOptionValue("objective_bound", most * self.cost_scale)
         highs.setOptionValue("time_limit", highs.getRunTime() + max(options.seconds_left, 1e-3))  # of all runs
         iteration_steps = ITERATION_STEPS * float(np.sqrt(self.entries))
-        left = min(options.steps_left / iteration_steps, most_iterations, 2.0**31 - 1)
-        highs.setOptionValue("simplex_iteration_limit", int(left))
+        left = int(min(options.steps_left / iteration_steps, most_iterations, 2.0**31 - 1))
+        options.spend(COLUMN_STEPS * self.columns)
+        done = self._iterate(min(left, SHORT), 0.0)
+        options.spend(done * iteration_steps)
+        if highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit and done < left:
+            options.spend(self._iterate(left - done, 1.0) * iteration_steps)
+        return float(highs.getInfo().objective_function_value) / self.cost_scale
+
+    def _iterate(self, most: int, perturbation: float) -> int:
+        """Let HiGHS do at most so many iterations, with costs perturbed by so much; return how many it has done."""
+        highs = self._highs
+        highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", perturbation)
+        done = 0
         for _ in range(TRIES):
+            highs.setOptionValue("simplex_iteration_limit", most)
             highs.run()
-            info = highs.getInfo()
-            iterations = max(int(info.simplex_iteration_count), 0)
-            options.spend(iterations * iteration_steps + COLUMN_STEPS * self.columns)
+            done += max(int(highs.getInfo().simplex_iteration_count), 0)
             if highs.getModelStatus() in _ENDED:
                 break
             highs.clearSolver()
-        return float(info.objective_function_value) / self.cost_scale
+        return done
