@@ -38,6 +38,7 @@ from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
 from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, paid_for, prices_of
+from carbonopt.problems.mosp.verify.halves import Half
 from carbonopt.problems.mosp.verify.objective import assumed
 from carbonopt.problems.mosp.verify.windows import Costs, least_of_windows
 
@@ -178,7 +179,7 @@ def _lower(
     prices: _Prices,
     rejection_cost: FloatArray,
     info: dict[str, Any],
-    cliques: Sequence[Clique] = (),
+    cliques: Sequence[Clique | Half] = (),
     clique_prices: Sequence[float] = (),
 ) -> float | None:
     """Return the bound where each job that does not run costs `rejection_cost`, shape (N,)."""

@@ -14,7 +14,7 @@ this, the least demand of each sum of weights is worked out, job after job. Or t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.directed import EPS, down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.verify.halves import Half, Starts, half_of
 from carbonopt.problems.mosp.verify.slot_pairs import Entry, most_weight, slots_of
 
 FIELDS = ("cluster", "jobs", "first", "last")
@@ -47,13 +48,20 @@ class Clique(NamedTuple):
     weights: list[int]
     most: int
 
+    def runs(self) -> Iterator[Starts]:
+        """Yield its starts, of one weight each time."""
+        for job, first, last, weight in zip(self.jobs, self.first, self.last, self.weights, strict=True):
+            if first <= last:
+                yield Starts(job, self.cluster, first, last, weight)
 
-def cliques_of(instance: MospInstance, certificate: dict[str, Any]) -> list[Clique]:
+
+def cliques_of(instance: MospInstance, certificate: dict[str, Any]) -> list[Clique | Half]:
     """Return the cliques of a certificate, none if it names none.
 
     They are ``"cliques": [{"cluster": row, "jobs": [row, ...], "first": [slot, ...], "last": [slot, ...]}, ...]``, some
     with ``"weights": [whole number, ...]`` and ``"most": whole number``; without these, each job counts 1 of 1. Those
     over two slots have ``"slot"``, the first of them, ``"resource"`` (its row) and ``"unit"``, the size of its units.
+    Those by halves are ``{"jobs": [row, ...], "halves": [number of a clique before it, ...]}``.
 
     Raises
     ------
@@ -63,7 +71,14 @@ def cliques_of(instance: MospInstance, certificate: dict[str, Any]) -> list[Cliq
     given = certificate.get("cliques", [])
     if not isinstance(given, list):
         raise InputError(Fault("certificate.cliques", "must be a list of cliques", shown(given)))
-    return [_clique(instance, entry, f"certificate.cliques[{row}]") for row, entry in enumerate(given)]
+    cliques: list[Clique | Half] = []
+    for row, entry in enumerate(given):
+        field = f"certificate.cliques[{row}]"
+        if isinstance(entry, dict) and "halves" in entry:
+            cliques.append(half_of(instance, entry, cliques, field))
+        else:
+            cliques.append(_clique(instance, entry, field))
+    return cliques
 
 
 def prices_of(certificate: dict[str, Any]) -> list[float]:
@@ -82,19 +97,20 @@ def prices_of(certificate: dict[str, Any]) -> list[float]:
     return prices
 
 
-def added_costs(instance: MospInstance, cliques: Sequence[Clique], prices: Sequence[float]) -> dict[int, FloatArray]:
+def added_costs(
+    instance: MospInstance, cliques: Sequence[Clique | Half], prices: Sequence[float]
+) -> dict[int, FloatArray]:
     """Return what cliques at least add to the cost of each job that is in one, by cluster and start, shape (M, T)."""
     clusters, _, slots = instance.clusters.capacity.shape
     added: dict[int, FloatArray] = {}
     for clique, price in zip(cliques, prices, strict=True):
-        rows = zip(clique.jobs, clique.first, clique.last, clique.weights, strict=True)
-        for job, first, last, weight in rows:
-            part = added.setdefault(job, np.zeros((clusters, slots)))[clique.cluster, first : last + 1]
-            part[:] = np.maximum(0.0, down(part + down(price * weight)))
+        for run in clique.runs() if price > 0 else ():
+            part = added.setdefault(run.job, np.zeros((clusters, slots)))[run.cluster, run.first : run.last + 1]
+            part[:] = np.maximum(0.0, down(part + down(price * run.weight)))
     return added
 
 
-def paid_for(cliques: Sequence[Clique], prices: Sequence[float] | FloatArray) -> FloatArray:
+def paid_for(cliques: Sequence[Clique | Half], prices: Sequence[float] | FloatArray) -> FloatArray:
     """Return at least what each clique's price takes off the bound, shape (Q,)."""
     return up(np.asarray(prices, dtype=np.float64) * np.array([clique.most for clique in cliques], dtype=np.float64))
 
@@ -117,12 +133,11 @@ class Charges:
         Those of jobs in cliques, in order, shape (J,).
     """
 
-    def __init__(self, cliques: Sequence[Clique], row: IntArray, shape: tuple[int, int]) -> None:
+    def __init__(self, cliques: Sequence[Clique | Half], row: IntArray, shape: tuple[int, int]) -> None:
         entries = [
-            (number, row[job], clique.cluster, first, last + 1, weight)
+            (number, row[run.job], run.cluster, run.first, run.last + 1, run.weight)
             for number, clique in enumerate(cliques)
-            for job, first, last, weight in zip(clique.jobs, clique.first, clique.last, clique.weights, strict=True)
-            if first <= last
+            for run in clique.runs()
         ]
         columns = np.array(entries, dtype=np.int64).reshape(-1, 6).T
         self._clique, of, self._cluster, self._first, self._end, self._weight = columns

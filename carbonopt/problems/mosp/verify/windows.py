@@ -24,6 +24,7 @@ from carbonopt.core.directed import EPS, down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.verify.cliques import Charges, Clique, cliques_of, paid_for
+from carbonopt.problems.mosp.verify.halves import Half
 
 
 class Costs(NamedTuple):
@@ -95,7 +96,7 @@ class Kinds:
         The largest cost of a place of each job plus the largest of its completion, in size, shape (N,).
     """
 
-    def __init__(self, instance: MospInstance, jobs: IntArray, cliques: Sequence[Clique], costs: Costs) -> None:
+    def __init__(self, instance: MospInstance, jobs: IntArray, cliques: Sequence[Clique | Half], costs: Costs) -> None:
         slots = instance.time.slots
         self.limit = instance.clusters.limit
         self.rejected = costs.rejected
@@ -107,7 +108,7 @@ class Kinds:
         )
         alike[jobs, 1:] = 0.0
         alike[number < 0, 0] = count  # large jobs come first, in their order
-        alone = sorted({i for clique in cliques for i in clique.jobs if number[i] < 0})
+        alone = sorted({run.job for clique in cliques for run in clique.runs() if number[run.job] < 0})
         alike[alone, 0] = count + 1.0 + np.arange(len(alone))
         _, first, of = np.unique(alike, axis=0, return_index=True, return_inverse=True)
         self.of = of.ravel()

@@ -23,12 +23,14 @@ def test_certifying_closes_the_gap_of_few_jobs_by_certificate():
     assert without.status == "optimal"
     assert certified_gap(without) > 0.01
     assert without.bound > without.certificate["bound"]
-    solution = co.solve(instance, "price", work_limit=20, params={"windows": {"certify_pace": 1}})
-    assert solution.status == "optimal"
-    assert solution.objective == without.objective
-    assert certified_gap(solution) <= 1e-4
-    assert solution.certificate["kind"] == "windows"
-    assert co.check(instance, solution).proven_bound == pytest.approx(solution.certificate["bound"], rel=1e-9)
+    for halves, kind in ((False, "windows"), (True, "lagrangian")):
+        params = {"windows": {"certify_pace": 1}, "cliques": {"halves": halves}}
+        solution = co.solve(instance, "price", work_limit=20, params=params)
+        assert solution.status == "optimal"
+        assert solution.objective == without.objective
+        assert certified_gap(solution) <= 1e-4
+        assert solution.certificate["kind"] == kind
+        assert co.check(instance, solution).proven_bound == pytest.approx(solution.certificate["bound"], rel=1e-9)
 
 
 def test_certifying_takes_about_as_much_work_as_all_before_it():

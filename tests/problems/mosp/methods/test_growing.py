@@ -95,7 +95,7 @@ def test_a_program_that_lost_rows_has_the_same_optimum_from_any_basis(seed, monk
     monkeypatch.setattr(growing, "LEAST_GONE", 1)
     monkeypatch.setattr(growing, "MOST_IDLE", 0)
     instance = heavy(seed)
-    program = program_of(instance, rounds=30)
+    program = program_of(instance, rounds=30, halves=False)
     root = program.solve(everywhere(program), np.inf, OPTIONS)
     basis = program.basis()
     rng = np.random.default_rng(seed)

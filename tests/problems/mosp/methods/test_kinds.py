@@ -251,7 +251,7 @@ def test_kinds_of_more_jobs_than_knapsacks_look_at_have_cliques_that_hold():
         samples = slot_instance(demand, 260)
         cuts = list(Knapsacks(samples, count).violated(starts, 0.001, OPTIONS))
         cuts += violated(samples, count, starts, 0.001)
-        named = [cut.of_jobs(kinds).members() for cut in cuts]
+        named = [cut.members(kinds, kinds.first[:0]) for cut in cuts]
         assert len(cliques_of(every, {"cliques": named})) == len(cuts)
         found += sum(bool((count[cut.jobs] > 100).any()) for cut in cuts)
     assert found >= 10

@@ -341,8 +341,8 @@ def test_units_of_another_size_prove_the_same(price):
     clusters["watts_per_unit"]["memory_gb"] = [watts / 64 for watts in clusters["watts_per_unit"]["memory_gb"]]
     changed = from_dict(raw)
     params = {"neighbourhoods": {"most_in_vain": 1}, "search": {"moves_per_job": 50}, "beam": {"parts_per_job": 0}}
-    for rounds, branches, kind in ((2, 60, "windows"), (60, 1, "lagrangian")):
-        given = params | {"cliques": {"rounds": rounds}, "windows": {"most_branches": branches}}
+    for rounds, windows, kind in ((2, {"most_branches": 60}, "windows"), (60, {"most_places": 0}, "lagrangian")):
+        given = params | {"cliques": {"rounds": rounds}, "windows": windows}
         solution = co.solve(changed, "price", time_limit=None, params=given)
         assert solution.certificate["kind"] == kind
         report = co.check(changed, solution)

@@ -96,6 +96,8 @@ class CliqueParameters(Parameters):
         New cliques below which inequalities with weights are sought, too.
     few_of_slots
         New ones of all other kinds below which cliques over two slots are sought, too; 0 for never.
+    halves
+        Whether cuts by halves follow when cliques close no more of the gap.
     """
 
     time_share: float = number(0.2, above=0, most=1)
@@ -107,6 +109,7 @@ class CliqueParameters(Parameters):
     least_rise: float = number(0.01, least=0)
     few: int = number(1_000, least=0)
     few_of_slots: int = number(100, least=0)
+    halves: bool = True
 
 
 @dataclass(frozen=True)

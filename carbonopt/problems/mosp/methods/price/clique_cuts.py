@@ -80,7 +80,7 @@ class Clique:
         return self.cluster, self.jobs.tobytes(), self.first.tobytes(), self.last.tobytes(), weights, self.most
 
     def of_jobs(self, kinds: Kinds) -> Clique:
-        """Return the clique of the jobs themselves, where this one names their kinds."""
+        """Return the clique of the jobs themselves: this one names their kinds."""
         count = kinds.count[self.jobs]
         if (count == 1).all():
             return replace(self, jobs=kinds.first[self.jobs])
@@ -88,13 +88,14 @@ class Clique:
         first, last = np.repeat(self.first, count), np.repeat(self.last, count)
         return replace(self, jobs=kinds.jobs(self.jobs), first=first, last=last, weights=weights)
 
-    def members(self) -> dict[str, Any]:
-        """Return what a certificate holds of it."""
-        numbers = {"jobs": self.jobs, "first": self.first, "last": self.last}
-        entry = {"cluster": self.cluster} | {name: column.tolist() for name, column in numbers.items()}
-        if self.weights is not None:
-            entry |= {"weights": self.weights.tolist(), "most": self.most}
-        return entry if self.units is None else entry | self.units._asdict()
+    def members(self, kinds: Kinds, _: IntArray) -> dict[str, Any]:
+        """Return what a certificate holds of it: `kinds` are those of its jobs."""
+        named = self.of_jobs(kinds)
+        numbers = {"jobs": named.jobs, "first": named.first, "last": named.last}
+        entry = {"cluster": named.cluster} | {name: column.tolist() for name, column in numbers.items()}
+        if named.weights is not None:
+            entry |= {"weights": named.weights.tolist(), "most": named.most}
+        return entry if named.units is None else entry | named.units._asdict()
 
 
 def violated(instance: MospInstance, count: IntArray, starts: FloatArray, least: float) -> list[Clique]:

@@ -11,7 +11,7 @@ design", Networks 49, 3-17.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 
@@ -35,18 +35,27 @@ def raise_by_cliques(
     """Solve the program, then add what it lacks; yield the best bound after each round.
 
     They end where the last ones have closed too little of the gap to `goal`, the cost of a schedule, and places that
-    are still missing would not change that. A solution that costs more than `goal` gets only places, if it lacks any.
+    are still missing would not change that. Then come rounds with cuts by halves, up to the same end: earlier ones
+    would stand in for cliques that do more. A solution that costs more than `goal` gets only places, if it lacks any.
     """
+    left = yield from _rounds(program, goal, params, params.rounds, options, by_halves=False)
+    if params.halves and goal > program.cliques.proof.bound:
+        yield from _rounds(program, goal, params, left, options, by_halves=True)
+
+
+def _rounds(
+    program: GrowingProgram, goal: float, params: CliqueParameters, left: int, options: Options, *, by_halves: bool
+) -> Generator[float, None, int]:
+    """Yield the best bound after each of at most `left` rounds, with new cliques or cuts by halves; return the rest."""
     cliques = program.cliques
     past: list[tuple[float, float]] = []
     middle: FloatArray | None = None
-    left = params.rounds
     while left and options.remaining > 0:
         program.tidy(options)
         options.spend(PLACE_STEPS * len(cliques.cost))
         point = program.solve(program.counts, np.inf, options)
         if point is None:
-            return
+            return left
         prices = program.prices(point)
         cost = cliques.prove(prices.capacity, prices.cliques)
         yield cliques.proof.bound
@@ -54,7 +63,7 @@ def raise_by_cliques(
         least_rise = params.least_rise * (goal - cliques.proof.bound)
         hidden = point.objective - cliques.proof.bound
         if _is_slow(past, least_rise) and hidden < max(least_rise, LEAST_HIDDEN * abs(cliques.proof.bound)):
-            return
+            return left
         if point.objective > goal and program.add_places(cost, prices, options):
             continue
         left -= 1
@@ -62,10 +71,12 @@ def raise_by_cliques(
         middle = starts if middle is None else NEW_SHARE * starts + (1 - NEW_SHARE) * middle
         least = params.least_violation
         is_new = any(
-            program.extend(point, at, cost, prices, least, options, over_pairs=True) for at in (middle, starts)
+            program.extend(point, at, cost, prices, least, options, over_pairs=True, by_halves=by_halves)
+            for at in ((starts,) if by_halves else (middle, starts))
         )
         if not is_new and not program.insist(point):
-            return
+            return left
+    return left
 
 
 def _is_slow(past: list[tuple[float, float]], least: float) -> bool:

@@ -8,6 +8,7 @@ this is what the certificate holds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -20,8 +21,10 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
 from carbonopt.problems.mosp.formulation.program import Placements, possible_placements
+from carbonopt.problems.mosp.methods.price import half_cuts
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
+from carbonopt.problems.mosp.methods.price.half_cuts import HalfCut, Limits
 from carbonopt.problems.mosp.methods.price.kinds import Kinds, kinds_of
 from carbonopt.problems.mosp.methods.price.knapsack_cuts import Knapsacks
 from carbonopt.problems.mosp.methods.price.place_program import priced
@@ -48,8 +51,10 @@ class CliqueProof:
         On the cost of every schedule.
     prices
         Of capacity, shape (M, R, T).
-    cliques, clique_prices, numbers
-        The cliques whose price is above 0, these prices, and their numbers in the program.
+    every
+        All cliques of the program, with those that come later.
+    clique_prices, numbers
+        The prices above 0 of cliques, and which these are.
     excess
         Reduced cost of each possible placement above the least of its kind of jobs, rejection included.
     kinds
@@ -58,17 +63,36 @@ class CliqueProof:
 
     bound: float
     prices: FloatArray
-    cliques: list[Clique]
+    every: list[Clique | HalfCut]
     clique_prices: FloatArray
     numbers: IntArray
     excess: FloatArray
     kinds: Kinds
 
+    @property
+    def cliques(self) -> list[Clique | HalfCut]:
+        """The cliques whose price is above 0."""
+        return [self.every[q] for q in self.numbers]
+
     def certificate(self) -> dict[str, Any]:
         """Return what a certificate holds of it."""
-        priced = zip(self.cliques, self.clique_prices.tolist(), strict=True)
-        cliques = [clique.of_jobs(self.kinds).members() | {"price": price} for clique, price in priced]
+        numbers = with_parts(self.every, self.numbers)
+        prices = np.zeros(len(numbers))
+        prices[np.searchsorted(numbers, self.numbers)] = self.clique_prices
+        named = zip(named_in(self.every, numbers, self.kinds), prices.tolist(), strict=True)
+        cliques = [clique | {"price": price} for clique, price in named]
         return {"kind": "lagrangian", "prices": self.prices.tolist(), "cliques": cliques}
+
+
+def with_parts(every: list[Clique | HalfCut], numbers: IntArray) -> IntArray:
+    """Return the numbers of some cliques, and of those that their cuts by halves are made of, in order."""
+    parts = [clique.cliques for clique in (every[q] for q in numbers) if isinstance(clique, HalfCut)]
+    return np.unique(np.concatenate([numbers, *parts]))
+
+
+def named_in(every: list[Clique | HalfCut], numbers: IntArray, kinds: Kinds) -> list[dict[str, Any]]:
+    """Return what a certificate holds of some cliques, which are `with_parts`."""
+    return [clique.members(kinds, numbers) for clique in (every[q] for q in numbers)]
 
 
 class CliqueBound:
@@ -101,6 +125,8 @@ class CliqueBound:
         The best bound so far.
     cliques, most
         All cliques, and what their weights in a schedule add up to at most, shape (Q,).
+    sizes
+        How many jobs start in each, shape (Q,).
     use
         Share of its limit that each possible placement uses of each clique, shape (placements, Q).
     """
@@ -126,9 +152,10 @@ class CliqueBound:
         self.rejection_cost = instance.objective.rejection_cost
         self.row = np.full((len(self.kinds.first), *prices.shape[::2]), -1, dtype=np.int64)
         self.row[places.job, places.cluster, places.start] = np.arange(len(places.job))
-        self.cliques: list[Clique] = []
+        self.cliques: list[Clique | HalfCut] = []
         self.use = sparse.csc_array((len(self.cost), 0))
         self.most: FloatArray = np.zeros(0)
+        self.sizes: IntArray = np.zeros(0, dtype=np.int64)
         self._known: set[tuple[Any, ...]] = set()
         self.knapsacks = Knapsacks(self.samples, self.kinds.count)
         self.pairs = Knapsacks(self.samples, self.kinds.count, width=2)
@@ -176,9 +203,8 @@ class CliqueBound:
         if bound < np.inf:  # else a job that must run has no place
             bound -= paid + rounding + FLOAT_ERROR * (float(np.abs(of_jobs).sum()) + 2 * paid)
         chosen = np.flatnonzero(clique_prices > 0)
-        cliques = [self.cliques[q] for q in chosen]
         excess = cost - least[places.job]
-        proof = CliqueProof(bound, prices, cliques, clique_prices[chosen], chosen, excess, self.kinds)
+        proof = CliqueProof(bound, prices, self.cliques, clique_prices[chosen], chosen, excess, self.kinds)
         return proof, cost
 
     def priced(self, prices: FloatArray, clique_prices: FloatArray) -> FloatArray:
@@ -193,11 +219,39 @@ class CliqueBound:
         """
         options.spend(float(starts.size + self.use.nnz))
         found = violated(self.samples, self.kinds.count, starts, least)
-        cliques = list(islice(filter(self._is_new, found), self.params.most_new))
+        cliques: list[Clique | HalfCut] = list(islice(filter(self._is_new, found), self.params.most_new))
         if len(cliques) < self.params.few:
             cliques += filter(self._is_new, self.knapsacks.violated(starts, least, options))
         if over_pairs and len(cliques) < self.params.few_of_slots:
             cliques += filter(self._is_new, self.pairs.violated(starts, least, options))
+        return self._add(cliques)
+
+    def add_halves(self, amount: FloatArray, least: float, options: Options) -> int:
+        """Add new cuts by halves that a solution violates by `least`; return how many.
+
+        `amount` is how many jobs it has in each possible placement, shape (placements,).
+        """
+        there = np.flatnonzero(amount > 0)
+        kinds = len(self.kinds.count)
+        cliques = np.array([q for q, clique in enumerate(self.cliques) if isinstance(clique, Clique)], dtype=np.int64)
+        of_kinds = sparse.csr_array(
+            (np.ones(len(there)), (self.places.job[there], np.arange(len(there)))), shape=(kinds, len(there))
+        )
+        of_cliques = sparse.csc_array(self.use[:, cliques])[there].T
+        most = np.concatenate([self.kinds.count, np.rint(self.most[cliques]).astype(np.int64)])
+        shares = sparse.csr_array(sparse.vstack([of_kinds, sparse.csr_array(of_cliques)]))
+        factors = sparse.csr_array(sparse.diags_array(np.concatenate([np.ones(kinds), self.most[cliques]])) @ shares)
+        factors.data = np.rint(factors.data)
+        sets, steps = half_cuts.violated(Limits(factors, most, amount[there]), least)
+        options.spend(float(self.use.nnz) + steps)
+        halves = []
+        for rows in sets:
+            own = rows[rows < kinds], cliques[rows[rows >= kinds] - kinds]
+            halves.append(HalfCut(*own, int(most[rows].sum()) // 2))
+        return self._add(list(filter(self._is_new, halves)))
+
+    def _add(self, cliques: Sequence[Clique | HalfCut]) -> int:
+        """Add cliques; return how many."""
         if not cliques:
             return 0
         members, use = zip(*(self._members(clique) for clique in cliques), strict=True)
@@ -208,9 +262,11 @@ class CliqueBound:
         self.cliques += cliques
         self.use = sparse.csc_array(sparse.hstack([self.use, new]))
         self.most = np.concatenate([self.most, [float(clique.most) for clique in cliques]])
+        of_kinds = (np.unique(self.places.job[part]) for part in members)
+        self.sizes = np.concatenate([self.sizes, [self.kinds.count[kinds].sum() for kinds in of_kinds]])
         return len(cliques)
 
-    def _is_new(self, clique: Clique) -> bool:
+    def _is_new(self, clique: Clique | HalfCut) -> bool:
         """Return whether a clique is not there yet, and remember it."""
         key = clique.key()
         if key in self._known:
@@ -218,8 +274,13 @@ class CliqueBound:
         self._known.add(key)
         return True
 
-    def _members(self, clique: Clique) -> tuple[IntArray, FloatArray]:
+    def _members(self, clique: Clique | HalfCut) -> tuple[IntArray, FloatArray]:
         """Return the placements in a clique, and the share of its limit that each uses."""
+        if isinstance(clique, HalfCut):
+            both = np.rint(np.asarray(self.use[:, clique.cliques] @ self.most[clique.cliques]))
+            both += np.isin(self.places.job, clique.kinds)
+            members = np.flatnonzero(both >= 2)
+            return members, both[members] // 2 / clique.most
         starts = zip(clique.jobs, clique.first, clique.last, strict=True)
         rows = [self.row[job, clique.cluster, first : last + 1] for job, first, last in starts]
         members = np.concatenate(rows)

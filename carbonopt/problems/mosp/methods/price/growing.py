@@ -20,6 +20,8 @@ from carbonopt.problems.mosp.methods.price.place_program import Columns, program
 
 LEAST_VIOLATION = 1e-3
 """By which a clique must be violated to become a row."""
+LEAST_OF_HALVES = 0.02
+"""By which a new cut by halves must be violated."""
 LEAST_EXCESS = 1e-6
 """How far below 0 a reduced cost must be for a place to become a column, over the mean cost of a job."""
 PLACE_STEPS = 20.0
@@ -261,10 +263,15 @@ class GrowingProgram:
     def violated(self, point: Point) -> IntArray:
         """Return the cliques without a row that a solution violates."""
         self._extend_row_of()
+        used = np.asarray(self.cliques.use.T @ self.amount(point))
+        return np.flatnonzero((used > 1 + LEAST_VIOLATION) & (self.row_of < 0))
+
+    def amount(self, point: Point) -> FloatArray:
+        """Return how many jobs a solution has in each possible placement, shape (placements,)."""
         amount = np.zeros(len(self.is_column))
         runs = self.columns.row[: len(point.values)]
         amount[runs[runs >= 0]] = point.values[runs >= 0]
-        return np.flatnonzero((np.asarray(self.cliques.use.T @ amount) > 1 + LEAST_VIOLATION) & (self.row_of < 0))
+        return amount
 
     def missing(self, cost: FloatArray, prices: Prices) -> IntArray:
         """Return the places that prices call for: `cost` less than their jobs pay by them, by how much, the most first.
@@ -302,6 +309,7 @@ class GrowingProgram:
         options: Options,
         *,
         over_pairs: bool = False,
+        by_halves: bool = False,
     ) -> bool:
         """Add what a solution lacks: known cliques that it violates, new ones, and places; return whether any.
 
@@ -319,9 +327,14 @@ class GrowingProgram:
             Count the work.
         over_pairs
             Cliques over two slots, too, where there are few others.
+        by_halves
+            New cuts by halves that the solution violates, instead of new cliques.
         """
         is_new = self.add_cliques(self.violated(point), options)
-        found = self.cliques.add_violated(starts, least, options, over_pairs=over_pairs)
+        if by_halves:
+            found = self.cliques.add_halves(self.amount(point), LEAST_OF_HALVES, options)
+        else:
+            found = self.cliques.add_violated(starts, least, options, over_pairs=over_pairs)
         count = len(self.cliques.cliques)
         is_new |= self.add_cliques(np.arange(count - found, count), options)
         return self.add_places(cost, prices, options) or is_new

@@ -62,14 +62,15 @@ def program_of_part(
     cliques
         Of the instance.
     rounds
-        Linear programs by which the part gets its cliques, at most. Cliques over two slots are not worth their time.
+        Linear programs by which the part gets its cliques, at most. Cliques over two slots and cuts by halves are not
+        worth their time.
     options
         Count the work.
     whole
         Program of the instance: the one of the part begins with its columns and where it ended. None to begin with the
         places of least reduced cost and from nothing.
     """
-    params = replace(cliques.params, rounds=rounds, few_of_slots=0)
+    params = replace(cliques.params, rounds=rounds, few_of_slots=0, halves=False)
     own = CliqueBound(part_of(others, jobs, cliques), cliques.value.part(jobs), cliques.proof.prices, params)
     options.spend(PLACE_STEPS * len(own.cost))
     if own.proof.bound >= goal:

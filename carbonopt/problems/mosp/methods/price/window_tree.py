@@ -30,7 +30,7 @@ from carbonopt.milp.warm import Point
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING
 from carbonopt.problems.mosp.formulation.objective import prefix_rounding
 from carbonopt.problems.mosp.methods.price.bound_parameters import WindowParameters
-from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound, named_in, with_parts
 from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram, ProgramBasis, Start
 from carbonopt.problems.mosp.methods.price.window_splits import Split, halves, split_of
 from carbonopt.problems.mosp.methods.price.windows import Field, allowed_of, restrict, sizes_of
@@ -127,10 +127,12 @@ class WindowTree:
 
     @property
     def steps_of_bound(self) -> float:
-        """Loop steps of the bound of a leaf, about, when a certificate is rechecked."""
+        """Loop steps of the bound of a leaf, about, when a certificate is rechecked: it holds cliques with a price."""
         places = int(self.count[self.cliques.places.job].sum())
-        members = sum(int(self.count[clique.jobs].sum()) for clique in self.cliques.cliques)
-        return STEPS_OF_PLACE * places + STEPS_OF_MEMBER * members
+        has_price = np.zeros(len(self.cliques.cliques), dtype=np.bool_)
+        for branch in self.branches:
+            has_price[: len(branch.clique_prices)] |= branch.clique_prices > 0
+        return STEPS_OF_PLACE * places + STEPS_OF_MEMBER * int(self.cliques.sizes[has_price].sum())
 
     @property
     def is_full(self) -> bool:
@@ -161,7 +163,7 @@ class WindowTree:
             branch.basis = None
             return branch
         is_open = self._open_places()
-        program = self.program
+        program, cliques = self.program, self.cliques
         if branch.basis is not None:
             program.begin_at(branch.basis, options)
         branch.splits = self._splits(branch.windows, np.zeros(self.cliques.row.shape))
@@ -182,7 +184,11 @@ class WindowTree:
             if not left or branch.bound >= self.goal:
                 break
             if left > COLUMN_ROUNDS:
-                if not program.extend(point, starts, cost, prices, self.params.least_violation, options):
+                least = self.params.least_violation
+                if not any(
+                    program.extend(point, starts, cost, prices, least, options, by_halves=halves)
+                    for halves in (False, True)[: 1 + cliques.params.halves]
+                ):
                     break
             elif not program.add_places(cost, prices, options):
                 break
@@ -328,7 +334,7 @@ class WindowTree:
         for branch in self.branches:
             if branch.parts is None:
                 has_price[: len(branch.clique_prices)] |= branch.clique_prices > 0
-        numbers = np.flatnonzero(has_price)
+        numbers = with_parts(self.cliques.cliques, np.flatnonzero(has_price))
         nodes: list[dict[str, Any]] = []
         for branch in self.branches:
             if branch.parts is None:
@@ -343,7 +349,7 @@ class WindowTree:
             nodes.append(node | {"parts": parts})
         kinds = self.cliques.kinds
         proof = {"kind": "windows", "jobs": kinds.first[self.field.job].tolist(), "nodes": nodes}
-        named = [self.cliques.cliques[q].of_jobs(kinds).members() for q in numbers]
+        named = named_in(self.cliques.cliques, numbers, kinds)
         return proof | {"cliques": named} if named else proof
 
 
