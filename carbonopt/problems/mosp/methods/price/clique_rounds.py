@@ -24,6 +24,7 @@ NEW_SHARE = 0.5
 """Share of a solution in the mean of it and the earlier ones, where cliques are sought."""
 SLOW_SHARE = 1 / 3
 SLOW_ROUNDS = 6
+SLOW_ROUNDS_OF_HALVES = 4
 """Over this share of the time so far, and after so many rounds, it is asked whether more are worth it."""
 LEAST_HIDDEN = 1e-6
 """Share of the bound that missing places do not count as hiding: so much they hide by the tolerance of prices."""
@@ -49,6 +50,7 @@ def _rounds(
     """Yield the best bound after each of at most `left` rounds, with new cliques or cuts by halves; return the rest."""
     cliques = program.cliques
     past: list[tuple[float, float]] = []
+    least_rounds = SLOW_ROUNDS_OF_HALVES if by_halves else SLOW_ROUNDS
     middle: FloatArray | None = None
     while left and options.remaining > 0:
         program.tidy(options)
@@ -62,7 +64,8 @@ def _rounds(
         past.append((options.elapsed, cliques.proof.bound))
         least_rise = params.least_rise * (goal - cliques.proof.bound)
         hidden = point.objective - cliques.proof.bound
-        if _is_slow(past, least_rise) and hidden < max(least_rise, LEAST_HIDDEN * abs(cliques.proof.bound)):
+        is_slow = len(past) >= least_rounds and _is_slow(past, least_rise)
+        if is_slow and hidden < max(least_rise, LEAST_HIDDEN * abs(cliques.proof.bound)):
             return left
         if point.objective > goal and program.add_places(cost, prices, options):
             continue
@@ -83,4 +86,4 @@ def _is_slow(past: list[tuple[float, float]], least: float) -> bool:
     """Return whether a bound rose by less than `least` in the last third of its time; `past` has time and bound."""
     begun, now = past[0][0], past[-1][0]
     before = [bound for elapsed, bound in past if elapsed <= now - SLOW_SHARE * (now - begun)]
-    return len(past) >= SLOW_ROUNDS and np.isfinite(least) and past[-1][1] - before[-1] < least
+    return bool(np.isfinite(least)) and past[-1][1] - before[-1] < least

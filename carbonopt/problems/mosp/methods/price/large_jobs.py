@@ -38,6 +38,8 @@ LATE = 0.25
 """Of the time of dives, what must be left for one more to begin. Neighbourhoods make better use of less."""
 FEW_BRANCHES = 30
 """Branches that a tree must be on course to have in its time: fewer raise the bound little."""
+ROOTS = 10
+"""How often its root must fit into its time: else there are no branches."""
 FIRST_TIME = 0.35
 """Share of its time after which this is asked."""
 LEAST_TO_CERTIFY = 1.0
@@ -93,7 +95,7 @@ def branch_on_windows(solver: Solver) -> None:
     tree = WindowTree(program, _goal(solver), params, options)
     solver.proof.windows = tree
     is_asked = solver.certifies  # no dives follow that would make better use of the time
-    has_time = is_asked or options.remaining >= options.elapsed - begun  # parts seldom take less than their root
+    has_time = is_asked or options.remaining >= ROOTS * (options.elapsed - begun)
     for _ in tree.grow(options) if has_time else ():
         solver.tell()
         if solver.closed or _check_seconds(tree) >= CHECK_SHARE * solver.options.seconds_left:
