@@ -135,6 +135,8 @@ class WindowParameters(Parameters):
         may get only the places that its prices call for.
     least_violation
         By which the starts of a clique must exceed 1 to be added.
+    least_rise
+        Share of the gap that the first third of the time must have closed for more branches, where dives follow.
     tried
         Jobs by which a split is tried, at most.
     iterations
@@ -152,6 +154,7 @@ class WindowParameters(Parameters):
     most_prices: int = number(3_000_000, least=1)
     rounds: int = number(3, least=1)
     least_violation: float = number(0.02, above=0)
+    least_rise: float = number(0.01, least=0)
     tried: int = number(6, least=1)
     iterations: int = number(40, least=1)
     certify_pace: float = number(0.0, least=0)

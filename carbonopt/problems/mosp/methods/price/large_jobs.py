@@ -94,6 +94,7 @@ def branch_on_windows(solver: Solver) -> None:
     begun = options.elapsed
     tree = WindowTree(program, _goal(solver), params, options)
     solver.proof.windows = tree
+    root = tree.bound
     is_asked = solver.certifies  # no dives follow that would make better use of the time
     has_time = is_asked or options.remaining >= ROOTS * (options.elapsed - begun)
     for _ in tree.grow(options) if has_time else ():
@@ -102,7 +103,8 @@ def branch_on_windows(solver: Solver) -> None:
             break
         if not is_asked and first.remaining == 0:
             is_asked = True
-            if len(tree.branches) < FIRST_TIME * FEW_BRANCHES:
+            least_rise = params.least_rise * (_goal(solver) - root)
+            if len(tree.branches) < FIRST_TIME * FEW_BRANCHES or tree.bound - root < least_rise < np.inf:
                 break
     solver.report(improved=False)
     solver.options = solver.options.keeping_back(CHECKS * _check_seconds(tree))
