@@ -26,7 +26,7 @@ BASIS_STEPS = 2000.0
 """Loop steps for each row of a solve that begins at a given basis: it is factorised, and edges are weighed anew."""
 SHORT = 300
 """Iterations after which costs are perturbed: degenerate programs take half as many then. Shorter solves take more,
-since it has to be taken back."""
+since the perturbation has to be taken back."""
 TRIES = 2
 """How often a program is solved where HiGHS fails: the second time from nothing."""
 
@@ -234,7 +234,7 @@ class WarmProgram:
         highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", perturbation)
         done = 0
         for _ in range(TRIES):
-            highs.setOptionValue("simplex_iteration_limit", most)
+            highs.setOptionValue("simplex_iteration_limit", most - done)
             highs.run()
             done += max(int(highs.getInfo().simplex_iteration_count), 0)
             if highs.getModelStatus() in _ENDED:

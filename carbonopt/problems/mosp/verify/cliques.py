@@ -10,6 +10,8 @@ which any two of the jobs exceed what is there, or it holds two jobs and each pa
 With weights, all its runs use one slot, and jobs whose weights add up to more than `most` exceed what is there. To see
 this, the least demand of each sum of weights is worked out, job after job. Or the clique names two slots; see
 `slot_pairs`.
+
+An entry may also be a cut by halves, of cliques before it and of jobs, on all clusters; see `halves`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Cuts by halves of a certificate: half of the limits of some jobs and cliques together, rounded down.
 
 In a schedule a job starts at most once, and the weights of a clique's starts add up to at most its limit. All of these
-are whole numbers. So half of the sum of some limits holds, too; with the factor of each start rounded down; and with
-what they add up to rounded down, since that is whole by then.
+are whole numbers. Some of these limits are added up, and halved. The factor of each start is rounded down, which a
+schedule keeps. Now what its starts add up to is whole. So the limit may be rounded down, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.instance import MospInstance
 
 MOST_FACTOR = 2**40
-"""Of a start, and of what they add up to: sums of these are exact."""
+"""That all weights of the parts, and their limits, may add up to: sums up to it are exact."""
+FIELDS = {"jobs", "halves", "price"}
 
 
 class Starts(NamedTuple):
@@ -79,8 +80,12 @@ def half_of(instance: MospInstance, entry: dict[str, Any], before: Sequence[Limi
     Raises
     ------
     InputError
-        If it names what is not there, or a job or a clique twice.
+        If it names what is not there, or a job or a clique twice, or has other fields.
     """
+    if not set(entry) <= FIELDS:
+        raise InputError(
+            Fault(field, f"must have {', '.join(sorted(FIELDS))} alone", shown(sorted(set(entry) - FIELDS)))
+        )
     for name, below in (("jobs", len(instance.jobs)), ("halves", len(before))):
         given = entry.get(name)
         good = isinstance(given, list) and all(type(number) is int and 0 <= number < below for number in given)
@@ -91,7 +96,7 @@ def half_of(instance: MospInstance, entry: dict[str, Any], before: Sequence[Limi
     most = sum(part.most for part in parts) + len(entry["jobs"])
     runs = np.array([run for part in parts for run in part.runs()], dtype=np.int64).reshape(-1, 5)
     job, cluster, first, last, weight = runs.T
-    if most > MOST_FACTOR or weight.sum() > MOST_FACTOR:
+    if most > MOST_FACTOR or float(weight.sum(dtype=np.float64)) > MOST_FACTOR:
         raise InputError(Fault(field, f"must have factors of at most {MOST_FACTOR} in all"))
     slots = instance.time.slots
     places, at = np.unique(job * len(instance.clusters.capacity) + cluster, return_inverse=True)

@@ -204,7 +204,7 @@ def test_jobs_may_be_left_out():
     assert best * (1 - 1e-6) <= objective_of(rejecting, place) <= best * 1.03
 
 
-def test_a_tree_that_would_have_few_branches_ends_early(monkeypatch):
+def test_a_tree_that_would_have_few_branches_or_closes_little_ends_early(monkeypatch):
     """Dives make better use of the time."""
     trees = []
     whole = large_jobs.WindowTree
@@ -215,16 +215,18 @@ def test_a_tree_that_would_have_few_branches_ends_early(monkeypatch):
 
     monkeypatch.setattr(large_jobs, "WindowTree", tree)
     monkeypatch.setattr(large_jobs, "dive", lambda solver: None)
-    for few in (0, 10**6):
+    for few, least_rise in ((0, 0.0), (10**6, 0.0), (0, 1.0)):
         monkeypatch.setattr(large_jobs, "FEW_BRANCHES", few)
-        co.solve(heavy(5, jobs=80, load=0.7), "price", work_limit=4)
-    with_all_its_time, early = (len(tree.branches) for tree in trees)
-    assert 1 < early < 0.6 * with_all_its_time
+        params = {"windows": {"least_rise": least_rise}}
+        co.solve(heavy(5, jobs=80, load=0.7), "price", work_limit=4, params=params)
+    with_all_its_time, few_branches, little_closed = (len(tree.branches) for tree in trees)
+    assert 1 < few_branches < 0.6 * with_all_its_time
+    assert 1 < little_closed < 0.6 * with_all_its_time
 
 
-def test_there_are_no_branches_where_two_would_take_longer_than_there_is_time(monkeypatch):
-    """The root has taken more of the tree's work than is left."""
-    shares = iter((0.1, 0.6))
+def test_there_are_no_branches_where_ten_roots_would_take_longer_than_there_is_time(monkeypatch):
+    """The root has taken more than a tenth of the work that is left to the tree."""
+    shares = iter((0.0, 0.15))
     trees = []
 
     class Tree(large_jobs.WindowTree):

@@ -7,10 +7,15 @@ import copy
 import numpy as np
 import pytest
 from mosp_cliques_support import heavy, raised
+from scipy import sparse
 
 import carbonopt as co
 from carbonopt.core.errors import InputError
+from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.methods.price import half_cuts
+from carbonopt.problems.mosp.methods.price.cliques import named_in, with_parts
+from carbonopt.problems.mosp.methods.price.half_cuts import HalfCut, Limits
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 from carbonopt.problems.mosp.verify.cliques import cliques_of
 
@@ -119,12 +124,13 @@ def test_a_half_may_be_made_of_halves():
         ({"jobs": None}, "jobs", "whole"),
         ({"price": -1.0}, "price", "from 0"),
         ({"price": None}, "price", "from 0"),
+        ({"weights": [1]}, "", "alone"),
     ],
 )
 def test_a_half_names_what_is_there(change, field, words):
     with pytest.raises(InputError, match=words) as caught:
         proven_bound(three_jobs(), certificate([*CLIQUES, HALF | change]), {})
-    assert f"certificate.cliques[3].{field}" in str(caught.value)
+    assert f"certificate.cliques[3].{field}".rstrip(".") in str(caught.value)
 
 
 def runs_of(instance, rng):
@@ -192,3 +198,37 @@ def test_halves_raise_bounds_up_to_the_optimum():
         assert optimum is None or proven <= optimum * (1 + 1e-9)
         better += found.bound > raised(instance, halves=False).proof.bound * (1 + 1e-4)
     assert better >= 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_found_cuts_are_violated(seed):
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(0, 4, (40, 30)) * (rng.random((40, 30)) < 0.3)
+    amount = rng.random(30) * (rng.random(30) < 0.7)
+    most = np.floor(factors @ amount + rng.random(40)).astype(np.int64) + (rng.random(40) < 0.5)
+    limits = Limits(sparse.csr_array(factors.astype(np.float64)), most, amount)
+    for rows in half_cuts.violated(limits, 0.02, Options(time_limit=None)):
+        assert (factors[rows].sum(axis=0) // 2) @ amount - most[rows].sum() // 2 > 0.02
+
+
+def test_separation_ends_with_the_work():
+    instance = heavy(2)
+    bound = raised(instance, halves=False)
+    amount = np.full(len(bound.cost), 0.5)
+    assert bound.add_halves(amount, 0.02, Options(work_limit=0.0)) == 0
+
+
+def test_halves_of_kinds_limit_all_their_jobs():
+    several = 0
+    for seed, more in ((3, {}), (4, {}), (1, {"jobs": 60, "load": 0.6})):
+        instance = heavy(seed, array_tail=0.9, **{"max_demand": 32, "load": 0.8} | more)
+        found = raised(instance)
+        halves = np.array([q for q, cut in enumerate(found.cliques) if isinstance(cut, HalfCut)], dtype=np.int64)
+        numbers = with_parts(found.cliques, halves)
+        named = cliques_of(instance, {"cliques": named_in(found.cliques, numbers, found.kinds)})
+        for q in halves.tolist():
+            cut = found.cliques[q]
+            own = named[int(np.searchsorted(numbers, q))]
+            assert own.most == cut.most
+            several += bool((found.kinds.count[cut.kinds] > 1).any())
+    assert several

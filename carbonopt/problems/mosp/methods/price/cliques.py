@@ -242,8 +242,8 @@ class CliqueBound:
         shares = sparse.csr_array(sparse.vstack([of_kinds, sparse.csr_array(of_cliques)]))
         factors = sparse.csr_array(sparse.diags_array(np.concatenate([np.ones(kinds), self.most[cliques]])) @ shares)
         factors.data = np.rint(factors.data)
-        sets, steps = half_cuts.violated(Limits(factors, most, amount[there]), least)
-        options.spend(float(self.use.nnz) + steps)
+        options.spend(float(self.use.nnz))
+        sets = half_cuts.violated(Limits(factors, most, amount[there]), least, options)
         halves = []
         for rows in sets:
             own = rows[rows < kinds], cliques[rows[rows >= kinds] - kinds]

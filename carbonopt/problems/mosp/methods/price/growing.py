@@ -328,7 +328,7 @@ class GrowingProgram:
         over_pairs
             Cliques over two slots, too, where there are few others.
         by_halves
-            New cuts by halves that the solution violates, instead of new cliques.
+            New cuts by halves that the solution violates, instead of new cliques; `starts` and `least` do not matter.
         """
         is_new = self.add_cliques(self.violated(point), options)
         if by_halves:

@@ -25,12 +25,15 @@ import numpy as np
 from scipy import sparse
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.options import Options
 from carbonopt.problems.mosp.methods.price.kinds import Kinds
 
 MOST_LEFT = 0.9
 """Of a limit, what a solution may leave for it to be added to others: 1 leaves no violation."""
 MOST_NEW = 100
 """Cuts of a solution, at most: those that it violates most."""
+MOST_ENTRIES = 5_000_000
+"""Factors of limits that are looked at, at most: the time grows with more than their number."""
 STEPS_OF_ENTRY = 0.1
 """Loop steps for each entry of a limit that is added to another one."""
 
@@ -84,8 +87,8 @@ class Limits:
     amount: FloatArray
 
 
-def violated(limits: Limits, least: float) -> tuple[list[IntArray], float]:
-    """Return sets of limits whose cuts a solution violates, and the loop steps that it took.
+def violated(limits: Limits, least: float, options: Options) -> list[IntArray]:
+    """Return sets of limits whose cuts a solution violates; those found so far where time or work is out.
 
     Parameters
     ----------
@@ -93,27 +96,35 @@ def violated(limits: Limits, least: float) -> tuple[list[IntArray], float]:
         All limits.
     least
         By how much a cut must be violated.
+    options
+        Count the work.
 
     Returns
     -------
-    sets
-        Rows of limits, the most violated cut first.
-    steps
-        About.
+    list of IntArray
+        Rows of limits, the most violated cut first. Each is violated by at least what it is ranked by: a limit that is
+        added twice counts what is left of it twice.
     """
     left = np.maximum(limits.most - limits.factors @ limits.amount, 0.0)
     rows = np.flatnonzero(left < MOST_LEFT)
-    is_odd = np.asarray(limits.factors[rows].todense()).astype(np.int64) % 2 > 0
+    if len(rows) * len(limits.amount) > MOST_ENTRIES:
+        return []
+    odd = limits.factors[rows]
+    odd.data = odd.data % 2 > 0
+    is_odd = np.asarray(odd.todense(), dtype=np.bool_)
+    options.spend(STEPS_OF_ENTRY * is_odd.size)
     rows, is_odd = rows[is_odd.any(axis=1)], is_odd[is_odd.any(axis=1)]
     if not len(rows):
-        return [], 0.0
+        return []
     is_odd, alike = np.unique(is_odd, axis=1, return_inverse=True)
     amount = np.bincount(alike.ravel(), limits.amount, is_odd.shape[1]).astype(np.float64)
     sums = _Sums(left[rows], is_odd, limits.most[rows] % 2 > 0, amount, least)
     for column in np.argsort(-amount, kind="stable").tolist():
-        sums.clear(column)
+        if options.remaining == 0:
+            break
+        options.spend(sums.clear(column))
     found = sorted(sums.found.values(), key=lambda entry: (-entry[0], len(entry[1])))
-    return [rows[members] for _, members in found[:MOST_NEW]], sums.steps
+    return [rows[members] for _, members in found[:MOST_NEW]]
 
 
 class _Sums:
@@ -130,14 +141,16 @@ class _Sums:
         self.members = np.eye(len(left), dtype=np.bool_)
         self.is_open = np.ones(len(left), dtype=np.bool_)
         self.found: dict[bytes, tuple[float, IntArray]] = {}
-        self.steps = 0.0
         self._keep(np.arange(len(left)))
 
-    def clear(self, column: int) -> None:
-        """Add one limit with an odd factor in a column to all others of these: the one with least left, then least."""
+    def clear(self, column: int) -> float:
+        """Add one sum with an odd factor in a column to all others of these; return the loop steps that it takes.
+
+        It is the one that leaves least; of several, one of the fewest limits.
+        """
         rows = np.flatnonzero(self.is_odd[:, column] & self.is_open)
         if not len(rows):
-            return
+            return 0.0
         size = self.members[rows].sum(axis=1)
         pivot = rows[np.lexsort((size, self.left[rows]))[0]]
         others = rows[rows != pivot]
@@ -145,10 +158,10 @@ class _Sums:
         self.members[others] ^= self.members[pivot]
         self.most_is_odd[others] ^= self.most_is_odd[pivot]
         self.left[others] += self.left[pivot]
-        self.steps += STEPS_OF_ENTRY * len(others) * (len(self.left) + len(self.amount))
         self.is_open[pivot] = False
         self.is_open[others] = self.left[others] < MOST_LEFT
         self._keep(others[self.is_open[others]])
+        return STEPS_OF_ENTRY * len(others) * (len(self.left) + len(self.amount))
 
     def _keep(self, rows: IntArray) -> None:
         """Keep the sums whose cuts are violated enough."""

@@ -186,8 +186,8 @@ class WindowTree:
             if left > COLUMN_ROUNDS:
                 least = self.params.least_violation
                 if not any(
-                    program.extend(point, starts, cost, prices, least, options, by_halves=halves)
-                    for halves in (False, True)[: 1 + cliques.params.halves]
+                    program.extend(point, starts, cost, prices, least, options, by_halves=by_halves)
+                    for by_halves in (False, True)[: 1 + cliques.params.halves]
                 ):
                     break
             elif not program.add_places(cost, prices, options):
