@@ -33,7 +33,7 @@ MOST_LEFT = 0.9
 MOST_NEW = 100
 """Cuts of a solution, at most: those that it violates most."""
 MOST_ENTRIES = 5_000_000
-"""Factors of limits that are looked at, at most: the time grows with more than their number."""
+"""Factors of limits that are looked at, at most: the time grows faster than their number."""
 STEPS_OF_ENTRY = 0.1
 """Loop steps for each entry of a limit that is added to another one."""
 

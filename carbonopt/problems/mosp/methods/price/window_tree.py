@@ -121,7 +121,9 @@ class WindowTree:
         clique_prices = np.zeros(len(cliques.cliques))
         clique_prices[proof.numbers] = proof.clique_prices
         root = Branch(self._all_windows(), proof.prices, clique_prices, -np.inf, [])
-        self.branches = [self._solved(root, options)]
+        self.branches: list[Branch] = []
+        self._priced: set[int] = set()
+        self._keep(self._solved(root, options))
         self.open = [(self.branches[0].bound, 0)]
         self.bound = self.branches[0].bound
 
@@ -129,10 +131,7 @@ class WindowTree:
     def steps_of_bound(self) -> float:
         """Loop steps of the bound of a leaf, about, when a certificate is rechecked: it holds cliques with a price."""
         places = int(self.count[self.cliques.places.job].sum())
-        has_price = np.zeros(len(self.cliques.cliques), dtype=np.bool_)
-        for branch in self.branches:
-            has_price[: len(branch.clique_prices)] |= branch.clique_prices > 0
-        return STEPS_OF_PLACE * places + STEPS_OF_MEMBER * int(self.cliques.sizes[has_price].sum())
+        return STEPS_OF_PLACE * places + STEPS_OF_MEMBER * int(self.cliques.sizes[sorted(self._priced)].sum())
 
     @property
     def is_full(self) -> bool:
@@ -150,6 +149,11 @@ class WindowTree:
         windows[:, :clusters, 1] = (slots - field.duration[field.job])[:, None]
         windows[~np.isfinite(field.rejected[field.job]), clusters, 1] = -1
         return windows
+
+    def _keep(self, branch: Branch) -> None:
+        """Keep a branch, and which cliques have a price in some branch."""
+        self.branches.append(branch)
+        self._priced.update(np.flatnonzero(branch.clique_prices).tolist())
 
     # What a branch proves
 
@@ -184,10 +188,9 @@ class WindowTree:
             if not left or branch.bound >= self.goal:
                 break
             if left > COLUMN_ROUNDS:
-                least = self.params.least_violation
-                if not any(
-                    program.extend(point, starts, cost, prices, least, options, by_halves=by_halves)
-                    for by_halves in (False, True)[: 1 + cliques.params.halves]
+                given = point, starts, cost, prices, self.params.least_violation, options
+                if not program.extend(*given) and not (
+                    cliques.params.halves and program.extend(*given, by_halves=True)
                 ):
                     break
             elif not program.add_places(cost, prices, options):
@@ -313,7 +316,7 @@ class WindowTree:
             for part in parts:
                 if part.bound < np.inf:
                     heapq.heappush(self.open, (part.bound, len(self.branches)))
-                self.branches.append(part)
+                self._keep(part)
             branch.parts = split, len(self.branches) - 2, len(self.branches) - 1
             branch.basis = None
             self.bound = self.open[0][0] if self.open else np.inf
