@@ -61,6 +61,8 @@ class Cooling:
         Time or work that they took.
     first
         That of the first.
+    share
+        Of the course, what was done when the last sweep began.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Cooling:
     done: int = 0
     spent: float = 0.0
     first: float = 0.0
+    share: float = 0.0
 
     def __iter__(self) -> Iterator[Step]:
         begin = self.clock()
@@ -87,9 +90,9 @@ class Cooling:
             late = self.spent / self.limit if self.limit > 0 else 1.0
             if late >= 1 and self.done:
                 return
-            share = min(1.0, max(self.done / last, late))
-            heat = _between((self.hot, self.cold), share) if self.hot > 0 else 0.0
-            yield Step(heat, _between(self.steep, share), _between(self.firm, share))
+            self.share = min(1.0, max(self.done / last, late))
+            heat = _between((self.hot, self.cold), self.share) if self.hot > 0 else 0.0
+            yield Step(heat, _between(self.steep, self.share), _between(self.firm, self.share))
             self.done += 1
             self.spend()
             self.spent = self.clock() - begin

@@ -26,9 +26,9 @@ from carbonopt.problems.purchasing.methods.parameters import PolishParameters
 from carbonopt.problems.purchasing.methods.price.bound import best_bound
 from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import sweep
 from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import respond
-from carbonopt.problems.purchasing.methods.price.kernels.exchanges import exchange
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import price_pieces
 from carbonopt.problems.purchasing.methods.price.kernels.piece_responses import respond_pieces
+from carbonopt.problems.purchasing.methods.price.kernels.ruins import ruin
 from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import price_runs
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.rounds import Rounds
@@ -88,7 +88,7 @@ def _kernels(instance: PurchasingInstance) -> tuple[Kernel[..., Any], ...]:
     """Return the loops that take long to compile, of those that an instance needs."""
     if instance.model == "suspend-resume":
         return price_pieces, respond_pieces
-    return (price_runs, sweep, respond, exchange) if instance.model == "no-split" else (price_runs, sweep, respond)
+    return (price_runs, sweep, respond, ruin) if instance.model == "no-split" else (price_runs, sweep, respond)
 
 
 def without_loops(instance: PurchasingInstance, options: Options) -> Outcome:

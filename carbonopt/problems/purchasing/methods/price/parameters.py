@@ -111,40 +111,58 @@ class RoundParameters(Parameters):
 
 
 @dataclass(frozen=True)
-class ExchangeParameters(Parameters):
-    """Exchanges after the rounds, where jobs may not split: one takes the room of others, and these go elsewhere.
+class RuinParameters(Parameters):
+    """Ruin and recreate after the rounds, where jobs may not split: some jobs leave the pool, and choose anew.
 
-    Where there are limits, there are no exchanges.
+    Where there are limits, there is none.
 
     Parameters
     ----------
     time_share
-        Of the time left for schedules after the first round, what is kept for exchanges. In half of 30 s they took .2
-        to .4 % off the cost of two real traces and a generated one.
+        Of the time left for schedules after the first round, what is kept for it: in half of 30 s rounds end about as
+        low as in all of it.
     rounds
-        Annealings by exchanges at most, each from the best schedule and hotter than the last: few jobs allow for long
-        ones, which find what no short one does.
-    sweeps, sweeps_growth
-        Of the first at most, and the factor by which there are more in each after it. A sweep has as many exchanges as
-        jobs. A round for which time is too short by half is the last, and no hotter than the first.
-    least_sweeps
-        Sweeps that the time must allow for any exchanges: fewer only spoil a schedule, and rounds use it better.
+        Annealings at most, each from the best schedule and hotter than the last: few jobs allow for long ones, which
+        find what no short one does.
+    tries, tries_growth
+        Tries for each job in the first at most, and the factor by which there are more in each after it. An annealing
+        for which the time is too short begins less hot, and is the last.
+    least_tries
+        Tries for each job that the time must allow for any: fewer only spoil a schedule, and rounds use it better.
     start_temperature, end_temperature, heat_growth
-        Of the first sweep and of the last, in the unit of stages, and the factor by which each round begins hotter.
+        Of the first tries and of the last, in the unit of stages, and the factor by which each annealing begins hotter.
+    leaving, called
+        Jobs on the pool that leave in a try, beside the one it is around, and jobs off the pool that choose with them,
+        at most. Few do in most of the tries.
+    reach_hours
+        How far from the moment of a try jobs may run, at most; in most of the tries it is much less.
+    tolled_share
+        Share of the tries in which starts cost the bound's prices, too, up to all of them: these know where later jobs
+        need room.
+    forced_share
+        Share of the tries in which a job is forced in where load above R has a price.
     eager
-        Largest price of load above R that the first job of an exchange sees, over that on demand. It is drawn from 0
-        to this: the less it is, the more jobs are in the way.
+        Largest such price, over that on demand. It is drawn from 0 to this: the less it is, the more jobs are in the
+        way.
+    contest
+        Jobs in the way that are compared at most before one leaves: that which saves least at the bound's prices.
     """
 
     time_share: float = number(0.5, least=0, most=1)
     rounds: int = number(3, least=0)
-    sweeps: int = number(600, least=1)
-    sweeps_growth: float = number(2.0, least=1)
-    least_sweeps: int = number(100, least=1)
-    start_temperature: float = number(1e-2, above=0)
-    end_temperature: float = number(1e-4, above=0)
-    heat_growth: float = number(5.0, least=1)
-    eager: float = number(1.5, above=0)
+    tries: int = number(600, least=1)
+    tries_growth: float = number(2.0, least=1)
+    least_tries: int = number(10, least=1)
+    start_temperature: float = number(3e-3, above=0)
+    end_temperature: float = number(3e-5, above=0)
+    heat_growth: float = number(3.0, least=1)
+    leaving: int = number(10, least=1)
+    called: int = number(5, least=1)
+    reach_hours: float = number(3.0, least=0)
+    tolled_share: float = number(0.5, least=0, most=1)
+    forced_share: float = number(0.3, least=0, most=1)
+    eager: float = number(6.0, above=0)
+    contest: int = number(4, least=1)
 
 
 @dataclass(frozen=True)
@@ -161,7 +179,7 @@ class PriceParameters(Parameters):
         The stages of a round, by the model; where jobs may split, by the time that there is as well.
     limits
         How limits are kept.
-    exchanges
+    ruins
         What follows the rounds where jobs may not split.
     """
 
@@ -172,7 +190,7 @@ class PriceParameters(Parameters):
     no_split: NoSplitParameters = field(default_factory=NoSplitParameters)
     suspend_resume: SuspendResumeParameters = field(default_factory=SuspendResumeParameters)
     limits: LimitParameters = field(default_factory=LimitParameters)
-    exchanges: ExchangeParameters = field(default_factory=ExchangeParameters)
+    ruins: RuinParameters = field(default_factory=RuinParameters)
 
     def stages(self, model: str) -> tuple[StageParameters, ...]:
         """Return the stages of a round, where jobs may split those for when time is short."""

@@ -15,21 +15,23 @@ from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import RESERVED
 from carbonopt.problems.purchasing.methods.price.bound import Proof
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
-from carbonopt.problems.purchasing.methods.price.exchanges import ExchangeSearch
 from carbonopt.problems.purchasing.methods.price.multipliers import Multipliers
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.piece_search import PieceSearch
+from carbonopt.problems.purchasing.methods.price.ruins import RuinSearch
 from carbonopt.problems.purchasing.methods.price.run_table import RunTable, amounts, best_reserved, fits, mixed
 from carbonopt.problems.purchasing.methods.price.search import Search
 from carbonopt.problems.purchasing.methods.price.stage_parameters import StageParameters
 from carbonopt.problems.purchasing.methods.price.stages import course
 
-S = TypeVar("S", Search, PieceSearch, ExchangeSearch)
+S = TypeVar("S", Search, PieceSearch, RuinSearch)
 
 POINT_STEPS = 20.0
 """Loop steps of a sweep for each start that it looks at."""
 CELL_POINTS = 10.0
 """Starts that stand for what each job takes beside those."""
+OFFERED_SHARE = 0.02
+"""Share of an annealing by ruin and recreate after which a better schedule is offered again."""
 LEAST_SHARE = 0.2
 """Of the time of the round before, what a round needs: a shorter one spoils the schedule that it begins with."""
 
@@ -66,7 +68,7 @@ class Rounds:
         jobs = self.instance.jobs
         dual = self.proof.dual
         self.random = np.random.default_rng(self.options.seed)
-        self.random_of_exchanges = np.random.default_rng([self.options.seed, 1])  # rounds do not depend on them
+        self.random_of_ruins = np.random.default_rng([self.options.seed, 1])  # rounds do not depend on them
         work = jobs.cpus * jobs.length_hours
         if self.instance.model == "suspend-resume":
             typical = float(work.mean())
@@ -84,7 +86,7 @@ class Rounds:
             self.reserved = self._likely_reserved()
         self.per_sweep = 0.0
         self.kept_back = 0.0
-        self.per_exchange_sweep = 0.0
+        self.per_try = 0.0
         hard = self.parameters.no_split
         self.steepness = (hard.start_steepness, hard.middle_steepness, hard.end_steepness)
 
@@ -105,20 +107,20 @@ class Rounds:
     def run(self) -> dict[str, Any]:
         """Search until the gap is closed, time is out, or the rounds are done; return what to tell of it."""
         number = 0
-        least = exchanges = 0.0
+        least = kept = 0.0
         while number < self.parameters.rounds.rounds and not self.done() and self._left() > least:
             begun = self.options.elapsed
             self._round(number)
             number += 1
             if number == 1:
-                exchanges = self._time_of_exchanges()
-                self.kept_back = exchanges if exchanges < np.inf else 0.0
+                kept = self._time_of_ruins()
+                self.kept_back = kept if kept < np.inf else 0.0
             else:
                 least = LEAST_SHARE * (self.options.elapsed - begun)
             if self.instance.limits and not self.done():
                 self._keep_limits()
-        if exchanges:
-            self._exchange()
+        if kept:
+            self._ruin()
         return {"rounds": number} | self._pace()
 
     def done(self) -> bool:
@@ -167,48 +169,55 @@ class Rounds:
             self.parameters,
         )
 
-    def _time_of_exchanges(self) -> float:
-        """Return what time or work is kept for exchanges: a share of what is left, if enough for some sweeps."""
-        parameters = self.parameters.exchanges
-        search = self._exchange_search()
+    def _time_of_ruins(self) -> float:
+        """Return what time or work is kept for ruin and recreate: a share of what is left, if enough for some tries."""
+        parameters = self.parameters.ruins
+        search = self._ruin_search()
         if search is None or parameters.rounds == 0:
             return 0.0
         cold = parameters.end_temperature * self.unit
         trial = self._cooling(2, (cold, cold), search)  # the first sweep loads the loops
-        search.exchange(trial, parameters.eager)
-        self.per_exchange_sweep = trial.per_sweep
+        for _ in search.sweeps(trial):
+            pass
+        self.per_try = trial.per_sweep / search.tries
         time = parameters.time_share * self.options.remaining
-        return time if trial.per_sweep * parameters.least_sweeps <= time else 0.0
+        return time if self.per_try * parameters.least_tries * len(search.movable) <= time else 0.0
 
-    def _exchange(self) -> None:
-        """Anneal by exchanges, each time from the best schedule.
+    def _ruin(self) -> None:
+        """Anneal by ruin and recreate, each time from the best schedule; what is better on the way is kept.
 
-        The last time, where there is little time, it is no hotter than the first time.
+        An annealing for which the time is too short begins less hot, and is the last one.
         """
-        parameters = self.parameters.exchanges
-        first, cold = (self.unit * heat for heat in (parameters.start_temperature, parameters.end_temperature))
-        is_late = False
+        parameters = self.parameters.ruins
+        cold = self.unit * parameters.end_temperature
         for number in range(parameters.rounds):
-            search = self._exchange_search()
-            if search is None or self.done() or is_late:
+            search = self._ruin_search()
+            if search is None or self.done():
                 return
-            sweeps = parameters.sweeps * parameters.sweeps_growth**number
-            is_late = number > 0 and self.options.remaining < sweeps / 2 * self.per_exchange_sweep
-            hot = first if is_late else first * parameters.heat_growth**number
-            search.exchange(self._cooling(round(sweeps), (hot, cold), search), parameters.eager)
+            tries = parameters.tries * parameters.tries_growth**number * len(search.movable)
+            allowed = min(1.0, self.options.remaining / max(tries * self.per_try, 1e-9))
+            hot = self.unit * parameters.start_temperature * parameters.heat_growth**number * allowed
+            cooling = self._cooling(max(2, round(tries / search.tries)), (max(hot, cold), cold), search)
+            offered, least = 0.0, 0.0
+            for change in search.sweeps(cooling):
+                if change < least and cooling.share >= offered + OFFERED_SHARE:
+                    self.offer(search.runs())
+                    offered, least = cooling.share, change
             self.offer(search.runs())
+            if allowed < 1.0:
+                return
 
-    def _exchange_search(self) -> ExchangeSearch | None:
-        """Return exchanges from the best schedule; None where there are none."""
+    def _ruin_search(self) -> RuinSearch | None:
+        """Return ruin and recreate from the best schedule; None where there is none."""
         runs = self.best.runs
         if runs is None or self.instance.model != "no-split" or self.instance.limits:
             return None
         on_pool = runs.option == RESERVED
         start = np.where(on_pool, runs.start, self.start)
-        search = self._of_kind(ExchangeSearch, start, on_pool, runs.reserved, self.random_of_exchanges)
+        search = self._of_kind(RuinSearch, start, on_pool, runs.reserved, self.random_of_ruins)
         return search if len(search.movable) else None
 
-    def _cooling(self, sweeps: int, heat: tuple[float, float], search: ExchangeSearch) -> Cooling:
+    def _cooling(self, sweeps: int, heat: tuple[float, float], search: RuinSearch) -> Cooling:
         spend = partial(self.options.spend, search.steps)
         return Cooling(sweeps, *heat, self.options.remaining, clock=self._clock, spend=spend)
 

@@ -1,0 +1,267 @@
+"""Ruin and recreate: a large job takes the room of small ones, and nothing is ever above R."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from purchasing_random import by_hand
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Weights
+from carbonopt.problems.purchasing.methods.price import ruins
+from carbonopt.problems.purchasing.methods.price.bound import best_bound
+from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
+from carbonopt.problems.purchasing.methods.price.cooling import Cooling
+from carbonopt.problems.purchasing.methods.price.grid import Grid
+from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import Events
+from carbonopt.problems.purchasing.methods.price.kernels.free_starts import cost_of_run, free_start
+from carbonopt.problems.purchasing.methods.price.kernels.ruins import Luck, in_the_way
+from carbonopt.problems.purchasing.methods.price.ruins import RuinSearch
+from carbonopt.problems.purchasing.methods.price.run_table import amounts, fits
+
+
+def search_of(instance: PurchasingInstance, on_pool: np.ndarray, random: int = 0) -> RuinSearch:
+    """Return ruin and recreate where jobs begin at their arrival, some on the pool."""
+    proof = best_bound(instance, lambda: np.inf, Options(), BoundParameters(cell_hours=(1.0,)))
+    dual, start = proof.dual, instance.jobs.arrival_hours.copy()
+    prices, other, rng = dual.of_sizes(proof.point), dual.other_at(proof.weights), np.random.default_rng(random)
+    return RuinSearch(
+        instance, proof.weights, dual.most, other, start, on_pool, dual.sizes.of_job, prices, rng
+    )  # fmt: skip
+
+
+def anneal(search: RuinSearch, cooling: Cooling) -> list[float]:
+    """Return by how much the cost has changed after each sweep."""
+    return list(search.sweeps(cooling))
+
+
+def cost(search: RuinSearch) -> float:
+    return amounts(search.runs(), search.instance, search.other).objective(search.instance)
+
+
+def drawn(seed: int) -> PurchasingInstance:
+    """Draw forty jobs of whole and of any lengths, with up to 20 CPUs where 23 are reserved."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (float(rng.uniform(0, 30)), float(rng.choice([0.01, 0.4, 1.0, rng.uniform(1, 9)])), float(rng.integers(1, 21)))
+        for _ in range(40)
+    ]
+    kg = [float(value) for value in rng.integers(1, 20, 56)]
+    return by_hand(kg, rows, wait=6.0, reserved_cpus=23, model="no-split", weights=Weights(0.01, 1, 0.02))
+
+
+class TestByHand:
+    @pytest.mark.parametrize("small", [1, 3])
+    def test_small_jobs_make_room_for_a_large_one(self, small: int) -> None:
+        """All four CPUs for a job of 4, and three of 1 on demand: 3 $ in place of 4 $. Each step alone costs more."""
+        rows = [(0.0, 1.0, 4.0)] + [(0.0, 1.0, 1.0)] * small
+        instance = by_hand([0, 0], rows, wait=0.0, reserved_cpus=4, weights=Weights(0, 1, 0), model="no-split")
+        search = search_of(instance, np.array([False] + [True] * small))
+        assert cost(search) == pytest.approx(4)
+        anneal(search, Cooling(30, 0.0, 0.0))
+        assert cost(search) == pytest.approx(small)
+        assert search.choice.on_pool.tolist() == [True] + [False] * small
+
+    def test_who_leaves_comes_back_later(self) -> None:
+        """The small job waits until the large one ends: nothing is on demand."""
+        rows = [(0.0, 1.0, 4.0), (0.0, 2.0, 1.0)]
+        instance = by_hand([0] * 4, rows, wait=1.0, reserved_cpus=4, weights=Weights(0, 1, 0.01), model="no-split")
+        search = search_of(instance, np.array([False, True]))
+        anneal(search, Cooling(30, 0.0, 0.0))
+        assert cost(search) == pytest.approx(0.01)
+
+    def test_more_than_may_leave_stay(self) -> None:
+        """Three hundred jobs would have to leave for a large one that costs 10 % more on demand than they."""
+        rows = [(0.0, 1.0, 300.0)] + [(0.0, 0.9, 1.0)] * 300
+        instance = by_hand([0, 0], rows, wait=0.0, reserved_cpus=300, weights=Weights(0, 1, 0), model="no-split")
+        search = search_of(instance, np.array([False] + [True] * 300))
+        anneal(search, Cooling(5, 0.0, 0.0))
+        assert search.choice.on_pool.tolist() == [False] + [True] * 300
+
+    def test_hundred_jobs_make_room_at_once(self) -> None:
+        rows = [(0.0, 1.0, 100.0)] + [(0.0, 0.9, 1.0)] * 100
+        instance = by_hand([0, 0], rows, wait=0.0, reserved_cpus=100, weights=Weights(0, 1, 0), model="no-split")
+        search = search_of(instance, np.array([False] + [True] * 100))
+        anneal(search, Cooling(20, 0.0, 0.0))
+        assert search.choice.on_pool.tolist() == [True] + [False] * 100
+
+    def test_who_saves_least_is_in_the_way(self) -> None:
+        """At 1 h the second job would run on demand for a fifth of what the first one pays there."""
+        rows = [(0.0, 2.0, 2.0), (0.0, 2.0, 2.0)]
+        instance = by_hand([0] * 3, rows, wait=0.0, reserved_cpus=4, weights=Weights(0, 1, 0), model="no-split")
+        search = search_of(instance, np.array([True, True]))
+        search.choice.other[:] = [5.0, 1.0]
+        events = search.tolled(search.buckets(), 16)
+        costs, near = search.costs(search.buckets(), events), search.near()
+        luck = Luck(np.linspace(0, 0.99, 20), np.zeros(1, np.int64))
+        found = in_the_way(1.0, -1, 20, luck, search.jobs, search.choice, events, costs, near)
+        assert found == 1
+        assert in_the_way(2.5, -1, 1, luck, search.jobs, search.choice, events, costs, near) == -1
+
+
+class TestFreeStarts:
+    @pytest.mark.parametrize("tolled", [0.0, 0.4])
+    @pytest.mark.parametrize("seed", range(6))
+    def test_no_start_is_better(self, seed: int, tolled: float) -> None:
+        """Of all moments at which a run could begin, with a load that shares nothing with the loops."""
+        search = search_of(drawn(seed), np.zeros(40, dtype=np.bool_), seed)
+        anneal(search, Cooling(3, 0.0, 0.0))
+        jobs, choice = search.jobs, search.choice
+        found = 0
+        for j in range(40):
+            choice.on_pool[j] = False
+            events = search.tolled(search.buckets(), 64)
+            costs = search.costs(search.buckets(), events)
+            other = float(choice.other[j])
+            start = free_start(j, tolled, other, jobs, events, costs)
+            runs = np.flatnonzero(choice.on_pool)
+            begin, end = choice.start[runs], (choice.start + jobs.length)[runs]
+            edges = np.concatenate([np.arange(57.0), begin, end, [jobs.arrival[j], jobs.arrival[j] + jobs.wait[j]]])
+            starts = np.concatenate([edges, edges - jobs.length[j]])
+            starts = starts[(starts >= jobs.arrival[j]) & (starts <= jobs.arrival[j] + jobs.wait[j])]
+            free = costs.reserved - jobs.cpus[j]
+            least = other
+            for s in starts.tolist():
+                during = np.concatenate([[s], begin[(begin > s) & (begin < s + jobs.length[j] - 1e-9)]])
+                load = ((begin <= during[:, None] + 1e-9) & (end > during[:, None] + 1e-9)) @ jobs.cpus[runs]
+                if (load <= free).all():
+                    least = min(least, cost_of_run(s, j, tolled, jobs, events, costs))
+            if start < 0:
+                assert least == pytest.approx(other, rel=1e-12)
+            else:
+                found += 1
+                assert cost_of_run(start, j, tolled, jobs, events, costs) == pytest.approx(least, rel=1e-9)
+                choice.start[j], choice.on_pool[j] = start, True
+            assert fits(search.runs(), search.instance)
+        assert found > 5
+
+    def test_it_waits_for_the_gap(self) -> None:
+        """Three of four CPUs are taken until 2 h: a job of 2 fits from then on."""
+        rows = [(0.0, 2.0, 3.0), (0.5, 1.0, 2.0)]
+        instance = by_hand([0] * 6, rows, wait=3.0, reserved_cpus=4, weights=Weights(0, 1, 0.01), model="no-split")
+        search = search_of(instance, np.array([True, False]))
+        events = search.tolled(search.buckets(), 16)
+        costs = search.costs(search.buckets(), events)
+        assert free_start(1, 0.0, np.inf, search.jobs, events, costs) == 2.0
+        assert free_start(1, 0.0, 0.01, search.jobs, events, costs) == -1.0
+
+
+class TestAnySchedule:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_without_heat_nothing_is_lost(self, seed: int) -> None:
+        instance = drawn(seed)
+        search = search_of(instance, np.zeros(40, dtype=np.bool_), seed)
+        last = cost(search)
+        for _ in range(6):
+            (change,) = anneal(search, Cooling(1, 0.0, 0.0))
+            assert fits(search.runs(), instance)
+            now = cost(search)
+            assert now <= last * (1 + 1e-12)
+            assert now - last == pytest.approx(change, abs=1e-9 * last)
+            last = now
+        assert search.choice.on_pool.any()
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_hot_or_not_all_keep_to_the_reserved_cpus(self, seed: int) -> None:
+        instance = drawn(seed)
+        search = search_of(instance, np.zeros(40, dtype=np.bool_), seed)
+        anneal(search, Cooling(20, 5.0, 0.01))
+        runs = search.runs()
+        report = co.evaluate(instance, runs.columns(instance))
+        assert report.objective == pytest.approx(cost(search), rel=1e-9)
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_the_load_is_that_of_the_jobs(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What leaves the pool and is put in again leaves the load as if it were made anew."""
+        search = search_of(drawn(seed), np.zeros(40, dtype=np.bool_), seed)
+        made: list[Events] = []
+        of_search = RuinSearch.events
+
+        def kept(self: RuinSearch, grid: Grid, capacity: int) -> Events:
+            made.append(of_search(self, grid, capacity))
+            return made[-1]
+
+        monkeypatch.setattr(RuinSearch, "events", kept)
+        anneal(search, Cooling(10, 1.0, 0.01))
+        used = made[-1]
+        fresh = of_search(search, search.buckets(), used.moment.shape[1])
+        assert used.number.tolist() == fresh.number.tolist()
+        assert used.before == pytest.approx(fresh.before)
+        for b, count in enumerate(used.number.tolist()):
+            assert used.moment[b, :count].tolist() == sorted(fresh.moment[b, :count].tolist())
+
+    def test_no_long_job_pays_for_a_second_above_r(self) -> None:
+        """A job of 1,000 CPUs and 1,000 h would gain more than a second above R costs, at a price of any size."""
+        rows = [(0.0, 1.0, 1.0), (1 - 2e-4, 1000.0, 1000.0)]
+        instance = by_hand([0] * 1001, rows, wait=0.0, reserved_cpus=1000, weights=Weights(0, 1, 0), model="no-split")
+        search = search_of(instance, np.array([True, False]))
+        anneal(search, Cooling(20, 0.0, 0.0))
+        assert fits(search.runs(), instance)
+        assert search.choice.on_pool.tolist() == [False, True]
+
+    def test_random_numbers_run_out_and_are_drawn_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With room for two tries at a time all are made, and the load is kept."""
+        monkeypatch.setattr(ruins, "LUCK", 1)
+        search = search_of(drawn(2), np.zeros(40, dtype=np.bool_))
+        assert len(anneal(search, Cooling(20, 0.1, 0.01))) == 20
+        assert fits(search.runs(), search.instance)
+        assert search.choice.on_pool.any()
+
+    def test_buckets_and_paths_grow(self) -> None:
+        """Eighty jobs begin within a minute: more than a bucket of sixteen changes holds."""
+        rng = np.random.default_rng(0)
+        rows = [(float(rng.uniform(0, 0.01)), float(rng.uniform(0.5, 1.5)), 1.0) for _ in range(80)]
+        instance = by_hand([1] * 40, rows, wait=9.0, reserved_cpus=9, model="no-split", weights=Weights(0.01, 1, 0.02))
+        search = search_of(instance, np.zeros(80, dtype=np.bool_))
+        anneal(search, Cooling(10, 0.1, 0.01))
+        assert fits(search.runs(), instance)
+        assert search.choice.on_pool.sum() > 60
+
+
+class TestMethod:
+    def test_without_a_time_limit_there_are_all_rounds_too(self) -> None:
+        found = co.solve(drawn(1), "price", time_limit=None)
+        assert found.info["rounds"] == 3
+
+    def test_rounds_are_the_same_with_and_without(self) -> None:
+        pair = [
+            co.solve(drawn(seed), "price", time_limit=None, params={"ruins": {"rounds": rounds}}).objective
+            for seed in range(3)
+            for rounds in (0, 1)
+        ]
+        assert all(after <= before for before, after in zip(pair[::2], pair[1::2], strict=True))
+
+    def test_under_limits_there_are_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(RuinSearch, "sweeps", lambda self, cooling: pytest.fail("a sweep"))
+        instance = replace(drawn(1), limits=Limits(mean_wait_hours=1.0))
+        assert co.solve(instance, "price", work_limit=0.5).objective is not None
+
+    def test_better_schedules_are_offered_on_the_way(self) -> None:
+        """Whoever stops an annealing keeps what it has found so far."""
+        told: list[float] = []
+
+        def note(progress: co.Progress) -> None:
+            if progress.incumbent is not None and progress.incumbent not in told:
+                told.append(progress.incumbent)
+
+        params = {"rounds": {"rounds": 1}, "ruins": {"rounds": 1}}
+        found = co.solve(drawn(3), "price", time_limit=None, params=params, callback=note)
+        assert told == sorted(told, reverse=True)
+        assert told[-1] == pytest.approx(found.objective)
+        assert len(told) >= 4
+
+    def test_they_follow_the_rounds_and_only_improve(self) -> None:
+        instance = drawn(1)
+        few = {"rounds": {"rounds": 1}}
+        without = co.solve(instance, "price", time_limit=None, params={**few, "ruins": {"rounds": 0}})
+        found = co.solve(instance, "price", time_limit=None, params={**few, "ruins": {"rounds": 1, "tries": 60}})
+        assert without.objective is not None
+        assert found.objective is not None
+        assert found.objective < without.objective
+        again = co.solve(instance, "price", time_limit=None, params={**few, "ruins": {"rounds": 1, "tries": 60}})
+        assert again.columns == found.columns
+        by_work = [co.solve(instance, "price", work_limit=0.6, seed=3) for _ in range(2)]
+        assert by_work[0].columns == by_work[1].columns
