@@ -17,8 +17,9 @@ from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundPa
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
 from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import Events
+from carbonopt.problems.purchasing.methods.price.kernels.forced_starts import in_the_way
 from carbonopt.problems.purchasing.methods.price.kernels.free_starts import cost_of_run, free_start
-from carbonopt.problems.purchasing.methods.price.kernels.ruins import Luck, in_the_way
+from carbonopt.problems.purchasing.methods.price.kernels.moves import Luck
 from carbonopt.problems.purchasing.methods.price.ruins import RuinSearch
 from carbonopt.problems.purchasing.methods.price.run_table import amounts, fits
 

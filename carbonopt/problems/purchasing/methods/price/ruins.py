@@ -12,17 +12,10 @@ from carbonopt.problems.purchasing.data.instance import ROUNDING
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
 from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import Events
+from carbonopt.problems.purchasing.methods.price.kernels.forced_starts import MOST_FORCED
 from carbonopt.problems.purchasing.methods.price.kernels.free_starts import RunCosts
-from carbonopt.problems.purchasing.methods.price.kernels.ruins import (
-    MOST_DRAWS,
-    MOST_FORCED,
-    Luck,
-    Moved,
-    Near,
-    Rules,
-    lacks_luck,
-    ruin,
-)
+from carbonopt.problems.purchasing.methods.price.kernels.moves import Luck, Moved, Near
+from carbonopt.problems.purchasing.methods.price.kernels.ruins import MOST_DRAWS, Rules, lacks_luck, ruin
 from carbonopt.problems.purchasing.methods.price.search import Search, path_of
 
 TRIES = 1000

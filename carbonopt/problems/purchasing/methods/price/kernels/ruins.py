@@ -15,23 +15,24 @@ from typing import NamedTuple
 import numpy as np
 
 from carbonopt.algorithms.kernel import kernel
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.problems.purchasing.methods.price.grid import Jobs
-from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Choice, draw
-from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import (
-    SAME_HOURS,
-    Events,
-    LoadPrices,
-    Path,
-    fill_candidates,
-    fill_path,
-    put,
-    take,
+from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import Choice
+from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import Events, Path, put
+from carbonopt.problems.purchasing.methods.price.kernels.forced_starts import force_in, make_room
+from carbonopt.problems.purchasing.methods.price.kernels.free_starts import RunCosts, free_start
+from carbonopt.problems.purchasing.methods.price.kernels.moves import (
+    Luck,
+    Moved,
+    Near,
+    cost_now,
+    drawn,
+    leave,
+    list_running,
+    list_waiting,
+    undo,
 )
-from carbonopt.problems.purchasing.methods.price.kernels.free_starts import RunCosts, cost_of_run, free_start
 
-MOST_FORCED = 200
-"""Jobs that leave in a try, at most, where one is forced in."""
 MOST_DRAWS = 40
 """Random numbers of a try, beside those for each job that may leave."""
 LEAST_LUCK = 1e-300
@@ -40,13 +41,6 @@ RANDOM, WORK, CPUS, LENGTH, ARRIVAL = 0.3, 0.6, 0.7, 0.8, 0.9
 """Up to which random number jobs start in random order, by work, CPUs, length, arrival; beyond, by latest start."""
 OUT_OF_ORDER = 0.1
 """Chance of a job to start earlier or later than that."""
-
-
-class Luck(NamedTuple):
-    """Random numbers from 0 to 1, and which comes next, shape (1,)."""
-
-    number: FloatArray
-    next: IntArray
 
 
 class Rules(NamedTuple):
@@ -62,112 +56,10 @@ class Rules(NamedTuple):
     on_demand: float
 
 
-class Near(NamedTuple):
-    """Jobs that may be on the pool.
-
-    Attributes
-    ----------
-    by_arrival, arrival
-        By arrival, and when that is [h], shape (movable,).
-    span_hours
-        Longest time from the arrival of a job to its end.
-    running, waiting
-        Scratch for jobs on the pool near a moment, and for jobs off it, shape (movable,).
-    """
-
-    by_arrival: IntArray
-    arrival: FloatArray
-    span_hours: float
-    running: IntArray
-    waiting: IntArray
-
-
-class Moved(NamedTuple):
-    """Jobs of a try, and where they were before it; what decides the order in which they start, and that order."""
-
-    job: IntArray
-    start: FloatArray
-    on_pool: BoolArray
-    key: FloatArray
-    order: IntArray
-
-
 @kernel
 def lacks_luck(rules: Rules, luck: Luck, moved: Moved) -> bool:
     """Return whether random numbers may run out in the next try."""
     return bool(luck.next[0] + MOST_DRAWS + (4 + rules.contest) * len(moved.job) > len(luck.number))
-
-
-@kernel
-def drawn(luck: Luck) -> float:
-    """Return the next random number."""
-    at = luck.next[0]
-    luck.next[0] = at + 1
-    return float(luck.number[at])
-
-
-@kernel
-def cost_now(j: int, jobs: Jobs, choice: Choice, events: Events, costs: RunCosts) -> float:
-    """Return what a job costs where it is: no load is above R."""
-    if not choice.on_pool[j]:
-        return float(choice.other[j])
-    return float(cost_of_run(choice.start[j], j, 0.0, jobs, events, costs))
-
-
-@kernel
-def first_excess(start: float, end: float, events: Events, reserved: float) -> float:
-    """Return the first moment of a run at which the load is above R; -1 for none."""
-    final = len(events.number) - 1
-    b = min(int(start / events.hours), final)
-    load = events.before[b]
-    at = 0
-    now = start
-    while True:
-        while at < events.number[b] and events.moment[b, at] <= now + SAME_HOURS:
-            load += events.change[b, at]
-            at += 1
-        if load > reserved:
-            return now
-        if at < events.number[b]:
-            now = events.moment[b, at]
-        elif b < final:
-            b += 1
-            at = 0
-            load = events.before[b]
-            now = max(now, b * events.hours)
-        else:
-            return -1.0
-        if now >= end - SAME_HOURS:
-            return -1.0
-
-
-@kernel
-def list_running(begin: float, end: float, but: int, jobs: Jobs, choice: Choice, near: Near) -> int:
-    """List the jobs, but for one, that run on the pool between two moments or from the last one on; return how many."""
-    first = np.searchsorted(near.arrival, begin - near.span_hours)
-    last = np.searchsorted(near.arrival, end + SAME_HOURS, side="right")
-    count = 0
-    for k in range(first, last):
-        j = near.by_arrival[k]
-        start = choice.start[j]
-        if j != but and choice.on_pool[j] and start <= end + SAME_HOURS and start + jobs.length[j] > begin:
-            near.running[count] = j
-            count += 1
-    return count
-
-
-@kernel
-def list_waiting(begin: float, end: float, but: int, jobs: Jobs, choice: Choice, near: Near) -> int:
-    """List the jobs, but for one, that are off the pool and could run between two moments; return how many."""
-    first = np.searchsorted(near.arrival, begin - near.span_hours)
-    last = np.searchsorted(near.arrival, end, side="right")
-    count = 0
-    for k in range(first, last):
-        j = near.by_arrival[k]
-        if j != but and not choice.on_pool[j] and jobs.arrival[j] + jobs.wait[j] + jobs.length[j] >= begin:
-            near.waiting[count] = j
-            count += 1
-    return count
 
 
 @kernel
@@ -181,34 +73,6 @@ def shuffle(listed: IntArray, count: int, most: int, luck: Luck) -> int:
 
 
 @kernel
-def leave(j: int, number: int, jobs: Jobs, choice: Choice, events: Events, costs: RunCosts, moved: Moved) -> float:
-    """Take a job off the pool, as number so many of a try; return what it cost."""
-    cost = cost_now(j, jobs, choice, events, costs)
-    moved.job[number] = j
-    moved.start[number] = choice.start[j]
-    moved.on_pool[number] = choice.on_pool[j]
-    if choice.on_pool[j]:
-        take(jobs.cpus[j], choice.start[j], choice.start[j] + jobs.length[j], events)
-        choice.on_pool[j] = False
-    return float(cost)
-
-
-@kernel
-def undo(count: int, jobs: Jobs, choice: Choice, events: Events, moved: Moved) -> None:
-    """Let the first jobs of a try be where they were."""
-    for number in range(count):
-        j = moved.job[number]
-        if choice.on_pool[j]:
-            take(jobs.cpus[j], choice.start[j], choice.start[j] + jobs.length[j], events)
-    for number in range(count):
-        j = moved.job[number]
-        choice.start[j] = moved.start[number]
-        choice.on_pool[j] = moved.on_pool[number]
-        if choice.on_pool[j]:
-            put(jobs.cpus[j], choice.start[j], choice.start[j] + jobs.length[j], events)
-
-
-@kernel
 def settle_in(j: int, tolled: float, jobs: Jobs, choice: Choice, events: Events, costs: RunCosts) -> bool:
     """Let a job that is not on the pool start where it fits best, if anywhere; return False where a bucket is full."""
     start = free_start(j, tolled, choice.other[j], jobs, events, costs)
@@ -217,105 +81,6 @@ def settle_in(j: int, tolled: float, jobs: Jobs, choice: Choice, events: Events,
     choice.start[j] = start
     choice.on_pool[j] = put(jobs.cpus[j], start, start + jobs.length[j], events)
     return bool(choice.on_pool[j])
-
-
-@kernel
-def force_in(
-    j: int,
-    price: float,
-    temperature: float,
-    luck: Luck,
-    jobs: Jobs,
-    choice: Choice,
-    events: Events,
-    costs: RunCosts,
-    path: Path,
-) -> bool:
-    """Let a job that is not on the pool respond where load above R has a price; return False for lack of space."""
-    earliest = jobs.arrival[j]
-    latest = earliest + jobs.wait[j]
-    length = jobs.length[j]
-    prices = LoadPrices(costs.reserved, price, costs.wait)
-    count = fill_path(earliest, latest + length, jobs.cpus[j], 0.0, 0, events, prices, path)
-    if count < 0:
-        return False
-    starts = fill_candidates(earliest, latest, length, count, costs.wait, path)
-    path.value[starts] = choice.other[j]
-    best = 0
-    for q in range(1, starts + 1):
-        if path.value[q] <= path.value[best]:
-            best = q
-    if temperature > 0.0:
-        best = draw(starts + 1, path.value[best], temperature, drawn(luck), path.value)
-    if best == starts:
-        return True
-    choice.start[j] = path.start[best]
-    choice.on_pool[j] = put(jobs.cpus[j], path.start[best], path.start[best] + length, events)
-    return bool(choice.on_pool[j])
-
-
-@kernel
-def in_the_way(
-    moment: float,
-    but: int,
-    contest: int,
-    luck: Luck,
-    jobs: Jobs,
-    choice: Choice,
-    events: Events,
-    costs: RunCosts,
-    near: Near,
-) -> int:
-    """Return a job that runs on the pool at a moment, but for one; -1 for none.
-
-    Of some drawn, it is the one that saves least for each CPU-hour at the prices of the bound.
-    """
-    count = list_running(moment, moment, but, jobs, choice, near)
-    found = -1
-    least = np.inf
-    if count > 0:
-        for _ in range(contest):
-            j = near.running[int(drawn(luck) * count)]
-            saved = choice.other[j] - cost_of_run(choice.start[j], j, 1.0, jobs, events, costs)
-            saved /= jobs.cpus[j] * jobs.length[j]
-            if found < 0 or saved < least:
-                least, found = saved, j
-    return int(found)
-
-
-@kernel
-def make_room(
-    number: int,
-    rules: Rules,
-    luck: Luck,
-    jobs: Jobs,
-    choice: Choice,
-    events: Events,
-    costs: RunCosts,
-    near: Near,
-    moved: Moved,
-) -> tuple[int, float]:
-    """Let jobs in the way of the first one leave the pool, after so many that have left.
-
-    Returns how many have left then, or 0 where more would have to than may, and what these others cost.
-    """
-    j = moved.job[0]
-    cost = 0.0
-    if not choice.on_pool[j]:
-        return number, cost
-    contest = 1 + int(drawn(luck) * rules.contest)
-    most = number + MOST_FORCED
-    end = choice.start[j] + jobs.length[j]
-    moment = first_excess(choice.start[j], end, events, costs.reserved)
-    while moment >= 0.0:
-        k = in_the_way(moment, j, contest, luck, jobs, choice, events, costs, near) if number < most else -1
-        if k < 0:
-            undo(number, jobs, choice, events, moved)
-            return 0, cost
-        cost += leave(k, number, jobs, choice, events, costs, moved)
-        number += 1
-        moment = first_excess(moment, end, events, costs.reserved)
-    return number, cost
 
 
 @kernel
@@ -409,7 +174,7 @@ def ruin(
                 undo(number, jobs, choice, events, moved)
                 return z
             added += cost_now(j, jobs, choice, events, costs)
-            number, cost = make_room(number, rules, luck, jobs, choice, events, costs, near, moved)
+            number, cost = make_room(number, rules.contest, luck, jobs, choice, events, costs, near, moved)
             if number == 0:
                 continue
             added -= cost
