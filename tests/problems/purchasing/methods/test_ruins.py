@@ -11,17 +11,18 @@ from purchasing_random import by_hand
 import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Weights
+from carbonopt.problems.purchasing.data.purchase_options import RESERVED
 from carbonopt.problems.purchasing.methods.price import ruins
 from carbonopt.problems.purchasing.methods.price.bound import best_bound
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
 from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import Events
-from carbonopt.problems.purchasing.methods.price.kernels.forced_starts import in_the_way
+from carbonopt.problems.purchasing.methods.price.kernels.forced_starts import first_excess, in_the_way
 from carbonopt.problems.purchasing.methods.price.kernels.free_starts import cost_of_run, free_start
-from carbonopt.problems.purchasing.methods.price.kernels.moves import Luck
+from carbonopt.problems.purchasing.methods.price.kernels.moves import Luck, list_running
 from carbonopt.problems.purchasing.methods.price.ruins import RuinSearch
-from carbonopt.problems.purchasing.methods.price.run_table import amounts, fits
+from carbonopt.problems.purchasing.methods.price.run_table import RunTable, amounts, best_reserved, fits
 
 
 def search_of(instance: PurchasingInstance, on_pool: np.ndarray, random: int = 0) -> RuinSearch:
@@ -101,6 +102,46 @@ class TestByHand:
         found = in_the_way(1.0, -1, 20, luck, search.jobs, search.choice, events, costs, near)
         assert found == 1
         assert in_the_way(2.5, -1, 1, luck, search.jobs, search.choice, events, costs, near) == -1
+
+    def test_who_pays_dear_hours_is_in_the_way(self) -> None:
+        """The second job runs in the hour whose price is 1 $: of what it saves on demand less is left."""
+        rows = [(0.0, 2.0, 2.0), (1.0, 2.0, 2.0)]
+        instance = by_hand([0] * 4, rows, wait=0.0, reserved_cpus=4, weights=Weights(0, 1, 0), model="no-split")
+        search = search_of(instance, np.array([True, True]))
+        search.prices = np.array([[0.0, 0.0, 1.0, 0.0]])
+        events = search.tolled(search.buckets(), 16)
+        costs, near = search.costs(search.buckets(), events), search.near()
+        luck = Luck(np.linspace(0, 0.99, 20), np.zeros(1, np.int64))
+        assert in_the_way(1.5, -1, 20, luck, search.jobs, search.choice, events, costs, near) == 1
+
+
+class TestNear:
+    """Two jobs of four CPUs, from 0 to 1 h and from 1 to 2 h; a third of one CPU from 2.5 to 3 h."""
+
+    @pytest.fixture
+    def search(self) -> RuinSearch:
+        rows = [(0.0, 1.0, 4.0), (1.0, 1.0, 4.0), (2.5, 0.5, 1.0)]
+        instance = by_hand([0] * 4, rows, wait=0.0, reserved_cpus=4, weights=Weights(0, 1, 0), model="no-split")
+        return search_of(instance, np.array([True, True, True]))
+
+    @pytest.mark.parametrize(
+        ("begin", "end", "found"),
+        [(0.0, 0.0, [0]), (0.5, 0.9, [0]), (1.0, 1.0, [1]), (0.9, 1.0, [0, 1]), (2.0, 2.4, []), (2.4, 2.5, [2])],
+    )
+    def test_who_runs(self, search: RuinSearch, begin: float, end: float, found: list[int]) -> None:
+        near = search.near()
+        count = list_running(begin, end, -1, search.jobs, search.choice, near)
+        assert near.running[:count].tolist() == found
+
+    @pytest.mark.parametrize(("reserved", "first"), [(4.0, -1.0), (3.0, 0.0), (0.5, 0.0)])
+    def test_first_excess(self, search: RuinSearch, reserved: float, first: float) -> None:
+        assert first_excess(0.0, 1.0, search.events(search.buckets(), 16), reserved) == first
+
+    @pytest.mark.parametrize(("begin", "end", "first"), [(2.0, 2.5, -1.0), (2.0, 2.55, 2.5), (1.5, 2.5, 1.5)])
+    def test_a_run_may_end_where_another_begins(
+        self, search: RuinSearch, begin: float, end: float, first: float
+    ) -> None:
+        assert first_excess(begin, end, search.events(search.buckets(), 16), 0.5) == first
 
 
 class TestFreeStarts:
@@ -221,8 +262,40 @@ class TestAnySchedule:
         assert fits(search.runs(), instance)
         assert search.choice.on_pool.sum() > 60
 
+    def test_heat_lets_the_cost_rise(self) -> None:
+        search = search_of(drawn(1), np.zeros(40, dtype=np.bool_))
+        assert np.diff(anneal(search, Cooling(30, 5.0, 5.0))).max() > 0
+
+    def test_work_counts_who_is_listed(self) -> None:
+        """Each try looks at all jobs that arrive within the longest window: one long job makes it longer."""
+        jobs = [(float(k), 0.5, 1.0) for k in range(50)]
+        short, long = (
+            by_hand([1] * 60, [*jobs, (0.0, hours, 1.0)], wait=1.0, reserved_cpus=3, model="no-split")
+            for hours in (0.5, 50.0)
+        )
+        steps = [search_of(instance, np.zeros(51, dtype=np.bool_)).steps for instance in (short, long)]
+        assert steps[1] > steps[0] + 45 * 51
+
+    def test_runs_that_touch_need_no_more_reserved_cpus(self) -> None:
+        """The second run begins an ulp before the first ends: four CPUs are enough, not eight."""
+        rows = [(0.0, 1.0, 4.0), (0.0, 1.0, 4.0)]
+        instance = by_hand([0] * 4, rows, wait=2.0, reserved_cpus=None, model="no-split", weights=Weights(0, 1, 0.01))
+        two, end = np.arange(2), np.array([1.0, 2.0])
+        runs = RunTable(two, np.array([0.0, np.nextafter(1.0, 0.0)]), end, np.full(2, RESERVED), 4.0)
+        assert best_reserved(runs, instance, 1.0) == 4.0
+
 
 class TestMethod:
+    def test_it_ends_where_the_gap_is_closed(self) -> None:
+        """Without a gap to close it goes on for all tries."""
+        params = {"rounds": {"rounds": 1}, "ruins": {"rounds": 1}}
+        whole = co.solve(drawn(3), "price", time_limit=None, params=params)
+        assert whole.gap is not None
+        found = co.solve(drawn(3), "price", time_limit=None, params=params, mip_rel_gap=1.05 * whole.gap)
+        assert found.gap is not None
+        assert found.gap <= 1.05 * whole.gap
+        assert found.work < 0.9 * whole.work
+
     def test_without_a_time_limit_there_are_all_rounds_too(self) -> None:
         found = co.solve(drawn(1), "price", time_limit=None)
         assert found.info["rounds"] == 3

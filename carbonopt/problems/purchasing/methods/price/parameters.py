@@ -145,7 +145,8 @@ class RuinParameters(Parameters):
         Largest such price, over that on demand. It is drawn from 0 to this: the less it is, the more jobs are in the
         way.
     contest
-        Jobs in the way that are compared at most before one leaves: that which saves least at the bound's prices.
+        Jobs in the way that are compared at most before one leaves: that which saves least for each CPU-hour, at
+        the bound's prices.
     """
 
     time_share: float = number(0.5, least=0, most=1)
@@ -156,13 +157,13 @@ class RuinParameters(Parameters):
     start_temperature: float = number(3e-3, above=0)
     end_temperature: float = number(3e-5, above=0)
     heat_growth: float = number(3.0, least=1)
-    leaving: int = number(10, least=1)
-    called: int = number(5, least=1)
+    leaving: int = number(10, least=1, most=1000)
+    called: int = number(5, least=1, most=1000)
     reach_hours: float = number(3.0, least=0)
     tolled_share: float = number(0.5, least=0, most=1)
     forced_share: float = number(0.3, least=0, most=1)
     eager: float = number(6.0, above=0)
-    contest: int = number(4, least=1)
+    contest: int = number(4, least=1, most=100)
 
 
 @dataclass(frozen=True)

@@ -203,6 +203,8 @@ class Rounds:
                 if change < least and cooling.share >= offered + OFFERED_SHARE:
                     self.offer(search.runs())
                     offered, least = cooling.share, change
+                    if self.closed():
+                        return
             self.offer(search.runs())
             if allowed < 1.0:
                 return

@@ -21,8 +21,9 @@ from carbonopt.problems.purchasing.methods.price.search import Search, path_of
 TRIES = 1000
 """Tries of a sweep, at most: so a sweep of many jobs ends soon, too."""
 RUIN_STEPS = 1200.0
-CHANGE_STEPS = 14.0
-"""Loop steps of a try, about, and for each change of the load in the window of its job."""
+CHANGE_STEPS = 13.0
+LISTED_STEPS = 1.25
+"""Loop steps of a try, about; for each change of the load in its job's window, and for each job that may run then."""
 LUCK = 2**16
 """Random numbers that are drawn at once; a try takes some thirty."""
 
@@ -47,8 +48,10 @@ class RuinSearch(Search):
         """Loop steps of a sweep, about."""
         jobs = self.jobs
         window = (jobs.wait + jobs.length)[self.movable]
-        changes = 2.0 * len(jobs.cpus) / self.instance.time.hours * float(self.chance @ window)
-        return self.tries * (RUIN_STEPS + CHANGE_STEPS * changes)
+        hours = self.instance.time.hours
+        changes = 2.0 * len(jobs.cpus) / hours * float(self.chance @ window)
+        listed = len(self.movable) * min(1.0, float(window.max()) / hours)
+        return self.tries * (RUIN_STEPS + CHANGE_STEPS * changes + LISTED_STEPS * listed)
 
     def sweeps(self, cooling: Cooling) -> Iterator[float]:
         """Make sweeps of some tries each; yield after each by how much the cost has changed since the beginning.

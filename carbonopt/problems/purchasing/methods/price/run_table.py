@@ -103,7 +103,7 @@ def best_reserved(runs: RunTable, instance: PurchasingInstance, cost: float) -> 
     if not len(load):
         return 0.0
     if (runs.option[runs.option <= SHARED] == RESERVED).any():
-        return float(np.ceil(load[hours > 0].max(initial=0.0) * (1 - ROUNDING)))
+        return float(np.ceil(load[hours > ROUNDING_HOURS / 2].max(initial=0.0) * (1 - ROUNDING)))
     order = np.argsort(load)
     level = load[order]
     above = np.cumsum(hours[order][::-1])[::-1]

@@ -145,7 +145,7 @@ def ruin(
 ) -> int:
     """Make tries, each around one job, from one on; return where it stopped for lack of space or luck, or the end.
 
-    What those that stay cost is added to `change`, shape (1,).
+    By how much those that stay change the cost is added to `change`, shape (1,).
     """
     for z in range(begin, len(tries)):
         if lacks_luck(rules, luck, moved):
