@@ -21,6 +21,7 @@ from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import 
 from carbonopt.problems.purchasing.methods.price.kernels.forced_starts import first_excess, in_the_way
 from carbonopt.problems.purchasing.methods.price.kernels.free_starts import cost_of_run, free_start
 from carbonopt.problems.purchasing.methods.price.kernels.moves import Luck, list_running
+from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters, RuinParameters
 from carbonopt.problems.purchasing.methods.price.ruins import RuinSearch
 from carbonopt.problems.purchasing.methods.price.run_table import RunTable, amounts, best_reserved, fits
 
@@ -113,6 +114,32 @@ class TestByHand:
         costs, near = search.costs(search.buckets(), events), search.near()
         luck = Luck(np.linspace(0, 0.99, 20), np.zeros(1, np.int64))
         assert in_the_way(1.5, -1, 20, luck, search.jobs, search.choice, events, costs, near) == 1
+
+    @pytest.mark.parametrize(("called", "is_found"), [(2, True), (1, False)])
+    def test_two_off_the_pool_are_called_together(self, called: int, is_found: bool) -> None:
+        """Two jobs of 2 CPUs and 1 h are worth more than one of 4 CPUs and .9 h, one of them alone is not."""
+        rows = [(0.0, 0.9, 4.0), (0.0, 1.0, 2.0), (0.0, 1.0, 2.0)]
+        instance = by_hand([0, 0], rows, wait=0.0, reserved_cpus=4, weights=Weights(0, 1, 0), model="no-split")
+        search = search_of(instance, np.array([True, False, False]))
+        ruins = RuinParameters(leaving=1, called=called, forced_share=0.0, reach_hours=0.0)
+        search.parameters = PriceParameters(ruins=ruins)
+        if not is_found:  # a job off the pool calls one more itself: only tries around the one on it are made
+            search.chance = np.array([1.0, 0.0, 0.0])
+        anneal(search, Cooling(60, 0.0, 0.0))
+        assert search.choice.on_pool.tolist() == [not is_found, is_found, is_found]
+
+    @pytest.mark.parametrize(("share", "start"), [(0.0, 0.0), (1.0, 1.0)])
+    def test_prices_of_the_bound_decide_where_a_job_starts(self, share: float, start: float) -> None:
+        """The first hour is dear to who pays them: the job waits for the second, though nobody runs in the first."""
+        instance = by_hand(
+            [0, 0], [(0.0, 1.0, 1.0)], wait=1.0, reserved_cpus=1, weights=Weights(0, 1, 0.01), model="no-split"
+        )
+        search = search_of(instance, np.array([False]))
+        search.prices = np.array([[1e9, 0.0]])
+        search.parameters = PriceParameters(ruins=RuinParameters(tolled_share=share, forced_share=0.0))
+        anneal(search, Cooling(1, 0.0, 0.0))
+        assert search.choice.on_pool.tolist() == [True]
+        assert search.choice.start.tolist() == [start]
 
 
 class TestNear:
