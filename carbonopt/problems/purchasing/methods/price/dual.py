@@ -13,6 +13,7 @@ lambda is min over R in [0, largest load] of R (w p_res T - int lambda).
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +23,9 @@ from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums
 from carbonopt.problems.purchasing.data.instance import ROUNDING, ROUNDING_HOURS, PurchasingInstance
 from carbonopt.problems.purchasing.methods.price.grid import Grid, Tariff, Terms, jobs_of, largest_load
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Kept, PieceLoads, price_pieces
-from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import Found, Walk, price_runs
+from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import Found, Walk, price_runs, walk_starts
 from carbonopt.problems.purchasing.methods.price.others import Other, Others
+from carbonopt.problems.purchasing.methods.price.places import Places
 from carbonopt.problems.purchasing.methods.price.rounded_sizes import RoundedSizes
 
 EVALUATION_STEPS = 20.0
@@ -108,6 +110,8 @@ class Dual:
     ----------
     start, used_other, other
         Of the last evaluation: each job's best start, how far it does something else, and what that is.
+    placed
+        Jobs that have one place, see `with_places`; shape (N,).
     load
         Of the last evaluation: CPU-hours in each cell that pay the price, for each size of jobs, shape (sizes, G).
     """
@@ -140,6 +144,9 @@ class Dual:
         self.unit = self.on_demand * self.weights[1] or self._typical_price()
         self._other: tuple[tuple[float, ...], Other] | None = None
         self.pieces = instance.model == "suspend-resume"
+        self.placed: BoolArray = np.zeros(len(self.jobs.cpus), np.bool_)
+        self._here: BoolArray = self.placed
+        self._late: FloatArray = np.zeros(len(self.jobs.cpus))
         self._scratch()
 
     def _typical_price(self) -> float:
@@ -162,6 +169,28 @@ class Dual:
     def with_divisors(self, divisors: FloatArray, *, apart: bool = False) -> Dual:
         """Return the dual on the same grid with prices for other rounded sizes."""
         return Dual(self.instance, self.grid, self.held_multiplier, divisors, apart=apart)
+
+    def with_places(self, places: Places) -> Dual:
+        """Return the dual of the schedules in which some jobs have one place each, where jobs may not split."""
+        dual = copy.copy(self)
+        jobs = self.jobs
+        dual.placed = places.placed
+        dual._here = here = places.placed & places.on_pool
+        dual._late = np.where(here, places.start - jobs.arrival, 0.0)
+        dual.jobs = jobs._replace(
+            arrival=np.where(here, places.start, jobs.arrival),
+            wait=np.where(here, 0.0, jobs.wait),
+            shared=np.where(places.placed & ~places.on_pool, 0.0, jobs.shared),
+        )
+        dual._scratch()
+        return dual
+
+    def costs_of(self, job: int, x: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """Return a job's starts on the pool [h], what each costs at flat arguments, and what something else costs."""
+        weights = self.weights_at(self.split(x)[1])
+        count, _ = walk_starts(job, self._tariff(self.of_sizes(x), weights), self.jobs, self._walk)
+        other = float(self.other_at(weights).value[job])
+        return self._walk.start[:count].copy(), self._walk.value[:count].copy(), other
 
     @property
     def steps(self) -> float:
@@ -268,7 +297,7 @@ class Dual:
         jobs = self.jobs
         if self.capped:
             return np.asarray(cap * (jobs.cpus - jobs.shared) * jobs.length)
-        return np.where(jobs.shared > 0, 0.0, np.inf)
+        return np.where(jobs.shared > 0, self.weights[2] * self._late, np.inf)
 
     def _price(
         self, prices: FloatArray, weights: FloatArray, extra: FloatArray, other: Other, temperature: float
@@ -277,7 +306,7 @@ class Dual:
         jobs = self.jobs
         grid = self.grid
         scale = self.unit
-        tariff = Tariff(grid.hours, grid.rates(weights[0] * self.kg), grid.rates(prices), float(weights[2]))
+        tariff = self._tariff(prices, weights)
         if self.pieces:
             load = np.zeros(grid.cells)
             load_all = np.zeros(grid.cells)
@@ -287,9 +316,15 @@ class Dual:
         whole, part = (np.zeros((len(prices), grid.cells + 1)) for _ in range(2))
         whole_all, part_all = (np.zeros(grid.cells + 1) for _ in range(2))
         found = Found(whole, part, whole_all, part_all, self.start, self.used_other, self.waited)
-        terms = Terms(extra, other.value, temperature * scale * np.maximum(jobs.shared, 1e-9) * jobs.length)
+        beside = np.where(self._here, np.inf, other.value)
+        terms = Terms(extra, beside, temperature * scale * np.maximum(jobs.shared, 1e-9) * jobs.length)
         value = price_runs(tariff, terms, jobs, self._walk, found)
         return value, self._hours(found.whole, found.part), self._hours(found.whole_all, found.part_all)
+
+    def _tariff(self, prices: FloatArray, weights: FloatArray) -> Tariff:
+        """Return what CPUs of jobs of each size pay at weights."""
+        grid = self.grid
+        return Tariff(grid.hours, grid.rates(weights[0] * self.kg), grid.rates(prices), float(weights[2]))
 
     def _hours(self, whole: FloatArray, part: FloatArray) -> FloatArray:
         """Return the CPU-hours of each cell: those inside it, and it whole for all that ends above it."""

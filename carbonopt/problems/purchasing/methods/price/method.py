@@ -24,6 +24,7 @@ from carbonopt.problems.purchasing.methods.milp import branch
 from carbonopt.problems.purchasing.methods.no_wait import first_schedule, improved
 from carbonopt.problems.purchasing.methods.parameters import PolishParameters
 from carbonopt.problems.purchasing.methods.price.bound import best_bound
+from carbonopt.problems.purchasing.methods.price.guides import Guide
 from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import sweep
 from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import respond
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import price_pieces
@@ -31,6 +32,7 @@ from carbonopt.problems.purchasing.methods.price.kernels.piece_responses import 
 from carbonopt.problems.purchasing.methods.price.kernels.ruins import ruin
 from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import price_runs
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
+from carbonopt.problems.purchasing.methods.price.placements import placements_of
 from carbonopt.problems.purchasing.methods.price.rounds import Rounds
 from carbonopt.problems.purchasing.methods.rounding import checked
 from carbonopt.problems.purchasing.verify.certificate import ceiling
@@ -131,7 +133,10 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
             return Outcome(Status.INFEASIBLE, certificate=ruled_out)
     value, certificate = stated(instance, proof.certificate)
     options.report(bound=value, certificate=lambda: certificate)
-    rounds = Rounds(instance, options, proof, parameters)
+    share = _Share(options, parameters.placements.time_share)
+    placed, placements = placements_of(proof, share, options, parameters.placements)
+    guides = [Guide.beside(placement.places, placed, placement.point) for placement in placements]
+    rounds = Rounds(instance, options, proof, parameters, guides)
     info = rounds.run()
     runs = rounds.best.runs
     if first is not None and first.objective < rounds.best.objective:

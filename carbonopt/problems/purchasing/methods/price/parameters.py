@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from carbonopt.core.parameters import Parameters, number
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
+from carbonopt.problems.purchasing.methods.price.placement_parameters import PlacementParameters
 from carbonopt.problems.purchasing.methods.price.stage_parameters import (
     NoSplitParameters,
     ShortOfTimeParameters,
@@ -174,6 +175,8 @@ class PriceParameters(Parameters):
     ----------
     bound
         The search for prices.
+    placements
+        The places of large jobs that the first rounds begin with, where jobs may not split.
     rounds
         The rounds of annealing that search for a schedule.
     splitting, short_of_time, no_split, suspend_resume
@@ -185,6 +188,7 @@ class PriceParameters(Parameters):
     """
 
     bound: BoundParameters = field(default_factory=BoundParameters)
+    placements: PlacementParameters = field(default_factory=PlacementParameters)
     rounds: RoundParameters = field(default_factory=RoundParameters)
     splitting: SplittingParameters = field(default_factory=SplittingParameters)
     short_of_time: ShortOfTimeParameters = field(default_factory=ShortOfTimeParameters)

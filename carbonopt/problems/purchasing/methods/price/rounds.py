@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.data.purchase_options import RESERVED
 from carbonopt.problems.purchasing.methods.price.bound import Proof
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
+from carbonopt.problems.purchasing.methods.price.guides import Guide, best_of
 from carbonopt.problems.purchasing.methods.price.multipliers import Multipliers
 from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.piece_search import PieceSearch
@@ -38,10 +39,11 @@ LEAST_SHARE = 0.2
 
 @dataclass(eq=False)
 class Incumbent:
-    """The best schedule so far."""
+    """The best schedule so far, and what its search began with."""
 
     runs: RunTable | None = None
     objective: float = np.inf
+    guide: Guide | None = None
 
 
 @dataclass(eq=False)
@@ -56,12 +58,15 @@ class Rounds:
         Its multipliers are added to the weights; its prices say where the jobs begin.
     parameters
         Of the method.
+    guides
+        What rounds may begin with, beside the prices of the proof.
     """
 
     instance: PurchasingInstance
     options: Options
     proof: Proof
     parameters: PriceParameters
+    guides: Sequence[Guide] = ()
     best: Incumbent = field(default_factory=Incumbent)
 
     def __post_init__(self) -> None:
@@ -80,19 +85,18 @@ class Rounds:
         begin = np.maximum(self.weights - dual.weights, 0.0)[limited.index]
         least = self.parameters.limits.addition * limited.unit
         self.multipliers = Multipliers(begin, least, self.parameters.limits)
-        self.start, self.on_pool = self._answers()
+        self.guides = [*self.guides, Guide.of(dual, self.proof.point)]
+        self.guide = self.guides[-1]
+        self.start, self.on_pool = self.guide.start.copy(), self.guide.on_pool
         self.reserved = float(self.instance.reserved_cpus or 0)
         if self.instance.reserved_cpus is None:
             self.reserved = self._likely_reserved()
         self.per_sweep = 0.0
         self.kept_back = 0.0
+        self.offered = np.inf
         self.per_try = 0.0
         hard = self.parameters.no_split
         self.steepness = (hard.start_steepness, hard.middle_steepness, hard.end_steepness)
-
-    def _answers(self) -> tuple[FloatArray, BoolArray]:
-        """Return each job's best answer to the prices: its start, and whether on the pool."""
-        return self.proof.dual.start.copy(), self.proof.dual.used_other < 0.5
 
     def _likely_reserved(self) -> float:
         """Return the R at which the load of the relaxation is above it for the share of time that pays for it."""
@@ -110,18 +114,22 @@ class Rounds:
         least = kept = 0.0
         while number < self.parameters.rounds.rounds and not self.done() and self._left() > least:
             begun = self.options.elapsed
-            self._round(number)
+            self._round(number, self.parameters.rounds.time_share * self._left())
             number += 1
             if number == 1:
                 kept = self._time_of_ruins()
                 self.kept_back = kept if kept < np.inf else 0.0
+                time = self.parameters.placements.contest_share * self._left()
+                self.guide = best_of(self.guides, time, self._cost, self.done)
             else:
                 least = LEAST_SHARE * (self.options.elapsed - begun)
             if self.instance.limits and not self.done():
                 self._keep_limits()
         if kept:
             self._ruin()
-        return {"rounds": number} | self._pace()
+        begun_with = self.best.guide or self.guide
+        placed = {} if len(self.guides) == 1 else {"placed_jobs": int(begun_with.placed.sum())}
+        return {"rounds": number} | placed | self._pace()
 
     def done(self) -> bool:
         """Return whether to stop."""
@@ -148,10 +156,17 @@ class Rounds:
         """Return a search from where the last one ended."""
         if self.instance.model == "suspend-resume":
             return self._of_kind(PieceSearch, self.start, self.on_pool, self.reserved, self.random)
-        return self._of_kind(Search, self.start, self.on_pool, self.reserved, self.random)
+        placed = self.guide.placed
+        return self._of_kind(Search, self.start, self.on_pool, self.reserved, self.random, placed=placed)
 
     def _of_kind(
-        self, kind: type[S], start: FloatArray, on_pool: BoolArray, reserved: float, random: np.random.Generator
+        self,
+        kind: type[S],
+        start: FloatArray,
+        on_pool: BoolArray,
+        reserved: float,
+        random: np.random.Generator,
+        **more: Any,
     ) -> S:
         """Return a search from starts [h], on the pool or not, shapes (N,), with so many reserved CPUs."""
         dual = self.proof.dual
@@ -164,9 +179,10 @@ class Rounds:
             start,
             on_pool,
             dual.sizes.of_job,
-            dual.of_sizes(self.proof.point),
+            self.guide.prices,
             random,
             self.parameters,
+            **more,
         )
 
     def _time_of_ruins(self) -> float:
@@ -189,6 +205,7 @@ class Rounds:
         An annealing for which the time is too short begins less hot, and is the last one.
         """
         parameters = self.parameters.ruins
+        self.guide = self.best.guide or self.guide
         cold = self.unit * parameters.end_temperature
         for number in range(parameters.rounds):
             search = self._ruin_search()
@@ -223,13 +240,18 @@ class Rounds:
         spend = partial(self.options.spend, search.steps)
         return Cooling(sweeps, *heat, self.options.remaining, clock=self._clock, spend=spend)
 
-    def _round(self, number: int) -> None:
-        """Anneal from hot, or reheat; the first round is short, and tells how long a sweep takes."""
+    def _cost(self, guide: Guide, time: float) -> float:
+        """Return the cost of the schedule of a round that begins with a guide."""
+        self.guide = guide
+        self._round(1, time)
+        return self.offered
+
+    def _round(self, number: int, left: float) -> None:
+        """Anneal from hot, or reheat, in a time; the first round is short, and tells how long a sweep takes."""
         rounds = self.parameters.rounds
         model = self.instance.model
-        left = rounds.time_share * self._left()
         if number == 1:  # prices know better where the jobs belong than a schedule made in haste
-            self.start, self.on_pool = self._answers()
+            self.start, self.on_pool = self.guide.start.copy(), self.guide.on_pool
         search = self.search()
         stages = self.parameters.stages(model)
         sweeps = rounds.first_sweeps
@@ -309,10 +331,12 @@ class Rounds:
         found = amounts(runs, instance, self.proof.dual.other_at(self.weights))
         objective = found.objective(instance)
         self.over = found.excess(instance)[self.proof.dual.limited.index]
+        self.offered = np.inf
         if not self.kept or not fits(runs, instance):
             return False
+        self.offered = objective
         if objective < self.best.objective:
-            self.best.runs, self.best.objective = runs, objective
+            self.best.runs, self.best.objective, self.best.guide = runs, objective, self.guide
             if instance.reserved_cpus is None:
                 info = {"reserved_cpus": int(runs.reserved)}
             else:

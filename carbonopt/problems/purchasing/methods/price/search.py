@@ -69,6 +69,8 @@ class Search:
         Source of everything drawn.
     parameters
         Of the method.
+    placed
+        Jobs that stay where they begin, shape (N,); None for none.
     """
 
     instance: PurchasingInstance
@@ -81,6 +83,7 @@ class Search:
     prices: FloatArray
     random: np.random.Generator
     parameters: PriceParameters = field(default_factory=PriceParameters)
+    placed: BoolArray | None = None
 
     def __post_init__(self) -> None:
         self.hard = self.instance.model == "no-split"
@@ -89,7 +92,8 @@ class Search:
         self.price = float(self.weights[1]) * self.instance.prices.on_demand_usd_per_cpu_hour
         small = np.asarray(self.jobs.cpus <= self.reserved * (1 + ROUNDING))
         fits = small & (self.price > 0) | (not self.hard)  # where on demand is free, nobody needs the pool
-        self.movable = self.by_arrival[fits[self.by_arrival]]
+        moves = fits if self.placed is None else fits & ~self.placed
+        self.movable = self.by_arrival[moves[self.by_arrival]]
         on_pool = np.asarray(self.on_pool, dtype=np.bool_) & fits
         self.choice = Choice(np.array(self.start), on_pool, np.array(self.other.value))
 
