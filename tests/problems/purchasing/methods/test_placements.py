@@ -34,7 +34,7 @@ def proof_of(instance: PurchasingInstance) -> Proof:
     return best_bound(instance, lambda: np.inf, Options(), BoundParameters(cell_hours=(1.0,), divisors=0))
 
 
-def placements(instance: PurchasingInstance, **params: int) -> list[Placement]:
+def placements(instance: PurchasingInstance, **params: float) -> list[Placement]:
     return placements_of(proof_of(instance), lambda: np.inf, Options(), PlacementParameters(**params))[1]
 
 
@@ -142,6 +142,20 @@ class TestDual:
         assert at_seven - at_four == pytest.approx(18 * (kilos[7] - kilos[4]) + 0.003)
         assert off - at_four == pytest.approx(18 * 100 * instance.prices.on_demand_usd_per_cpu_hour)
 
+    @pytest.mark.parametrize("seed", range(5))
+    def test_a_place_raises_the_value_by_what_it_costs_beyond_the_least(self, seed: int) -> None:
+        """So prices known for the others bound what any place of one more job can reach from below."""
+        instance, places = drawn(seed)
+        dual = Dual(instance, Grid.of(instance, 4))
+        x = np.random.default_rng(seed).uniform(0, 1, dual.grid.cells)
+        before = dual.with_places(places).hard(x)[0]
+        job = int(np.flatnonzero(~places.placed)[0])
+        start, value, other = dual.costs_of(job, x)
+        least = min(value.min(), other)
+        for s, cost in [*zip(start.tolist(), value.tolist(), strict=True), (None, other)]:
+            after = dual.with_places(places.with_job(job, s)).hard(x)[0]
+            assert after - before == pytest.approx(cost - least)
+
     def test_a_price_is_paid_where_the_place_is(self) -> None:
         """Even a price far above the one on demand: the job may not leave."""
         instance = two_large()
@@ -209,12 +223,29 @@ class TestPlacements:
     def test_none_if_none_are_asked_for(self) -> None:
         assert placements(two_large(), placements=0) == []
 
+    @pytest.mark.parametrize("rise", ["least_rise", "least_total_rise"])
+    def test_none_that_raise_the_bound_by_less_than_asked(self, rise: str) -> None:
+        assert placements(two_large(), **{rise: 10.0}) == []
+
     @pytest.mark.parametrize("change", [{"model": "splitting"}, {"reserved_cpus": None}])
     def test_none_in_other_programs(self, change: dict[str, object]) -> None:
         fields: dict[str, object] = {"reserved_cpus": 10, "model": "no-split", **change}
         rows = [(0.0, 3.0, 6.0), (0.0, 3.0, 6.0)]
         other = by_hand([9, 9, 9, 9, 1, 1, 1, 2, 2, 2, 9, 9, 9, 9, 9], rows, wait=9.0, **fields)
         assert placements(other) == []
+
+    def test_it_stops_when_only_the_time_of_the_last_cells_is_left(self) -> None:
+        """Every evaluation asks for the time; one stage of the last cells is all that follows."""
+        proof = proof_of(two_large())
+        asked: list[float] = []
+
+        def remaining() -> float:
+            asked.append(150.0 - len(asked))
+            return asked[-1]
+
+        found = placements_of(proof, remaining, Options(), PlacementParameters(last_share=0.9))[1]
+        assert found == []
+        assert asked[-1] > 0
 
     def test_none_where_time_is_out(self) -> None:
         proof = proof_of(two_large())

@@ -1,7 +1,8 @@
 """Method `price`: the Lagrangian bound of slot prices, and a schedule by annealed best responses to the load.
 
 1. Maximise the dual function over prices of reserved CPU-hours and multipliers of the limits: the bound.
-2. From each job's best answer to the prices, let the jobs respond to the load of all others, at a temperature that
+2. Where jobs may not split, find places of the largest ones together.
+3. From each job's best answer to the prices, let the jobs respond to the load of all others, at a temperature that
    falls; at last each to the exact load. Repeat in longer rounds until the gap is closed or time is out.
 """
 
