@@ -7,18 +7,21 @@ import pytest
 from purchasing_random import by_hand
 
 import carbonopt as co
+from carbonopt.algorithms.prices import Ascent
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.options import Options
-from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Weights
+from carbonopt.problems.purchasing.data.instance import Limits, PurchasingInstance, Weights
 from carbonopt.problems.purchasing.methods.price.bound import Proof, best_bound
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.cooling import Cooling
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.guides import Guide, best_of
+from carbonopt.problems.purchasing.methods.price.parameters import PriceParameters
 from carbonopt.problems.purchasing.methods.price.placement_parameters import PlacementParameters
-from carbonopt.problems.purchasing.methods.price.placements import Placement, placements_of
+from carbonopt.problems.purchasing.methods.price.placements import placements_of
 from carbonopt.problems.purchasing.methods.price.places import Places
+from carbonopt.problems.purchasing.methods.price.rounds import Rounds
 from carbonopt.problems.purchasing.methods.price.search import Search
 
 
@@ -34,8 +37,8 @@ def proof_of(instance: PurchasingInstance) -> Proof:
     return best_bound(instance, lambda: np.inf, Options(), BoundParameters(cell_hours=(1.0,), divisors=0))
 
 
-def placements(instance: PurchasingInstance, **params: float) -> list[Placement]:
-    return placements_of(proof_of(instance), lambda: np.inf, Options(), PlacementParameters(**params))[1]
+def placements(instance: PurchasingInstance, **params: float) -> list[Guide]:
+    return placements_of(proof_of(instance), lambda: np.inf, Options(), PlacementParameters(**params))
 
 
 def drawn(seed: int) -> tuple[PurchasingInstance, Places]:
@@ -46,9 +49,10 @@ def drawn(seed: int) -> tuple[PurchasingInstance, Places]:
     weights = Weights(0.01, 1, 0.02)
     instance = by_hand(kg, rows, wait=5.0, reserved_cpus=12, model="no-split", weights=weights)
     places = Places.none(instance.jobs.arrival_hours)
+    jobs = Dual(instance, Grid.of(instance, 1)).jobs
     for job in rng.permutation(12)[:6].tolist():
         start = places.start[job] + float(rng.uniform(0, 5))
-        if rng.random() < 0.7 and places.room(job, start, 0.0, Dual(instance, Grid.of(instance, 1)).jobs, 12.0):
+        if rng.random() < 0.7 and places.room(job, start, 0.0, jobs, 12.0) is not None:
             places = places.with_job(job, start)
         else:
             places = places.with_job(job, None)
@@ -88,6 +92,22 @@ class TestPlaces:
         dual, places = self.places()
         assert places.with_job(0, None).room(1, 5.0, 0.0, dual.jobs, 10.0) == 5.0
 
+    def test_runs_that_fit_to_the_minute_have_room(self) -> None:
+        """0.1 + 0.2 is an ulp above 0.3, and 0.3 - 0.2 an ulp below 0.1."""
+        rows = [(0.1, 0.2, 6.0), (0.3, 1.0, 6.0)]
+        instance = by_hand([1] * 12, rows, wait=0.2, reserved_cpus=10, model="no-split")
+        jobs = Dual(instance, Grid.of(instance, 1)).jobs
+        places = Places.none(jobs.arrival).with_job(1, 0.3)
+        assert places.room(0, 0.15, 1.0, jobs, 10.0) == 0.1
+        first = Places.none(jobs.arrival).with_job(0, 0.1)
+        assert first.room(1, 0.3, 0.0, jobs, 10.0) == 0.3
+
+    def test_cpus_that_are_not_whole_add_up(self) -> None:
+        rows = [(0.0, 1.0, 0.1), (0.0, 1.0, 0.2)]
+        instance = by_hand([1] * 12, rows, wait=2.0, reserved_cpus=1, model="no-split")
+        jobs = Dual(instance, Grid.of(instance, 1)).jobs
+        assert Places.none(jobs.arrival).with_job(0, 0.0).room(1, 0.0, 0.0, jobs, 0.3) == 0.0
+
     def test_no_start_is_beyond_the_window(self) -> None:
         """The other one ends at 12; the latest start is 9."""
         dual, _ = self.places()
@@ -98,7 +118,7 @@ class TestPlaces:
 class TestDual:
     @pytest.mark.parametrize("seed", range(20))
     def test_it_bounds_every_schedule_with_these_places(self, seed: int) -> None:
-        """Against the program in which only these places are left, at the prices of nobody's and of the best."""
+        """One is found by best responses; the prices are 0, random, and a tenth of that."""
         instance, places = drawn(seed)
         dual = Dual(instance, Grid.of(instance, 4)).with_places(places)
         prices = np.random.default_rng(seed).uniform(0, 1, dual.grid.cells)
@@ -156,6 +176,16 @@ class TestDual:
             after = dual.with_places(places.with_job(job, s)).hard(x)[0]
             assert after - before == pytest.approx(cost - least)
 
+    def test_the_dual_it_is_made_from_keeps_its_answers(self) -> None:
+        dual = Dual(two_large(), Grid.of(two_large(), 1))
+        free = np.zeros(dual.grid.cells)
+        dual.hard(free)
+        start, other, load = dual.start.copy(), dual.used_other.copy(), dual.load.copy()
+        dual.with_places(Places.none(start).with_job(0, 9.0).with_job(1, None)).hard(free + 1)
+        assert (dual.start == start).all()
+        assert (dual.used_other == other).all()
+        assert (dual.load == load).all()
+
     def test_a_price_is_paid_where_the_place_is(self) -> None:
         """Even a price far above the one on demand: the job may not leave."""
         instance = two_large()
@@ -196,18 +226,59 @@ class TestSearch:
 class TestPlacements:
     def test_large_jobs_run_one_after_the_other(self) -> None:
         """One in the cleanest hours, one in the next three: 18 + 36 kg against 36 kg if they could run together."""
-        first = placements(two_large())[0].places
+        first = placements(two_large())[0]
         assert first.placed[:2].all()
         assert sorted(first.start[:2].tolist()) == [4.0, 7.0]
         assert first.on_pool[:2].all()
 
-    def test_each_has_a_bound_and_the_least_comes_first(self) -> None:
-        found = placements(two_large())
-        values = [placement.value for placement in found]
-        assert len(found) > 1
-        assert values == sorted(values)
+    def test_that_of_least_bound_comes_first(self) -> None:
+        proof = proof_of(two_large())
+        values = []
+        for guide in placements(two_large()):
+            dual = proof.dual.with_places(Places(guide.placed, guide.start, guide.on_pool))
+            ascent = Ascent(dual.hard, dual.soft, proof.point)
+            ascent.smooth([0.1, 0.01, 0.001])
+            values.append(ascent.value)
+        assert len(values) > 1
+        assert values == pytest.approx(sorted(values), rel=1e-3)
         exact = co.solve(two_large(), "milp").objective
-        assert proof_of(two_large()).value < values[0] <= exact + 1e-9
+        assert proof.value < values[0] <= exact + 1e-9
+
+    def test_they_differ_in_the_job_that_was_placed_first(self) -> None:
+        """Else the best ones would all have the first job at one place, and differ in where the second is."""
+        first = [guide.start[0] if guide.on_pool[0] else None for guide in placements(two_large())]
+        assert len(set(first)) == len(first) == 5
+
+    def test_being_on_demand_is_one_of_the_choices(self) -> None:
+        """Three jobs of 6 CPUs with time for two of them: one is on demand."""
+        rows = [(0.0, 3.0, 6.0), (0.0, 3.0, 6.0), (0.0, 3.0, 6.0)]
+        three = by_hand([1] * 8, rows, wait=4.0, reserved_cpus=10, model="no-split", weights=Weights(1, 100, 0.1))
+        first = placements(three, idle_jobs=3)[0]
+        assert first.placed.sum() >= 2
+        assert first.on_pool.sum() == 2
+        assert placements(three, idle_jobs=1) == []  # the place of the first alone costs nothing
+
+    def test_a_start_that_has_room_is_found_behind_dearer_ones_that_have_none(self) -> None:
+        """With one start to try, that is the best with room."""
+        for guide in placements(two_large(), starts=1):
+            runs = np.flatnonzero(guide.placed & guide.on_pool)
+            begin = guide.start[runs]
+            assert len(runs) < 2 or abs(begin[0] - begin[1]) >= 3 - 1e-9
+
+    @pytest.mark.parametrize("cells", [(0.25, 1.0), (1 / 3, 0.25), (1.0, 0.25), (5.0, 5.0)])
+    def test_cells_of_any_lengths_are_allowed(self, cells: tuple[float, float]) -> None:
+        proof = best_bound(two_large(), lambda: np.inf, Options(), BoundParameters(divisors=0))
+        params = PlacementParameters(cell_hours=cells[0], last_cell_hours=cells[1])
+        first = placements_of(proof, lambda: np.inf, Options(), params)[0]
+        assert sorted(first.start[:2].tolist()) == pytest.approx([4.0, 7.0])
+
+    def test_none_with_limits(self) -> None:
+        limited = two_large().with_objective(two_large().weights, Limits(carbon_kg=1000.0))
+        assert placements(limited) == []
+
+    def test_none_where_nothing_costs_anything(self) -> None:
+        free = two_large().with_objective(Weights(0, 0, 0), Limits())
+        assert placements(free) == []
 
     def test_none_where_no_job_is_large(self) -> None:
         rows = [(0.0, 3.0, 1.0) for _ in range(20)]
@@ -234,8 +305,8 @@ class TestPlacements:
         other = by_hand([9, 9, 9, 9, 1, 1, 1, 2, 2, 2, 9, 9, 9, 9, 9], rows, wait=9.0, **fields)
         assert placements(other) == []
 
-    def test_it_stops_when_only_the_time_of_the_last_cells_is_left(self) -> None:
-        """Every evaluation asks for the time; one stage of the last cells is all that follows."""
+    def test_it_does_not_begin_what_time_is_too_short_for(self) -> None:
+        """Every evaluation asks for the time, as if it took a second; two jobs take thousands."""
         proof = proof_of(two_large())
         asked: list[float] = []
 
@@ -243,13 +314,25 @@ class TestPlacements:
             asked.append(150.0 - len(asked))
             return asked[-1]
 
-        found = placements_of(proof, remaining, Options(), PlacementParameters(last_share=0.9))[1]
-        assert found == []
-        assert asked[-1] > 0
+        assert placements_of(proof, remaining, Options(), PlacementParameters()) == []
+        assert len(asked) < 10
+
+    def test_it_stops_when_only_the_time_of_the_last_cells_is_left(self) -> None:
+        """The time is enough by far, and ends all at once."""
+        proof = proof_of(two_large())
+        asked = 0
+
+        def remaining() -> float:
+            nonlocal asked
+            asked += 1
+            return 1e6 if asked < 100 else 1e5
+
+        assert placements_of(proof, remaining, Options(), PlacementParameters()) == []
+        assert asked < 160
 
     def test_none_where_time_is_out(self) -> None:
         proof = proof_of(two_large())
-        assert placements_of(proof, lambda: 0.0, Options(), PlacementParameters())[1] == []
+        assert placements_of(proof, lambda: 0.0, Options(), PlacementParameters()) == []
 
 
 class TestBestOf:
@@ -288,6 +371,56 @@ class TestBestOf:
 
         guides = self.guides(4)
         assert best_of(guides, 1.0, cost, lambda: bool(left[0] <= 0)) is guides[1]
+
+
+class TestRounds:
+    def rounds(self, seen: list[tuple[Guide, float]]) -> tuple[Rounds, list[Guide]]:
+        """Return rounds with two guides, one with both large jobs one after the other, one with both on demand."""
+        instance = two_large()
+        proof = proof_of(instance)
+        none = Places.none(proof.dual.jobs.arrival)
+        both = [none.with_job(0, None).with_job(1, None), none.with_job(0, 7.0).with_job(1, 4.0)]
+        guides = [Guide.beside(places, proof.dual, proof.point) for places in both]
+
+        class Spied(Rounds):
+            def _round(self, number: int, left: float) -> None:
+                seen.append((self.guide, left))
+                super()._round(number, left)
+
+        return Spied(instance, Options(work_limit=5.0), proof, PriceParameters(), lambda: guides), guides
+
+    def test_all_have_a_round_and_the_better_ones_more(self) -> None:
+        seen: list[tuple[Guide, float]] = []
+        rounds, guides = self.rounds(seen)
+        own = rounds.guide
+        rounds.run()
+        after_first = seen[1:]
+        assert [guide for guide, _ in after_first[:3]] == [*guides, own]
+        assert {id(guide) for guide, _ in after_first[3:5]} == {id(guides[1]), id(own)}
+        assert after_first[0][1] == after_first[2][1] > 0
+
+    def test_a_round_keeps_to_the_places_and_says_what_they_cost(self) -> None:
+        rounds, guides = self.rounds([])
+        cost = rounds._cost(guides[1], 0.5)
+        assert rounds.start[:2].tolist() == [7.0, 4.0]
+        assert rounds.on_pool[:2].all()
+        assert cost == pytest.approx(rounds.best.objective)
+        assert rounds.best.guide is guides[1]
+        assert rounds._cost(guides[0], 0.5) > 2 * cost
+        assert rounds.best.guide is guides[1]
+
+    def test_searches_pay_the_prices_of_their_guide(self) -> None:
+        rounds, guides = self.rounds([])
+        rounds.guide = Guide(guides[1].prices + 1, guides[1].start, guides[1].on_pool, guides[1].placed)
+        assert (rounds.search().prices == guides[1].prices + 1).all()
+
+    def test_ruins_pay_the_prices_that_the_best_schedule_began_with(self) -> None:
+        rounds, guides = self.rounds([])
+        rounds._cost(guides[1], 0.5)
+        rounds.guide = guides[0]
+        rounds.per_try = 1.0
+        rounds._ruin()
+        assert rounds.guide is guides[1]
 
 
 class TestMethod:

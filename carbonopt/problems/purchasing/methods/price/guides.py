@@ -27,7 +27,7 @@ class Guide:
     start, on_pool
         Each job's best answer to them: its start [h], and whether on the pool; shapes (N,).
     placed
-        Jobs that stay where they are, shape (N,).
+        Jobs that stay where they are in rounds, not in ruin and recreate; shape (N,).
     """
 
     prices: FloatArray

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from carbonopt.problems.purchasing.methods.milp import branch
 from carbonopt.problems.purchasing.methods.no_wait import first_schedule, improved
 from carbonopt.problems.purchasing.methods.parameters import PolishParameters
 from carbonopt.problems.purchasing.methods.price.bound import best_bound
-from carbonopt.problems.purchasing.methods.price.guides import Guide
 from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import sweep
 from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import respond
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import price_pieces
@@ -135,9 +135,9 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
     value, certificate = stated(instance, proof.certificate)
     options.report(bound=value, certificate=lambda: certificate)
     share = _Share(options, parameters.placements.time_share)
-    placed, placements = placements_of(proof, share, options, parameters.placements)
-    guides = [Guide.beside(placement.places, placed, placement.point) for placement in placements]
-    rounds = Rounds(instance, options, proof, parameters, guides)
+    rounds = Rounds(
+        instance, options, proof, parameters, partial(placements_of, proof, share, options, parameters.placements)
+    )
     info = rounds.run()
     runs = rounds.best.runs
     if first is not None and first.objective < rounds.best.objective:

@@ -25,7 +25,8 @@ class PlacementParameters(Parameters):
     width
         Partial placements that are kept.
     starts
-        Starts of a job that each of them tries, at most. One more choice is off the pool.
+        Starts of a job that each of them tries, at most: where it has room beside those placed before. One more choice
+        is off the pool.
     apart_hours
         Hours between two such starts, at least; and by how much a start may change for room beside other large jobs.
     cell_hours, last_cell_hours
@@ -43,8 +44,8 @@ class PlacementParameters(Parameters):
     least_total_rise
         The same for all jobs of a placement together: prices that tell as much without it need none.
     contest_share
-        Of the time of rounds, how much finds out which placement is best: short rounds for each, longer ones for the
-        better half, until one is left.
+        Of the time for rounds that is left then, how much finds out which placement is best: short rounds for each,
+        longer ones for the better half, until one is left.
     """
 
     placements: int = number(5, least=0, most=100)

@@ -6,7 +6,7 @@ settled around a large one, all of its other places are full. So the largest job
 other. Of a few partial placements each tries the starts that cost least at its own prices. With the job there,
 the prices climb on from where they are. The placements of least bound go on to the next job: a beam search.
 
-A job that has its place has one choice. The dual of all others, at its best prices, tells what the placement costs at
+A job that has its place has one choice. The dual of all jobs, at its best prices, tells what a placement costs at
 least, and these prices know where the large jobs are.
 
 References
@@ -28,6 +28,7 @@ from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.methods.price.bound import Proof
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
+from carbonopt.problems.purchasing.methods.price.guides import Guide
 from carbonopt.problems.purchasing.methods.price.placement_parameters import PlacementParameters
 from carbonopt.problems.purchasing.methods.price.places import Places
 
@@ -36,7 +37,9 @@ FIRST_CLIMB = 2
 MOST_HOURS = 8.0
 """Hours of a run that count for how large a job is, at most: a longer one is not harder to place."""
 LEAST_UNKNOWN = 0.05
-"""CPUs of a job over R, and as many hours, at least whose place is unknown, for it to get one."""
+"""CPU-hours of a job whose place is unknown, at least, for it to get one; relative to an hour of all reserved CPUs."""
+LEAST_JOBS = 2
+"""Jobs for which there must be time; places of fewer are of little use."""
 UNKNOWN_TEMPERATURE = 1e-3
 """At which parts of a job are looked for, over its cost on demand: at less, half a job may seem to be whole."""
 
@@ -50,7 +53,7 @@ class Placement:
     places
         The jobs and their places.
     value
-        Of the dual function of all others, at `point`.
+        Of the dual function of all jobs, these in their places, at `point`.
     point
         Flat arguments of the best value so far.
     latest
@@ -65,10 +68,11 @@ class Placement:
 
 def placements_of(
     proof: Proof, remaining: Callable[[], float], options: Options, parameters: PlacementParameters
-) -> tuple[Dual, list[Placement]]:
-    """Return the best placements of large jobs, that of least bound first, and the dual that they are of.
+) -> list[Guide]:
+    """Return what rounds begin with beside the best placements of large jobs, that of least bound first.
 
-    None where no job is large, where places of the largest do not raise the bound, or where time is out before.
+    The list is empty where no job is large, where places of the largest do not raise the bound, or where time is out
+    before.
 
     Parameters
     ----------
@@ -81,11 +85,19 @@ def placements_of(
     parameters
         Of the search.
     """
-    beam = _Beam(proof, remaining, options, parameters)
-    found = beam.run() if len(beam.large) else []
-    dual, _ = on_cells(proof, parameters.last_cell_hours)
-    last = [beam.climbed_on(dual, one) for one in found]
-    return dual, sorted(last, key=_value)
+    dual = proof.dual
+    possible = not (dual.capped or dual.decided or len(dual.limited.index))
+    large = np.flatnonzero(dual.jobs.shared > parameters.least_share * dual.most)
+    if not possible or not parameters.placements or not len(large):
+        return []
+    beam = _Beam(proof, large, remaining, options, parameters)
+    found = beam.run()
+    if not found:
+        return []
+    grid = Grid.near(dual.instance, parameters.last_cell_hours, beam.dual.grid.per_slot)
+    finer = Dual(dual.instance, grid, dual.held_multiplier, dual.sizes.divisors)
+    last = sorted((beam.climbed_on(finer, one) for one in found), key=_value)
+    return [Guide.beside(one.places, finer, one.point) for one in last]
 
 
 def _value(placement: Placement) -> float:
@@ -96,30 +108,28 @@ class _Beam:
     """The search; see `placements_of`."""
 
     def __init__(
-        self, proof: Proof, remaining: Callable[[], float], options: Options, parameters: PlacementParameters
+        self,
+        proof: Proof,
+        large: IntArray,
+        remaining: Callable[[], float],
+        options: Options,
+        parameters: PlacementParameters,
     ) -> None:
         self.remaining, self.options, self.parameters = remaining, options, parameters
         self.dual, self.point = on_cells(proof, parameters.cell_hours)
-        self.large = self._large()
+        self.large = large
         jobs = self.dual.jobs
         self.size = jobs.shared * np.minimum(jobs.length, MOST_HOURS)
         self.kept_back = 0.0
-
-    def _large(self) -> IntArray:
-        """Return the jobs that are large enough to get a place."""
-        dual, parameters = self.dual, self.parameters
-        if dual.capped or dual.decided or len(dual.limited.index) or not parameters.placements:
-            return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(dual.jobs.shared > parameters.least_share * dual.most)
 
     def run(self) -> list[Placement]:
         """Return the best placements."""
         parameters = self.parameters
         root = Placement(Places.none(self.dual.jobs.arrival), -np.inf, self.point, self.point)
+        if not self._has_time(root):
+            return []
         root = self._climbed(root, self.dual, parameters.temperatures, FIRST_CLIMB * parameters.more_iterations)
         kept = [root]
-        left = self.remaining()
-        self.kept_back = parameters.last_share * left if left < np.inf else 0.0
         known: list[Placement] = []
         idle = 0
         for _ in range(parameters.jobs):
@@ -131,15 +141,31 @@ class _Beam:
             if not longer:
                 break
             kept = longer
-            if kept[0].value - before >= parameters.least_rise * abs(before):
+            if kept[0].value - before > parameters.least_rise * abs(before):
                 known, idle = kept, 0
             else:
                 idle += 1
             if idle >= parameters.idle_jobs:
                 break
-        if not known or known[0].value - root.value < parameters.least_total_rise * abs(root.value):
+        if not known or known[0].value - root.value <= parameters.least_total_rise * abs(root.value):
             return []
         return known[: parameters.placements]
+
+    def _has_time(self, root: Placement) -> bool:
+        """Return whether time allows for some jobs, by what the first evaluation takes; keep back some for the last."""
+        parameters = self.parameters
+        left = self.remaining()
+        if left == np.inf:
+            return True
+        self.kept_back = parameters.last_share * left
+        self._climbed(root, self.dual, (), 1)
+        each = (left - self.remaining()) / 2  # two evaluations
+        climb = len(parameters.temperatures) * parameters.more_iterations
+        of_job = (parameters.starts + 1) * parameters.iterations
+        first = of_job + 2 * parameters.width * climb
+        later = parameters.width * (of_job + 2 * climb)
+        count = FIRST_CLIMB * climb + first + (LEAST_JOBS - 1) * later
+        return each * count <= left - self.kept_back
 
     def _least_sure(self, placement: Placement) -> int | None:
         """Return the job whose place the prices of a placement know least, by its size; None if they know all."""
@@ -162,7 +188,7 @@ class _Beam:
         return 1.0 - max(off, float(mass[near].sum())) / (off + float(mass.sum()))
 
     def _with_job(self, placements: list[Placement], job: int) -> list[Placement]:
-        """Return the best placements with one more job; none if time is out before all are compared.
+        """Return the best placements with one more job; an empty list if time is out before all are compared.
 
         As soon as there are enough, each goes on with its best place alone: else all would be alike soon.
         """
@@ -181,7 +207,7 @@ class _Beam:
         tried: list[Placement] = []
         for cost, start in self._starts(placement, job):
             if len(tried) == 2 * most and placement.value + cost >= tried[-1].value:
-                break  # prices only climb from here
+                break  # at the prices known: climbing from there only adds to it
             one = replace(placement, places=placement.places.with_job(job, start))
             tried.append(self._climbed(one, self.dual, parameters.temperatures[:1], parameters.iterations))
             tried = sorted(tried, key=_value)[: 2 * most]
@@ -200,16 +226,18 @@ class _Beam:
         start, value, other = self.dual.costs_of(job, placement.point)
         before = np.concatenate([[np.inf], value[:-1]])
         after = np.concatenate([value[1:], [np.inf]])
-        chosen: list[int] = []
-        for c in sorted(np.flatnonzero((value <= before) & (value <= after)).tolist(), key=lambda c: float(value[c])):
-            if all(abs(start[c] - start[d]) > parameters.apart_hours for d in chosen):
-                chosen.append(c)
         least = min(float(value.min()), other)
         found: list[tuple[float, float | None]] = [(other - least, None)]
-        for c in chosen[: parameters.starts]:
-            begin = placement.places.room(job, float(start[c]), parameters.apart_hours, self.dual.jobs, self.dual.most)
-            if begin is not None:
-                found.append((float(value[c]) - least, begin))
+        chosen: list[float] = []
+        apart = parameters.apart_hours
+        for c in sorted(np.flatnonzero((value <= before) & (value <= after)).tolist(), key=lambda c: float(value[c])):
+            begin = placement.places.room(job, float(start[c]), apart, self.dual.jobs, self.dual.most)
+            if begin is None or any(abs(begin - other_start) <= apart for other_start in chosen):
+                continue
+            chosen.append(begin)
+            found.append((float(np.interp(begin, start, value)) - least, begin))  # between breakpoints it is linear
+            if len(chosen) == parameters.starts:
+                break
         return sorted(found, key=lambda entry: entry[0])
 
     def climbed_on(self, dual: Dual, placement: Placement) -> Placement:

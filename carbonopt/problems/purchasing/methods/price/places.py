@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from carbonopt.core.arrays import BoolArray, FloatArray
-from carbonopt.problems.purchasing.data.instance import ROUNDING_HOURS
+from carbonopt.problems.purchasing.data.instance import ROUNDING, ROUNDING_HOURS
 from carbonopt.problems.purchasing.methods.price.grid import Jobs
+
+TOUCH_HOURS = ROUNDING_HOURS / 2
+"""Runs that overlap by less touch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +57,14 @@ class Places:
         near = np.concatenate([[start], end, begin - length])
         earliest = max(start - apart, float(jobs.arrival[job]))
         latest = min(start + apart, float(jobs.arrival[job] + jobs.wait[job]))
-        near = near[(near >= earliest) & (near <= latest)]
+        inside = (near >= earliest - ROUNDING_HOURS) & (near <= latest + ROUNDING_HOURS)
+        near = np.clip(near[inside], earliest, latest)  # sums of hours are an ulp off
         for s in near[np.argsort(np.abs(near - start), kind="stable")].tolist():
-            beside = (begin < s + length - ROUNDING_HOURS) & (end > s + ROUNDING_HOURS)
+            beside = (begin < s + length - TOUCH_HOURS) & (end > s + TOUCH_HOURS)
             load = [
-                float(jobs.cpus[runs[beside & (begin <= moment) & (end > moment + ROUNDING_HOURS)]].sum())
+                float(jobs.cpus[runs[beside & (begin <= moment) & (end > moment + TOUCH_HOURS)]].sum())
                 for moment in np.maximum(begin[beside], s).tolist()
             ]
-            if max(load, default=0.0) + jobs.cpus[job] <= reserved:
+            if max(load, default=0.0) + jobs.cpus[job] <= reserved * (1 + ROUNDING):
                 return float(s)
         return None

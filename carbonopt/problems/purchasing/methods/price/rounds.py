@@ -58,15 +58,15 @@ class Rounds:
         Its multipliers are added to the weights; its prices say where the jobs begin.
     parameters
         Of the method.
-    guides
-        What rounds may begin with, beside the prices of the proof.
+    more_guides
+        Finds what rounds may begin with beside the prices of the proof; called after the first round.
     """
 
     instance: PurchasingInstance
     options: Options
     proof: Proof
     parameters: PriceParameters
-    guides: Sequence[Guide] = ()
+    more_guides: Callable[[], Sequence[Guide]] = tuple
     best: Incumbent = field(default_factory=Incumbent)
 
     def __post_init__(self) -> None:
@@ -85,8 +85,7 @@ class Rounds:
         begin = np.maximum(self.weights - dual.weights, 0.0)[limited.index]
         least = self.parameters.limits.addition * limited.unit
         self.multipliers = Multipliers(begin, least, self.parameters.limits)
-        self.guides = [*self.guides, Guide.of(dual, self.proof.point)]
-        self.guide = self.guides[-1]
+        self.guide = Guide.of(dual, self.proof.point)
         self.start, self.on_pool = self.guide.start.copy(), self.guide.on_pool
         self.reserved = float(self.instance.reserved_cpus or 0)
         if self.instance.reserved_cpus is None:
@@ -112,15 +111,17 @@ class Rounds:
         """Search until the gap is closed, time is out, or the rounds are done; return what to tell of it."""
         number = 0
         least = kept = 0.0
+        guides = [self.guide]
         while number < self.parameters.rounds.rounds and not self.done() and self._left() > least:
             begun = self.options.elapsed
             self._round(number, self.parameters.rounds.time_share * self._left())
             number += 1
-            if number == 1:
+            if number == 1 and not self.done():
+                guides = [*self.more_guides(), self.guide]
                 kept = self._time_of_ruins()
                 self.kept_back = kept if kept < np.inf else 0.0
                 time = self.parameters.placements.contest_share * self._left()
-                self.guide = best_of(self.guides, time, self._cost, self.done)
+                self.guide = best_of(guides, time, self._cost, self.done)
             else:
                 least = LEAST_SHARE * (self.options.elapsed - begun)
             if self.instance.limits and not self.done():
@@ -128,8 +129,8 @@ class Rounds:
         if kept:
             self._ruin()
         begun_with = self.best.guide or self.guide
-        placed = {} if len(self.guides) == 1 else {"placed_jobs": int(begun_with.placed.sum())}
-        return {"rounds": number} | placed | self._pace()
+        told = {} if len(guides) == 1 else {"placed_jobs": int(begun_with.placed.sum())}
+        return {"rounds": number} | told | self._pace()
 
     def done(self) -> bool:
         """Return whether to stop."""
