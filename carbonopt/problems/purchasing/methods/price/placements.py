@@ -33,7 +33,7 @@ from carbonopt.problems.purchasing.methods.price.placement_parameters import Pla
 from carbonopt.problems.purchasing.methods.price.places import Places
 
 FIRST_CLIMB = 2
-"""Times the iterations of a start that prices climb before any job has a place: cells are not those of the bound."""
+"""Times `more_iterations` that prices climb before any job has a place: cells are not those of the bound."""
 MOST_HOURS = 8.0
 """Hours of a run that count for how large a job is, at most: a longer one is not harder to place."""
 LEAST_UNKNOWN = 0.05
