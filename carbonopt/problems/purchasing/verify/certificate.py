@@ -30,7 +30,7 @@ from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.purchasing.data.instance import ROUNDING, ROUNDING_HOURS, PurchasingInstance
 from carbonopt.problems.purchasing.verify.certificate_pieces import least_of_pieces
-from carbonopt.problems.purchasing.verify.certificate_rounded import Rounded, least_on_reserved, rounded_of
+from carbonopt.problems.purchasing.verify.certificate_rounded import Units, least_on_reserved, rounded_of
 from carbonopt.problems.purchasing.verify.certificate_runs import EPSILON, Priced, least_of_runs
 from carbonopt.problems.purchasing.verify.certificate_spot import least_on_spot
 
@@ -53,9 +53,10 @@ def proven_bound(
         The instance.
     certificate
         ``{"kind": "lagrangian", "grid_slots": k, "prices": [k T], "multipliers": {...} or None, "rounded":
-        [{"divisor": s, "prices": [T]}, ...] or None, ...}``: prices in units of the objective per CPU-hour, k cells a
-        slot; multipliers of the limits by name, that of the mean wait per hour that any job waits; prices of a unit of
-        each divisor [objective per unit and hour], one a slot.
+        [{"divisor": s, "prices": [T]}, {"cpus": [...], "weights": [...], "most": W, "prices": [T]}, ...] or None,
+        ...}``: prices in units of the objective per CPU-hour, k cells a slot; multipliers of the limits by name, that
+        of the mean wait per hour that any job waits; prices of a unit of each divisor, or of a weight of 1 [objective
+        per unit and hour], one a slot.
     info
         Of the solution: a schedule that is not held to the instance's own terms cannot stand beside a bound.
 
@@ -127,7 +128,7 @@ def _allowed_cpus(instance: PurchasingInstance) -> float:
     return reserved if _whole_cpus(instance) else float(up(reserved * (1 + 2 * ROUNDING)))
 
 
-def _least_on_pool(instance: PurchasingInstance, priced: Priced, cap: float, rounded: Sequence[Rounded]) -> FloatArray:
+def _least_on_pool(instance: PurchasingInstance, priced: Priced, cap: float, rounded: Sequence[Units]) -> FloatArray:
     """Return a lower bound on each job's cost on reserved and on-demand CPUs, shape (N,)."""
     jobs, reserved = instance.jobs, instance.reserved_cpus
     most = _largest_load(instance) if reserved is None else float(reserved)

@@ -11,6 +11,11 @@ do: a run pays F(n / s) int mu on top, and floor(R / s) int mu is taken off.
 
 F grows with q, so a quotient rounded down is too small by rounding alone, and a run pays too little. R / s is rounded
 up: what holds for more CPUs holds for R.
+
+Whole weights of jobs of some sizes may take the place of F. What the weights of jobs with room together add up to at
+most then takes the place of floor(R / s). It differs from slot to slot, since only jobs whose window meets a slot may
+run there. It is the largest sum of weights whose jobs have no more than R CPUs: the least CPUs of jobs of each sum are
+worked out, size after size.
 """
 
 from __future__ import annotations
@@ -18,11 +23,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray
+from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.certificate import LARGEST_PRICE, prices_of
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
@@ -32,7 +38,9 @@ from carbonopt.problems.purchasing.verify.certificate_runs import Priced, least_
 MOST_UNITS = 1e9
 """R over a divisor, at most."""
 MOST_ROUNDED = 1000
-"""Divisors of a certificate, at most."""
+"""Divisors and weighings of a certificate, at most."""
+LARGEST_WEIGHT = 2000
+"""Of a job, and of what weights add up to at most: what is worked out grows with it."""
 MOST_PRICES = 100_000_000
 """Sizes of jobs times cells of prices, at most: each size has its own prices, which take a minute for so many."""
 UNCOUNTED_HOURS = 3 * ROUNDING_HOURS
@@ -82,20 +90,50 @@ class Rounded:
         return float(up(self.units * up(long_sum(self.prices, slot_hours)[-1])))
 
 
-def rounded_of(instance: PurchasingInstance, certificate: dict[str, Any], reserved: float) -> list[Rounded]:
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """Prices of weights.
+
+    Parameters
+    ----------
+    weights
+        Of a job of so many CPUs; those of other sizes have none.
+    most
+        What the weights of jobs with room together add up to at most in each slot, shape (T,).
+    prices
+        Of each slot [objective per weight of 1 and hour], shape (T,).
+    """
+
+    weights: dict[float, int]
+    most: IntArray
+    prices: FloatArray
+
+    def of_cpus(self, cpus: float) -> float:
+        """Return the weight of a job."""
+        return float(self.weights.get(cpus, 0))
+
+    def worth(self, slot_hours: float) -> float:
+        """Return what the largest sums of weights cost over the horizon, or a little more."""
+        return float(up(long_sum(up(self.most * self.prices), slot_hours)[-1]))
+
+
+Units = Rounded | Weighed
+
+
+def rounded_of(instance: PurchasingInstance, certificate: dict[str, Any], reserved: float) -> list[Units]:
     """Return the rounded sizes of a certificate, of R with an allowance.
 
     Raises
     ------
     InputError
-        Where they are no list of divisors with prices, or jobs may split, or R is to be decided, or the jobs have too
-        many sizes for so many cells.
+        Where they are no list of divisors or weights with prices, or jobs may split, or R is to be decided, or the jobs
+        have too many sizes for so many cells; where jobs have room together that weigh more than is said.
     """
     entries = certificate.get("rounded")
     if entries is None:
         return []
     if not isinstance(entries, list) or len(entries) > MOST_ROUNDED:
-        words = f"must be null or a list of at most {MOST_ROUNDED} divisors with prices"
+        words = f"must be null or a list of at most {MOST_ROUNDED} divisors or weights with prices"
         raise InputError(Fault("certificate.rounded", words, shown(entries)))
     if entries and (instance.model != "no-split" or instance.reserved_cpus is None):
         words = "must be empty: only where jobs may not split and R is given do rounded sizes bound schedules"
@@ -104,29 +142,106 @@ def rounded_of(instance: PurchasingInstance, certificate: dict[str, Any], reserv
     if entries and len(np.unique(instance.jobs.cpus)) * cells > MOST_PRICES:
         words = f"must be empty: sizes of jobs, times cells of prices, are more than {MOST_PRICES:g}"
         raise InputError(Fault("certificate.rounded", words))
-    found = []
+    found: list[Units] = []
     for k, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            words = "must be an object with a divisor and prices"
+            words = "must be an object with a divisor, or with weights, and prices"
             raise InputError(Fault(f"certificate.rounded[{k}]", words, shown(entry)))
-        divisor = entry.get("divisor")
-        if isinstance(divisor, bool) or not isinstance(divisor, (int, float)) or not _may_divide(divisor, reserved):
-            words = (
-                f"must be a number of CPUs above 0, at most {LARGEST_PRICE:g}, and R / divisor at most {MOST_UNITS:g}"
-            )
-            raise InputError(Fault(f"certificate.rounded[{k}].divisor", words, shown(divisor)))
-        prices = prices_of(entry, "prices", instance.time.slots, LARGEST_PRICE, within=f"rounded[{k}].")
-        found.append(Rounded(float(divisor), reserved, prices))
+        if "weights" in entry:
+            found.append(_weighed(instance, entry, reserved, k))
+        else:
+            found.append(_divided(instance, entry, reserved, k))
     return found
+
+
+def _divided(instance: PurchasingInstance, entry: dict[str, Any], reserved: float, row: int) -> Rounded:
+    """Return the prices of one divisor."""
+    divisor = entry.get("divisor")
+    if isinstance(divisor, bool) or not isinstance(divisor, (int, float)) or not _may_divide(divisor, reserved):
+        words = f"must be a number of CPUs above 0, at most {LARGEST_PRICE:g}, and R / divisor at most {MOST_UNITS:g}"
+        raise InputError(Fault(f"certificate.rounded[{row}].divisor", words, shown(divisor)))
+    prices = prices_of(entry, "prices", instance.time.slots, LARGEST_PRICE, within=f"rounded[{row}].")
+    return Rounded(float(divisor), reserved, prices)
 
 
 def _may_divide(divisor: float, reserved: float) -> bool:
     return 0 < divisor < LARGEST_PRICE and reserved / divisor <= MOST_UNITS
 
 
-def least_on_reserved(
-    instance: PurchasingInstance, priced: Priced, cap: float, rounded: Sequence[Rounded]
-) -> FloatArray:
+def _weighed(instance: PurchasingInstance, entry: dict[str, Any], reserved: float, row: int) -> Weighed:
+    """Return the prices of weights, once it is seen what these add up to at most."""
+    field = f"certificate.rounded[{row}]"
+    cpus: Any = entry.get("cpus")
+    weights: Any = entry.get("weights")
+    most: Any = entry.get("most")
+    for name, numbers in (("weights", weights), ("most", [most])):
+        if not _are_weights(numbers):
+            words = f"must be {'whole numbers' if name == 'weights' else 'a whole number'} from 1 to {LARGEST_WEIGHT}"
+            raise InputError(Fault(f"{field}.{name}", words, shown(entry.get(name))))
+    if not isinstance(cpus, list) or len(cpus) != len(weights) or not _ascend(cpus):
+        words = f"must be {len(weights)} different numbers in ascending order, one for each weight"
+        raise InputError(Fault(f"{field}.cpus", words, shown(cpus)))
+    least = _least_cpus(cpus, weights, _jobs_that_may_run(instance, cpus), most)
+    if (least[:, most + 1] <= reserved).any():
+        words = f"must be at least what jobs with room on the reserved CPUs weigh together; some weigh more than {most}"
+        raise InputError(Fault(f"{field}.most", words, shown(most)))
+    prices = prices_of(entry, "prices", instance.time.slots, LARGEST_PRICE, within=f"rounded[{row}].")
+    largest = most - np.argmax(least[:, most::-1] <= reserved, axis=1)
+    return Weighed(dict(zip(map(float, cpus), weights, strict=True)), largest, prices)
+
+
+def _are_weights(numbers: Any) -> bool:
+    """Return whether there is a list of whole numbers within bounds, not empty."""
+    if not isinstance(numbers, list) or not numbers:
+        return False
+    return all(type(number) is int and 1 <= number <= LARGEST_WEIGHT for number in numbers)
+
+
+def _ascend(cpus: list[Any]) -> bool:
+    """Return whether there are numbers in ascending order."""
+    if not all(type(size) in (int, float) for size in cpus):
+        return False
+    return all(one < next_one for one, next_one in pairwise(cpus))
+
+
+def _jobs_that_may_run(instance: PurchasingInstance, cpus: Sequence[float]) -> IntArray:
+    """Return how many jobs of each size may run in each slot, or touch it, shape (sizes, T).
+
+    A run may begin a little before its window, and end a little after it.
+    """
+    edges = np.arange(instance.time.slots + 1) * instance.time.slot_hours
+    begin = instance.jobs.arrival_hours - UNCOUNTED_HOURS
+    end = instance.latest_end_hours + UNCOUNTED_HOURS
+    count = np.zeros((len(cpus), instance.time.slots), dtype=np.int64)
+    for row, size in enumerate(cpus):
+        of_size = instance.jobs.cpus == size
+        before = np.searchsorted(np.sort(end[of_size]), edges[:-1])  # have ended before the slot begins
+        begun = np.searchsorted(np.sort(begin[of_size]), edges[1:], side="right")
+        count[row] = begun - before
+    return count
+
+
+def _least_cpus(cpus: Sequence[float], weights: Sequence[int], count: IntArray, most: int) -> FloatArray:
+    """Return a lower bound on the CPUs of jobs by the sum of their weights, in each slot, shape (T, most + 2).
+
+    Infinite where no jobs have that sum; the last column is of all larger sums. `count` is how many jobs there are of
+    each size, shape (sizes, T).
+    """
+    beyond = most + 1
+    least = np.full((count.shape[1], beyond + 1), np.inf)
+    least[:, 0] = 0.0
+    for size, weight, jobs in zip(cpus, weights, count, strict=True):
+        step = min(weight, beyond)
+        for k in range(min(int(jobs.max()), -(-beyond // weight))):
+            added = np.where(np.isfinite(least), down(least + size), np.inf)
+            rest = np.full_like(least, np.inf)
+            rest[:, step:] = added[:, : beyond + 1 - step]
+            rest[:, -1] = added[:, beyond - step :].min(axis=1)
+            least = np.where((jobs > k)[:, None], np.minimum(least, rest), least)
+    return least
+
+
+def least_on_reserved(instance: PurchasingInstance, priced: Priced, cap: float, rounded: Sequence[Units]) -> FloatArray:
     """Return a lower bound on what each job costs wholly on reserved CPUs, at all prices, shape (N,).
 
     In `UNCOUNTED_HOURS` of each run the load may be above R. CPUs above R cost `cap` even then, the weighted price on

@@ -13,6 +13,7 @@ from mosp_dives_support import dives_of, nowhere, objective_of
 from scipy.optimize import linprog
 
 import carbonopt as co
+from carbonopt.algorithms.lifting import lift
 from carbonopt.core.arrays import prefix_sums
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
@@ -27,7 +28,6 @@ from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.kinds import Kinds, kinds_of
 from carbonopt.problems.mosp.methods.price.knapsack_cuts import Knapsacks
 from carbonopt.problems.mosp.methods.price.large_jobs import has_use_for_programs
-from carbonopt.problems.mosp.methods.price.lifting import lift
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
 from carbonopt.problems.mosp.methods.price.place_program import Columns
 from carbonopt.problems.mosp.methods.price.stages import dive_in_stages

@@ -10,11 +10,12 @@ import pytest
 from scipy.optimize import linprog
 
 import carbonopt as co
+from carbonopt.algorithms.knapsack_loops import cover, cover_prices, knapsack
+from carbonopt.algorithms.whole_weights import whole_weights
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.methods.price import knapsack_cuts
-from carbonopt.problems.mosp.methods.price.knapsack_cuts import Items, Knapsacks, whole_weights
-from carbonopt.problems.mosp.methods.price.knapsack_loops import cover, cover_prices, knapsack
+from carbonopt.problems.mosp.methods.price.knapsack_cuts import Knapsacks
 
 OPTIONS = Options(time_limit=None)
 
@@ -186,8 +187,7 @@ def test_prices_are_nearly_those_of_a_linear_program_over_all_sets():
 def test_weights_by_hand():
     """Five jobs of 4 in 10: halves of 1 each, of which two have room."""
     half = np.full(5, 0.5)
-    items = Items(np.arange(5), np.zeros(5, dtype=np.int64), half, *in_one_slot([4] * 5, 10))
-    weights, most = whole_weights(half, items)
+    weights, most = whole_weights(half, half, *in_one_slot([4] * 5, 10))
     assert (weights.tolist(), most) == ([1] * 5, 2)
 
 

@@ -34,7 +34,7 @@ def two_large() -> PurchasingInstance:
 
 def proof_of(instance: PurchasingInstance) -> Proof:
     """Return a bound that knows nothing of whole jobs: with rounded sizes it is the optimum of `two_large`."""
-    return best_bound(instance, lambda: np.inf, Options(), BoundParameters(cell_hours=(1.0,), divisors=0))
+    return best_bound(instance, lambda: np.inf, Options(), BoundParameters(cell_hours=(1.0,), divisors=0, weighings=0))
 
 
 def placements(instance: PurchasingInstance, **params: float) -> list[Guide]:
@@ -267,7 +267,7 @@ class TestPlacements:
 
     @pytest.mark.parametrize("cells", [(0.25, 1.0), (1 / 3, 0.25), (1.0, 0.25), (5.0, 5.0)])
     def test_cells_of_any_lengths_are_allowed(self, cells: tuple[float, float]) -> None:
-        proof = best_bound(two_large(), lambda: np.inf, Options(), BoundParameters(divisors=0))
+        proof = best_bound(two_large(), lambda: np.inf, Options(), BoundParameters(divisors=0, weighings=0))
         params = PlacementParameters(cell_hours=cells[0], last_cell_hours=cells[1])
         first = placements_of(proof, lambda: np.inf, Options(), params)[0]
         assert sorted(first.start[:2].tolist()) == pytest.approx([4.0, 7.0])
@@ -426,7 +426,7 @@ class TestRounds:
 
 class TestMethod:
     def test_the_schedule_begins_with_places(self) -> None:
-        found = co.solve(two_large(), "price", work_limit=3, params={"bound": {"divisors": 0}})
+        found = co.solve(two_large(), "price", work_limit=3, params={"bound": {"divisors": 0, "weighings": 0}})
         exact = co.solve(two_large(), "milp").objective
         assert "placed_jobs" in found.info
         assert found.objective == pytest.approx(exact)

@@ -14,7 +14,12 @@ from carbonopt.problems.purchasing.methods.price.bound import best_bound
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
-from carbonopt.problems.purchasing.methods.price.rounded_sizes import RoundedSizes, possible_divisors, units_of
+from carbonopt.problems.purchasing.methods.price.rounded_sizes import (
+    Divisor,
+    RoundedSizes,
+    possible_divisors,
+    units_of,
+)
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.certificate_rounded import Rounded
 
@@ -41,17 +46,17 @@ class TestUnits:
         """Jobs of 8, 20 and 40 of 40 CPUs take up what they are in parts of 8 and 20. Of 9 there are four."""
         shared = np.array([40.0, 20.0, 20.0, 8.0, 9.0, 0.0])
         divisors = possible_divisors(shared, 40.0)
-        assert {8.0, 20.0, 40.0}.isdisjoint(divisors.tolist())
-        units = units_of(np.unique(shared[shared > 0]), 40.0, divisors)
+        assert {8.0, 20.0, 40.0}.isdisjoint(each.divisor for each in divisors)
+        units = np.column_stack([each.of(np.unique(shared[shared > 0]), 40.0) for each in divisors])
         assert np.isclose(units.T, [8.0, 10.0, 20.0, 40.0]).all(axis=1).any()
         assert len(np.unique(np.round(units, 6), axis=1).T) == len(divisors)
 
-    def test_violation(self) -> None:
+    def test_excess(self) -> None:
         """1.4 jobs of 32 of 47 CPUs are one of more than half too many by 0.4; on 47 they are none."""
-        sizes = RoundedSizes(np.array([5.0, 32.0]), 47.0, np.zeros(0), apart=True)
+        sizes = RoundedSizes(np.array([5.0, 32.0]), 47.0, (), apart=True)
         load = np.array([[0.0, 47.0], [1.4 * 32.0, 0.0]])
-        assert sizes.violation(load, np.array([47 / 1.999])) == pytest.approx([0.4])
-        alone = RoundedSizes(np.array([5.0, 32.0]), 47.0, np.zeros(0))
+        assert sizes.excess(load, [Divisor(47 / 1.999)]) == pytest.approx(np.array([[0.4, 0.0]]))
+        alone = RoundedSizes(np.array([5.0, 32.0]), 47.0, ())
         assert alone.taken.shape == (1, 1)
 
 
@@ -59,7 +64,7 @@ class TestDual:
     def dual(self, limited: bool = True) -> Dual:
         instance = continuous(3, "no-split", 0.3, limited=limited)
         assert instance.reserved_cpus == 6
-        return Dual(instance, Grid.of(instance, 2), divisors=np.array([1.9, 2.7]))
+        return Dual(instance, Grid.of(instance, 2), units=[Divisor(1.9), Divisor(2.7)])
 
     def test_gradients_are_slopes(self) -> None:
         dual = self.dual()
@@ -92,8 +97,8 @@ class TestBound:
         )
         found = best_bound(instance, lambda: np.inf, Options(), BoundParameters())
         assert found.value == pytest.approx(3, rel=1e-4)
-        assert len(found.dual.sizes.divisors) == 1
-        none = best_bound(instance, lambda: np.inf, Options(), BoundParameters(divisors=0))
+        assert len(found.dual.sizes.units) == 1
+        none = best_bound(instance, lambda: np.inf, Options(), BoundParameters(divisors=0, weighings=0))
         assert none.value == pytest.approx(1, rel=1e-4)
 
     @pytest.mark.parametrize("model", ["splitting", "suspend-resume"])
@@ -101,17 +106,17 @@ class TestBound:
         instance = co.generate("purchasing", jobs=20, arrival_hours=24, reserved=3, seed=1, model=model)
         found = best_bound(instance, lambda: np.inf, Options(), BoundParameters(cell_hours=(1.0,)))
         assert "rounded" not in found.certificate
-        assert not len(found.dual.sizes.divisors)
+        assert not len(found.dual.sizes.units)
 
     def test_no_more_sizes_than_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         instance = co.generate(
             "purchasing", jobs=60, arrival_hours=48, reserved=5, seed=1, model="no-split", workload="supercomputer",
             max_cpus=64,
         )  # fmt: skip
-        some = BoundParameters(cell_hours=(1.0,), least_rise=0.0, divisors=2)
-        assert len(best_bound(instance, lambda: np.inf, Options(), some).dual.sizes.divisors) == 2
+        some = BoundParameters(cell_hours=(1.0,), least_rise=0.0, divisors=2, weighings=0)
+        assert len(best_bound(instance, lambda: np.inf, Options(), some).dual.sizes.units) == 2
         monkeypatch.setattr(bound, "MOST_PRICES", 1)
-        assert not len(best_bound(instance, lambda: np.inf, Options(), some).dual.sizes.divisors)
+        assert not len(best_bound(instance, lambda: np.inf, Options(), some).dual.sizes.units)
         monkeypatch.undo()
         few = BoundParameters(cell_hours=(1.0,), most_sizes=1)
-        assert not len(best_bound(instance, lambda: np.inf, Options(), few).dual.sizes.divisors)
+        assert not len(best_bound(instance, lambda: np.inf, Options(), few).dual.sizes.units)

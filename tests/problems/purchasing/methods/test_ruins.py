@@ -315,7 +315,12 @@ class TestAnySchedule:
 class TestMethod:
     def test_it_ends_where_the_gap_is_closed(self) -> None:
         """Without a gap to close it goes on for all tries."""
-        params = {"placements": {"placements": 0}, "rounds": {"rounds": 1}, "ruins": {"rounds": 1}}
+        params = {
+            "bound": {"weighings": 0},
+            "placements": {"placements": 0},
+            "rounds": {"rounds": 1},
+            "ruins": {"rounds": 1},
+        }
         whole = co.solve(drawn(3), "price", time_limit=None, params=params)
         assert whole.gap is not None
         found = co.solve(drawn(3), "price", time_limit=None, params=params, mip_rel_gap=1.05 * whole.gap)

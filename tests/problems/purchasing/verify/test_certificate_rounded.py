@@ -14,6 +14,7 @@ from carbonopt.core.errors import InputError
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Queue, Weights
 from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
+from carbonopt.problems.purchasing.methods.price.rounded_sizes import Divisor
 from carbonopt.problems.purchasing.verify import certificate_rounded
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.certificate_rounded import Rounded
@@ -103,7 +104,7 @@ class TestUnits:
         )
         exact = co.solve(instance, "milp", time_limit=None, mip_rel_gap=0.0)
         found = co.solve(instance, "price", time_limit=None)
-        alone = co.solve(instance, "price", time_limit=None, params={"bound": {"divisors": 0}})
+        alone = co.solve(instance, "price", time_limit=None, params={"bound": {"divisors": 0, "weighings": 0}})
         assert exact.objective is not None
         assert found.bound is not None
         assert alone.bound is not None
@@ -153,7 +154,7 @@ class TestUncounted:
 
     def test_the_method_knows_it(self) -> None:
         """A unit of 5 CPUs for 3 $ is 0.6 $ a CPU."""
-        dual = Dual(TWO_OF_THREE, Grid.of(TWO_OF_THREE, 1), divisors=np.array([3.0]))
+        dual = Dual(TWO_OF_THREE, Grid.of(TWO_OF_THREE, 1), units=[Divisor(3.0)])
         bound, certificate = dual.certificate(np.array([0.0, 0.0, 0.6, 0.0]))
         proven, _ = proven_bound(TWO_OF_THREE, certificate, {})
         assert bound == pytest.approx(3 - 2 * 3e-7 * 3, abs=1e-9)

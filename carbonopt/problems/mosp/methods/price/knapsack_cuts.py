@@ -23,12 +23,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from carbonopt.algorithms.knapsack_loops import LEAST_SHARE, cover, cover_prices
+from carbonopt.algorithms.lifting import lift
+from carbonopt.algorithms.whole_weights import whole_weights
 from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.clique_cuts import MARGIN, Clique, Units, ends_of
-from carbonopt.problems.mosp.methods.price.knapsack_loops import LEAST_SHARE, cover, cover_prices, knapsack
-from carbonopt.problems.mosp.methods.price.lifting import lift
 
 WHOLE_UNITS = 8192
 """Units up to which whole demands in one slot are counted as they are."""
@@ -42,10 +43,6 @@ MOST_ITEMS = 60
 """Items that are looked at, at most, those of the largest jobs: the smallest ones hardly exclude each other."""
 MOST_TOGETHER = 120
 """Jobs that all items together may have in sets, at most, counted for each item alone: a knapsack takes so long."""
-KEPT_SHARE = 0.9
-"""Share of the violation of prices that whole weights must keep."""
-DIVISORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20, 24, 30, 36, 48, 60, 120, 240, 1000)
-"""Weights are prices in parts of one, rounded down: halves, thirds, and so on, as few parts as keep enough."""
 WAYS = {
     1: np.array([[0, 1]]),
     2: np.array([[1, 0], [0, 1], [1, 1]]),
@@ -217,7 +214,7 @@ class Knapsacks:
         self._sets[slot] = used
         if violation <= least:
             return None
-        weights, most = whole_weights(prices, items)
+        weights, most = whole_weights(prices, share, number, need, together, capacity)
         if weights @ share <= most * (1 + least):
             return None
         return self._lifted(slot, items, weights, most)
@@ -253,14 +250,3 @@ class Knapsacks:
         first = np.column_stack([np.maximum(jobs.arrival, one) for one, _ in columns])
         last = np.column_stack([np.minimum(latest, other) for _, other in columns])
         return first, last
-
-
-def whole_weights(prices: FloatArray, items: Items) -> tuple[IntArray, int]:
-    """Return whole weights that are nearly in proportion to prices, and the most that a set with room has of them."""
-    violation = float(prices @ items.share) - 1
-    for divisor in DIVISORS:
-        weights = np.floor(prices * divisor + 1e-6)
-        most, _ = knapsack(weights, items.number, items.need, items.together, items.capacity)
-        if most > 0 and float(weights @ items.share) / most - 1 >= KEPT_SHARE * violation:
-            break
-    return weights.astype(np.int64), max(1, int(most))

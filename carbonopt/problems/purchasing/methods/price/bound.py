@@ -15,11 +15,14 @@ from carbonopt.core.options import Options
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.methods.certificates import stated
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
-from carbonopt.problems.purchasing.methods.price.dual import NO_DIVISORS, Dual
+from carbonopt.problems.purchasing.methods.price.dual import Dual
 from carbonopt.problems.purchasing.methods.price.grid import Grid
-from carbonopt.problems.purchasing.methods.price.rounded_sizes import possible_divisors
+from carbonopt.problems.purchasing.methods.price.rounded_sizes import Units, possible_divisors
+from carbonopt.problems.purchasing.methods.price.weighings import Weighings
 from carbonopt.problems.purchasing.verify.certificate import ceiling
 
+WEIGHINGS_AT_A_TIME = 4
+"""Weighings that come before the next ascent, at most."""
 MOST_PRICES = 5_000_000
 """Sizes of jobs times cells up to which sizes have prices of their own: an array of so many takes 40 MB."""
 
@@ -71,8 +74,8 @@ def best_bound(
         grid = Grid.near(instance, hours, 1 if found is None else found.dual.grid.per_slot)
         if found is not None and (grid.cells == found.dual.grid.cells or remaining() <= 0):
             continue
-        divisors = NO_DIVISORS if found is None else found.dual.sizes.divisors
-        dual = Dual(instance, grid, parameters.held_multiplier, divisors)
+        units: Sequence[Units] = () if found is None else found.dual.sizes.units
+        dual = Dual(instance, grid, parameters.held_multiplier, units)
         large = dual.breakpoints > parameters.large_breakpoints * parameters.cell_hours[0] / hours
         if large and found is not None and stage == len(parameters.cell_hours) - 1:
             break
@@ -148,39 +151,90 @@ class _Climb:
         return ascent.prices
 
     def divided(self, dual: Dual, first: FloatArray) -> tuple[Dual, FloatArray]:
-        """Let rounded sizes have prices of their own, as long as each raises the bound; return the dual with these.
-
-        One divisor at a time: that whose units the load of the relaxation exceeds the most. Where the soft function is
-        greatest, that load is a mean of what is best for the jobs; at the prices of the bound it need not be.
-        """
+        """Let rounded sizes have prices of their own, as long as they raise the bound; return the dual with these."""
         parameters = self.parameters
         shared = dual.jobs.shared
         sizes = len(np.unique(shared))
         finest = Grid.near(dual.instance, min(parameters.cell_hours))
         many = sizes > parameters.most_sizes or sizes * finest.cells > MOST_PRICES
-        if dual.capped or dual.decided or dual.most == 0 or many or not parameters.divisors:
+        if dual.capped or dual.decided or dual.most == 0 or many:
             return dual, first
         begun = self.remaining()
         until = (1 - parameters.divisor_share) * begun if begun < np.inf else 0.0
-        possible = possible_divisors(shared, dual.most)
+        dual, first = self._with_divisors(dual, first, until)
+        return self._with_weighings(dual, first, until)
+
+    def _with_divisors(self, dual: Dual, first: FloatArray, until: float) -> tuple[Dual, FloatArray]:
+        """Add one divisor at a time: that whose units the load of the relaxation exceeds the most.
+
+        Where the soft function is greatest, that load is a mean of what is best for the jobs; at the prices of the
+        bound it need not be.
+        """
+        parameters = self.parameters
+        possible = possible_divisors(dual.jobs.shared, dual.most)
         longer, value = dual, -np.inf
-        while self.remaining() > until:
+        while parameters.divisors and self.remaining() > until:
             ascent = self._ascent(longer, first)
             ascent.smooth(parameters.divisor_temperatures, min(parameters.divisor_iterations, self._iterations))
             if ascent.value - value < parameters.least_rise * abs(ascent.value):
                 break
             dual, value, first = longer, ascent.value, ascent.prices
-            chosen = dual.sizes.divisors
+            chosen = dual.sizes.units
             if len(chosen) == parameters.divisors or not len(possible):
                 break
-            apart = dual.with_divisors(chosen, apart=True)
-            self.options.spend(apart.steps)
-            apart.soft(ascent.latest, parameters.divisor_temperatures[-1])
-            violation = apart.sizes.violation(apart.load / apart.grid.hours, possible)
-            best = int(violation.argmax())
-            if violation[best] <= 0:
+            apart = self._apart(dual, ascent)
+            excess = apart.sizes.excess(load_of_slots(apart), possible).sum(axis=1)
+            best = int(excess.argmax())
+            if excess[best] <= 0:
                 break
-            longer = dual.with_divisors(np.append(chosen, possible[best]))
-            first = np.concatenate([first, np.zeros(dual.grid.slots)])
-            possible = np.delete(possible, best)
+            longer, first = self._longer(dual, first, [possible.pop(best)])
         return dual, first[: len(dual.upper)]
+
+    def _with_weighings(self, dual: Dual, first: FloatArray, until: float) -> tuple[Dual, FloatArray]:
+        """Add some weighings at a time: those that the load of the relaxation exceeds the most."""
+        parameters = self.parameters
+        search = Weighings(dual.instance, dual.jobs.shared)
+        left = parameters.weighings if search.is_possible else 0
+        ascent = self._ascent(dual, first)
+        if left and self.remaining() > until:
+            ascent.smooth(parameters.later_temperatures, self._iterations)
+        while left and self.remaining() > until:
+            load = load_of_slots(self._apart(dual, ascent))
+            found = search.exceeded(load[-len(search.cpus) :], min(left, WEIGHINGS_AT_A_TIME), self.options)
+            left -= len(found)
+            if not found:
+                break
+            longer, more = self._longer(dual, ascent.prices, found)
+            next_ascent = self._ascent(longer, more)
+            next_ascent.smooth(parameters.later_temperatures, self._iterations)
+            if next_ascent.value - ascent.value < parameters.least_rise_of_weighings * abs(ascent.value):
+                break
+            dual, ascent = longer, next_ascent
+        return self._of_use(dual, ascent.prices)
+
+    def _of_use(self, dual: Dual, first: FloatArray) -> tuple[Dual, FloatArray]:
+        """Return the dual and flat arguments without units that have no price: others say what these said."""
+        others = len(dual.upper) - len(dual.sizes.units) * dual.grid.slots
+        prices = first[others:].reshape(len(dual.sizes.units), dual.grid.slots)
+        used = np.flatnonzero((prices > 0).any(axis=1))
+        units = [dual.sizes.units[q] for q in used]
+        return dual.with_units(units), np.concatenate([first[:others], prices[used].ravel()])
+
+    def _apart(self, dual: Dual, ascent: Ascent) -> Dual:
+        """Return the dual with the load of each size at the prices where an ascent has ended."""
+        apart = dual.with_units(dual.sizes.units, apart=True)
+        self.options.spend(apart.steps)
+        apart.soft(ascent.latest, self.parameters.divisor_temperatures[-1])
+        return apart
+
+    def _longer(self, dual: Dual, first: FloatArray, units: Sequence[Units]) -> tuple[Dual, FloatArray]:
+        """Return the dual with prices for further units, and flat arguments at which these are 0."""
+        return dual.with_units([*dual.sizes.units, *units]), np.concatenate(
+            [first, np.zeros(len(units) * dual.grid.slots)]
+        )
+
+
+def load_of_slots(dual: Dual) -> FloatArray:
+    """Return the mean load of each slot [CPUs] after an evaluation, by sizes of jobs, shape (sizes, T)."""
+    grid = dual.grid
+    return np.asarray(dual.load.reshape(-1, grid.slots, grid.per_slot).mean(axis=2) / grid.hours)

@@ -35,18 +35,19 @@ class BoundParameters(Parameters):
         its own. At 0, neither prices nor multiplier tell how the other should grow: 18 % were lost.
     held_temperatures
         How many of the first temperatures are taken with that least multiplier.
-    divisors
-        Rounded sizes that have prices of their own where jobs may not split, at most; 0 for prices of CPUs alone. They
-        come on the cells of the first stage, and cost as much time as that one.
+    divisors, weighings
+        Rounded sizes that have prices of their own where jobs may not split, at most: those of a divisor, and those by
+        weights, which come after them, four at a time. They come on the cells of the first stage, and cost as much time
+        as that one. 0 and 0 for prices of CPUs alone.
     divisor_temperatures, divisor_iterations
         Of the smoothed dual after each divisor, and of the quasi-Newton method at each temperature.
     divisor_share
-        Of the time left for the bound, what divisors may take.
-    least_rise
-        Share of the bound by which a divisor must raise it for another one.
+        Of the time left for the bound, what divisors and weighings may take.
+    least_rise, least_rise_of_weighings
+        Share of the bound by which a divisor must raise it for another one, and four weighings for four more.
     most_sizes
-        Sizes of jobs up to which there are divisors: each size has prices of its own in each cell. Where these would be
-        more than five million, there are none either.
+        Sizes of jobs up to which there are such units: each size has prices of its own in each cell. Where these would
+        be more than five million, there are none either.
     """
 
     time_share: float = number(0.35, above=0, most=1)
@@ -60,10 +61,12 @@ class BoundParameters(Parameters):
     held_multiplier: float = number(0.3, least=0)
     held_temperatures: int = number(3, least=1)
     divisors: int = number(8, least=0)
+    weighings: int = number(64, least=0)
     divisor_temperatures: tuple[float, ...] = number((0.003, 0.001, 0.0003), above=0)
     divisor_iterations: int = number(40, least=1)
     divisor_share: float = number(0.5, above=0, most=1)
     least_rise: float = number(1e-4, least=0)
+    least_rise_of_weighings: float = number(3e-5, least=0)
     most_sizes: int = number(256, least=1)
 
     def __post_init__(self) -> None:

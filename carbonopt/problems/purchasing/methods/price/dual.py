@@ -14,6 +14,7 @@ lambda is min over R in [0, largest load] of R (w p_res T - int lambda).
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,17 +27,16 @@ from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Ke
 from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import Found, Walk, price_runs, walk_starts
 from carbonopt.problems.purchasing.methods.price.others import Other, Others
 from carbonopt.problems.purchasing.methods.price.places import Places
-from carbonopt.problems.purchasing.methods.price.rounded_sizes import RoundedSizes
+from carbonopt.problems.purchasing.methods.price.rounded_sizes import RoundedSizes, Units, there_of
 
 EVALUATION_STEPS = 20.0
 """Loop steps of an evaluation for each breakpoint of all jobs."""
 SIZE_STEPS = 4.0
-"""Loop steps of an evaluation for each cell and size of jobs, and for each cell, size and divisor, if there are any."""
+"""Loop steps of an evaluation for each cell and size of jobs, and for each cell, size and units, if there are any."""
 FLOAT_ERROR = 1e-11
 """Allowance for the rounding of sums in double precision, relative to what is added up."""
 LARGEST_MULTIPLIER = 1e29
 """Multiplier of a limit in its unit, at most: certificates stay within what files may hold."""
-NO_DIVISORS: FloatArray = np.zeros(0)
 QUANTITIES = ("carbon_kg", "cost_usd", "mean_wait_hours")
 """Sums that may be limited, in the order of the weights."""
 
@@ -101,8 +101,8 @@ class Dual:
         Cells of the prices.
     held_multiplier
         Least multiplier of a limit on cost, in its unit, until the prices are about right.
-    divisors
-        Of the rounded sizes that have prices of their own, one a slot, shape (Q,).
+    units
+        Of rounded sizes that have prices of their own, one a slot: Q kinds of units.
     apart
         Whether the loads of all sizes of jobs are told apart.
 
@@ -110,6 +110,8 @@ class Dual:
     ----------
     start, used_other, other
         Of the last evaluation: each job's best start, how far it does something else, and what that is.
+    there
+        How much of all units of each kind there is in each slot, shape (Q, T).
     placed
         Jobs that have one place, see `with_places`; shape (N,).
     load
@@ -121,7 +123,7 @@ class Dual:
         instance: PurchasingInstance,
         grid: Grid,
         held_multiplier: float = 0.0,
-        divisors: FloatArray = NO_DIVISORS,
+        units: Sequence[Units] = (),
         *,
         apart: bool = False,
     ) -> None:
@@ -133,7 +135,8 @@ class Dual:
         else:
             self.most = float(instance.reserved_cpus)
         jobs = jobs_of(instance, self.most)
-        self.sizes = RoundedSizes(jobs.shared, self.most, divisors, apart=apart)
+        self.sizes = RoundedSizes(jobs.shared, self.most, units, apart=apart)
+        self.there: FloatArray = there_of(units, grid.slots)
         self.jobs = jobs._replace(size=self.sizes.of_job)
         self.limited = Limited.of(instance)
         self.kg = grid.spread(instance.kg_per_cpu_hour)
@@ -166,9 +169,9 @@ class Dual:
         self._kept = Kept(np.empty(size), np.empty(size), np.empty(size, np.int64), *(np.empty(size) for _ in range(3)))
         self.load = np.zeros((len(self.sizes.cpus), cells))
 
-    def with_divisors(self, divisors: FloatArray, *, apart: bool = False) -> Dual:
-        """Return the dual on the same grid with prices for other rounded sizes."""
-        return Dual(self.instance, self.grid, self.held_multiplier, divisors, apart=apart)
+    def with_units(self, units: Sequence[Units], *, apart: bool = False) -> Dual:
+        """Return the dual on the same grid with prices for other units."""
+        return Dual(self.instance, self.grid, self.held_multiplier, units, apart=apart)
 
     def with_places(self, places: Places) -> Dual:
         """Return the dual of the schedules in which some jobs have one place each, where jobs may not split."""
@@ -207,7 +210,7 @@ class Dual:
     @property
     def _others(self) -> int:
         """How many flat arguments there are beside the prices of CPUs."""
-        return len(self.limited.index) + len(self.sizes.divisors) * self.grid.slots
+        return len(self.limited.index) + len(self.sizes.units) * self.grid.slots
 
     @property
     def first(self) -> FloatArray:
@@ -247,7 +250,7 @@ class Dual:
 
     def _rounded(self, x: FloatArray) -> FloatArray:
         """Return the flat arguments that are prices of rounded sizes, shape (Q, T)."""
-        return x[self.grid.cells + len(self.limited.unit) :].reshape(len(self.sizes.divisors), self.grid.slots)
+        return x[self.grid.cells + len(self.limited.unit) :].reshape(len(self.sizes.units), self.grid.slots)
 
     def weights_at(self, multipliers: FloatArray) -> FloatArray:
         """Return the weights with multipliers added."""
@@ -272,13 +275,15 @@ class Dual:
         amounts = np.array([load_all @ self.kg, usd, self.waited.sum()])
         done = self.used_other
         amounts += np.array([done @ other.carbon_kg, done @ other.usd, done @ other.wait_hours])
-        worth = (float(prices.sum()) + float(self._rounded(x).sum()) * cap * self.grid.per_slot) * self.grid.hours
+        rounded = float((self.there * self._rounded(x)).sum())
+        worth = (float(prices.sum()) + rounded * cap * self.grid.per_slot) * self.grid.hours
         reserved, slope, prepaid = self._reserved(worth, weights[1], temperature)
         amounts[1] += prepaid
         limit = self.limited
         value += reserved - float(multipliers @ limit.amount)
         self.load = load
-        slopes = slope * self.grid.hours + self.sizes.taken.T @ load
+        all_there = np.vstack([np.ones((1, self.grid.cells)), self.grid.spread(self.there)])
+        slopes = slope * self.grid.hours * all_there + self.sizes.taken.T @ load
         of_cells, of_slots = slopes[0], slopes[1:].reshape(-1, self.grid.slots, self.grid.per_slot).sum(axis=2)
         amounts[1] += self.on_demand * float(of_cells @ x[: self.grid.cells])  # prices grow with the multiplier of cost
         amounts[1] += self.on_demand * float((of_slots * self._rounded(x)).sum())
@@ -366,7 +371,7 @@ class Dual:
             "grid_slots": self.grid.per_slot,
             "prices": prices,
             "multipliers": named or None,
-            **self._of_divisors(rounded),
+            **self._of_units(rounded),
             "bound": value,
         }
 
@@ -378,14 +383,11 @@ class Dual:
         most = (self.sizes.taken @ above).max(axis=1)
         return 3 * ROUNDING_HOURS * float(self.jobs.shared @ most[self.jobs.size])
 
-    def _of_divisors(self, rounded: FloatArray) -> dict[str, Any]:
+    def _of_units(self, rounded: FloatArray) -> dict[str, Any]:
         """Return what a certificate has of rounded sizes, if there are any: prices of whole units."""
-        divisors = self.sizes.divisors
-        if not len(divisors):
-            return {}
-        each = self.most / np.floor(self.most / divisors)
-        pairs = zip(divisors.tolist(), each[:, None] * rounded, strict=True)
-        return {"rounded": [{"divisor": divisor, "prices": prices} for divisor, prices in pairs]}
+        pairs = zip(self.sizes.units, rounded, strict=True)
+        entries = [units.entry() | {"prices": units.each(self.most) * prices} for units, prices in pairs]
+        return {"rounded": entries} if entries else {}
 
     def _sizes(self, prices: FloatArray, weights: FloatArray) -> float:
         """Return a size of all that is added up."""

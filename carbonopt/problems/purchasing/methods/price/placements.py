@@ -95,7 +95,7 @@ def placements_of(
     if not found:
         return []
     grid = Grid.near(dual.instance, parameters.last_cell_hours, beam.dual.grid.per_slot)
-    finer = Dual(dual.instance, grid, dual.held_multiplier, dual.sizes.divisors)
+    finer = Dual(dual.instance, grid, dual.held_multiplier, dual.sizes.units)
     last = sorted((beam.climbed_on(finer, one) for one in found), key=_value)
     return [Guide.beside(one.places, finer, one.point) for one in last]
 
@@ -267,5 +267,5 @@ def on_cells(proof: Proof, hours: float) -> tuple[Dual, FloatArray]:
         return dual, proof.point
     cells = dual.grid.cells
     prices = proof.point[:cells].reshape(grid.cells, -1).mean(axis=1)
-    longer = Dual(dual.instance, grid, dual.held_multiplier, dual.sizes.divisors)
+    longer = Dual(dual.instance, grid, dual.held_multiplier, dual.sizes.units)
     return longer, np.concatenate([prices, proof.point[cells:]])
