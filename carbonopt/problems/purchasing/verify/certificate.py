@@ -24,14 +24,20 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray
+from carbonopt.core.arrays import BoolArray, FloatArray
 from carbonopt.core.certificate import LARGEST_PRICE, prices_of
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.purchasing.data.instance import ROUNDING, ROUNDING_HOURS, PurchasingInstance
+from carbonopt.problems.purchasing.verify.certificate_branches import least_of_leaves
 from carbonopt.problems.purchasing.verify.certificate_pieces import least_of_pieces
-from carbonopt.problems.purchasing.verify.certificate_rounded import Units, least_on_reserved, rounded_of
-from carbonopt.problems.purchasing.verify.certificate_runs import EPSILON, Priced, least_of_runs
+from carbonopt.problems.purchasing.verify.certificate_rounded import (
+    UNCOUNTED_HOURS,
+    Units,
+    least_on_reserved,
+    rounded_of,
+)
+from carbonopt.problems.purchasing.verify.certificate_runs import EPSILON, Priced, Windows, least_of_runs
 from carbonopt.problems.purchasing.verify.certificate_spot import least_on_spot
 
 CAP_ROUNDING = 1e-12
@@ -56,7 +62,7 @@ def proven_bound(
         [{"divisor": s, "prices": [T]}, {"cpus": [...], "weights": [...], "most": W, "prices": [T]}, ...] or None,
         ...}``: prices in units of the objective per CPU-hour, k cells a slot; multipliers of the limits by name, that
         of the mean wait per hour that any job waits; prices of a unit of each divisor, or of a weight of 1 [objective
-        per unit and hour], one a slot.
+        per unit and hour], one a slot. Or ``{"kind": "branches", ...}``, see `certificate_branches`.
     info
         Of the solution: a schedule that is not held to the instance's own terms cannot stand beside a bound.
 
@@ -74,8 +80,12 @@ def proven_bound(
         If it is no such certificate.
     """
     _require_comparable(instance, info)
-    if certificate.get("kind") != "lagrangian":
-        raise InputError(Fault("certificate.kind", "must be 'lagrangian'", shown(certificate.get("kind"))))
+    kind = certificate.get("kind")
+    if kind == "branches":
+        value = least_of_leaves(instance, certificate, _Leaves(instance))
+        return (math.inf if value > ceiling(instance) else value), ()
+    if kind != "lagrangian":
+        raise InputError(Fault("certificate.kind", "must be 'lagrangian' or 'branches'", shown(kind)))
     mu = _multipliers(instance, certificate.get("multipliers"))
     weights = instance.weights
     cost = _below(weights.cost_usd + mu["cost_usd"])
@@ -88,7 +98,7 @@ def proven_bound(
         cost=cost,
         wait=_below(weights.wait_hours + mu["mean_wait_hours"]),
     )
-    rounded = rounded_of(instance, certificate, _allowed_cpus(instance))
+    rounded = rounded_of(instance, certificate, _allowed_cpus(instance), Windows.of(instance))
     least = np.minimum(_least_on_pool(instance, priced, cap, rounded), least_on_spot(instance, priced))
     total = float(down(math.fsum(least)))
     total = float(down(total + _reserved_value(instance, priced, cost)))
@@ -96,6 +106,40 @@ def proven_bound(
         total = float(down(total - each.worth(instance.time.slot_hours)))
     value = max(0.0, float(down(total - _limit_value(instance, mu))))  # no schedule costs less than nothing
     return (math.inf if value > ceiling(instance) else value), ()
+
+
+class _Leaves:
+    """The bounds of the leaves of a tree of branches, where jobs may not split and R is given.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    """
+
+    def __init__(self, instance: PurchasingInstance) -> None:
+        self.instance = instance
+        weights = instance.weights
+        self.weights = _below(weights.carbon_kg), _below(weights.cost_usd), _below(weights.wait_hours)
+        self.cap = _below(self.weights[1] * instance.prices.on_demand_usd_per_cpu_hour)
+        free = Priced(instance, np.zeros(instance.time.slots), *self.weights)
+        self.beside = np.minimum(_least_on_demand(instance, free, self.cap), least_on_spot(instance, free))
+
+    def bound(self, leaf: dict[str, Any], windows: Windows) -> float:
+        """Return what the prices of a leaf prove of the schedules in its windows; infinite where there is none."""
+        instance = self.instance
+        priced = Priced(instance, _prices(instance, leaf, np.inf), *self.weights)
+        rounded = rounded_of(instance, leaf, _allowed_cpus(instance), windows)
+        fits = _may_be_reserved(instance, float(instance.reserved_cpus or 0))
+        on_reserved = np.where(fits, least_on_reserved(instance, priced, self.cap, rounded, windows), np.inf)
+        least = np.minimum(on_reserved, np.where(windows.beside, self.beside, np.inf))
+        if np.isinf(least).any():
+            return math.inf
+        total = float(down(math.fsum(least)))
+        total = float(down(total + _reserved_value(instance, priced, self.weights[1])))
+        for each in rounded:
+            total = float(down(total - each.worth(instance.time.slot_hours)))
+        return max(0.0, total)
 
 
 def ceiling(instance: PurchasingInstance) -> float:
@@ -133,13 +177,28 @@ def _least_on_pool(instance: PurchasingInstance, priced: Priced, cap: float, rou
     jobs, reserved = instance.jobs, instance.reserved_cpus
     most = _largest_load(instance) if reserved is None else float(reserved)
     if instance.model == "no-split":
-        on_demand = least_of_runs(instance, priced, np.zeros(len(jobs)))
-        on_demand = down(on_demand + down(down(cap * jobs.cpus) * jobs.length_hours))
-        fits = jobs.cpus <= most * (1 + ROUNDING)
+        on_demand = _least_on_demand(instance, priced, cap)
+        fits = _may_be_reserved(instance, most)
         return np.where(fits, np.minimum(least_on_reserved(instance, priced, cap, rounded), on_demand), on_demand)
     shared = jobs.cpus if reserved is None else np.minimum(jobs.cpus, most)
     least = (least_of_pieces if instance.model == "suspend-resume" else least_of_runs)(instance, priced, shared)
     return down(least + down(down(cap * down(jobs.cpus - shared)) * jobs.length_hours))
+
+
+def _may_be_reserved(instance: PurchasingInstance, most: float) -> BoolArray:
+    """Return which jobs may be on so many reserved CPUs, shape (N,).
+
+    While a run hardly lasts, the checker of schedules does not look at its load.
+    """
+    jobs = instance.jobs
+    return np.asarray((jobs.cpus <= most * (1 + ROUNDING)) | (jobs.length_hours <= UNCOUNTED_HOURS))
+
+
+def _least_on_demand(instance: PurchasingInstance, priced: Priced, cap: float) -> FloatArray:
+    """Return a lower bound on what each job costs wholly on demand, shape (N,)."""
+    jobs = instance.jobs
+    runs = least_of_runs(instance, priced, np.zeros(len(jobs)))
+    return down(runs + down(down(cap * jobs.cpus) * jobs.length_hours))
 
 
 def _reserved_value(instance: PurchasingInstance, priced: Priced, cost: float) -> float:

@@ -33,7 +33,7 @@ from carbonopt.core.certificate import LARGEST_PRICE, prices_of
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.purchasing.data.instance import ROUNDING_HOURS, PurchasingInstance
-from carbonopt.problems.purchasing.verify.certificate_runs import Priced, least_of_runs, long_sum
+from carbonopt.problems.purchasing.verify.certificate_runs import Priced, Windows, least_of_runs, long_sum
 
 MOST_UNITS = 1e9
 """R over a divisor, at most."""
@@ -43,6 +43,8 @@ LARGEST_WEIGHT = 2000
 """Of a job, and of what weights add up to at most: what is worked out grows with it."""
 MOST_PRICES = 100_000_000
 """Sizes of jobs times cells of prices, at most: each size has its own prices, which take a minute for so many."""
+MOST_SUMS = 1e8
+"""Sums of weights that are worked out for a weighing, at most: slots x sums x jobs. So many take a second."""
 UNCOUNTED_HOURS = 3 * ROUNDING_HOURS
 """Of a run, what the checker may not count against R: an allowance at each end, and one by which rows may be short.
 
@@ -120,8 +122,10 @@ class Weighed:
 Units = Rounded | Weighed
 
 
-def rounded_of(instance: PurchasingInstance, certificate: dict[str, Any], reserved: float) -> list[Units]:
-    """Return the rounded sizes of a certificate, of R with an allowance.
+def rounded_of(
+    instance: PurchasingInstance, certificate: dict[str, Any], reserved: float, windows: Windows
+) -> list[Units]:
+    """Return the rounded sizes of a certificate, of R with an allowance, where jobs keep to windows.
 
     Raises
     ------
@@ -148,7 +152,7 @@ def rounded_of(instance: PurchasingInstance, certificate: dict[str, Any], reserv
             words = "must be an object with a divisor, or with weights, and prices"
             raise InputError(Fault(f"certificate.rounded[{k}]", words, shown(entry)))
         if "weights" in entry:
-            found.append(_weighed(instance, entry, reserved, k))
+            found.append(_weighed(instance, entry, reserved, k, windows))
         else:
             found.append(_divided(instance, entry, reserved, k))
     return found
@@ -168,7 +172,9 @@ def _may_divide(divisor: float, reserved: float) -> bool:
     return 0 < divisor < LARGEST_PRICE and reserved / divisor <= MOST_UNITS
 
 
-def _weighed(instance: PurchasingInstance, entry: dict[str, Any], reserved: float, row: int) -> Weighed:
+def _weighed(
+    instance: PurchasingInstance, entry: dict[str, Any], reserved: float, row: int, windows: Windows
+) -> Weighed:
     """Return the prices of weights, once it is seen what these add up to at most."""
     field = f"certificate.rounded[{row}]"
     cpus: Any = entry.get("cpus")
@@ -179,15 +185,35 @@ def _weighed(instance: PurchasingInstance, entry: dict[str, Any], reserved: floa
             words = f"must be {'whole numbers' if name == 'weights' else 'a whole number'} from 1 to {LARGEST_WEIGHT}"
             raise InputError(Fault(f"{field}.{name}", words, shown(entry.get(name))))
     if not isinstance(cpus, list) or len(cpus) != len(weights) or not _ascend(cpus):
-        words = f"must be {len(weights)} different numbers in ascending order, one for each weight"
+        words = f"must be {len(weights)} different numbers above 0 in ascending order, one for each weight"
         raise InputError(Fault(f"{field}.cpus", words, shown(cpus)))
-    least = _least_cpus(cpus, weights, _jobs_that_may_run(instance, cpus), most)
+    weight = dict(zip(map(float, cpus), weights, strict=True))
+    there = [size for size in np.unique(instance.jobs.cpus).tolist() if size in weight]
+    count, slots = np.unique(_jobs_that_may_run(instance, there, windows), axis=1, return_inverse=True)
+    if sums_to_work_out(np.array([weight[size] for size in there]), count, most) > MOST_SUMS:
+        words = f"must be so small, and jobs so few, that less than {MOST_SUMS:g} sums have to be worked out"
+        raise InputError(Fault(f"{field}.most", words, shown(most)))
+    least = _least_cpus(there, [weight[size] for size in there], count, most)[slots.reshape(-1)]
     if (least[:, most + 1] <= reserved).any():
         words = f"must be at least what jobs with room on the reserved CPUs weigh together; some weigh more than {most}"
         raise InputError(Fault(f"{field}.most", words, shown(most)))
     prices = prices_of(entry, "prices", instance.time.slots, LARGEST_PRICE, within=f"rounded[{row}].")
     largest = most - np.argmax(least[:, most::-1] <= reserved, axis=1)
-    return Weighed(dict(zip(map(float, cpus), weights, strict=True)), largest, prices)
+    return Weighed(weight, largest, prices)
+
+
+def sums_to_work_out(weights: IntArray, count: IntArray, most: int) -> float:
+    """Return how many sums of weights are worked out up to the largest one, for so many jobs of each size in each slot.
+
+    Parameters
+    ----------
+    weights, count
+        Of a job of each size, shape (sizes,), and how many there are in each slot that differs, shape (sizes, slots).
+    most
+        The largest sum.
+    """
+    added = np.minimum(count.max(axis=1, initial=0), -(-(most + 1) // np.maximum(weights, 1)))
+    return float(added.sum() * float(count.shape[1]) * most)
 
 
 def _are_weights(numbers: Any) -> bool:
@@ -198,23 +224,23 @@ def _are_weights(numbers: Any) -> bool:
 
 
 def _ascend(cpus: list[Any]) -> bool:
-    """Return whether there are numbers in ascending order."""
-    if not all(type(size) in (int, float) for size in cpus):
+    """Return whether there are numbers above 0 in ascending order."""
+    if not all(type(size) in (int, float) and 0 < size < LARGEST_PRICE for size in cpus):
         return False
     return all(one < next_one for one, next_one in pairwise(cpus))
 
 
-def _jobs_that_may_run(instance: PurchasingInstance, cpus: Sequence[float]) -> IntArray:
-    """Return how many jobs of each size may run in each slot, or touch it, shape (sizes, T).
+def _jobs_that_may_run(instance: PurchasingInstance, cpus: Sequence[float], windows: Windows) -> IntArray:
+    """Return how many jobs of each size may run on reserved CPUs in each slot, or touch it, shape (sizes, T).
 
     A run may begin a little before its window, and end a little after it.
     """
     edges = np.arange(instance.time.slots + 1) * instance.time.slot_hours
-    begin = instance.jobs.arrival_hours - UNCOUNTED_HOURS
-    end = instance.latest_end_hours + UNCOUNTED_HOURS
+    begin = windows.first - UNCOUNTED_HOURS
+    end = windows.last + instance.jobs.length_hours + UNCOUNTED_HOURS
     count = np.zeros((len(cpus), instance.time.slots), dtype=np.int64)
     for row, size in enumerate(cpus):
-        of_size = instance.jobs.cpus == size
+        of_size = (instance.jobs.cpus == size) & windows.on_reserved
         before = np.searchsorted(np.sort(end[of_size]), edges[:-1])  # have ended before the slot begins
         begun = np.searchsorted(np.sort(begin[of_size]), edges[1:], side="right")
         count[row] = begun - before
@@ -241,16 +267,22 @@ def _least_cpus(cpus: Sequence[float], weights: Sequence[int], count: IntArray, 
     return least
 
 
-def least_on_reserved(instance: PurchasingInstance, priced: Priced, cap: float, rounded: Sequence[Units]) -> FloatArray:
+def least_on_reserved(
+    instance: PurchasingInstance, priced: Priced, cap: float, rounded: Sequence[Units], windows: Windows | None = None
+) -> FloatArray:
     """Return a lower bound on what each job costs wholly on reserved CPUs, at all prices, shape (N,).
+
+    With `windows`, of a branch: infinite where it has no start there.
 
     In `UNCOUNTED_HOURS` of each run the load may be above R. CPUs above R cost `cap` even then, the weighted price on
     demand [objective per CPU-hour]; what prices are beyond it, no run pays in these moments.
     """
     cpus = instance.jobs.cpus
     above = np.maximum(priced.prices - cap, 0.0)
+    open_jobs = np.ones(len(cpus), dtype=np.bool_) if windows is None else windows.on_reserved
     if not rounded:
-        return least_of_runs(instance, priced, cpus) - up(UNCOUNTED_HOURS * up(cpus * up(above.max(initial=0.0))))
+        runs = least_of_runs(instance, priced, cpus, np.flatnonzero(open_jobs), windows)
+        return runs - up(UNCOUNTED_HOURS * up(cpus * up(above.max(initial=0.0))))
     per_slot = len(priced.prices) // instance.time.slots
     spread = [np.repeat(each.prices, per_slot) for each in rounded]
     sums = [long_sum(prices, priced.cell_hours) for prices in spread]
@@ -266,7 +298,7 @@ def least_on_reserved(instance: PurchasingInstance, priced: Priced, cap: float, 
             price_sums=until,
             terms=1 + len(rounded),
         )
-        among = np.flatnonzero(cpus == size)
-        runs = least_of_runs(instance, of_size, np.ones(len(cpus)), among)[among]
+        among = np.flatnonzero((cpus == size) & open_jobs)
+        runs = least_of_runs(instance, of_size, np.ones(len(cpus)), among, windows)[among]
         least[among] = runs - up(UNCOUNTED_HOURS * up((size * above + beside).max(initial=0.0) * (1 + 1e-12)))
     return least

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from carbonopt.core.arrays import FloatArray, IntArray, frozen_float
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, frozen_float
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -94,6 +94,36 @@ class Priced:
         return np.asarray(EPSILON * ((12 + added) * sums + (8 + added) * self.instance.time.hours * highest))
 
 
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """What jobs may do in a branch.
+
+    Parameters
+    ----------
+    first, last
+        Starts on reserved CPUs [h], shape (N,); none where the last is before the first.
+    reserved, beside
+        Whether each job may run on reserved CPUs, and whether it may do something else, shape (N,).
+    """
+
+    first: FloatArray
+    last: FloatArray
+    reserved: BoolArray
+    beside: BoolArray
+
+    @staticmethod
+    def of(instance: PurchasingInstance) -> Windows:
+        """Return that jobs may do all that an instance lets them do."""
+        arrival = instance.jobs.arrival_hours
+        every = np.ones(len(arrival), dtype=np.bool_)
+        return Windows(np.array(arrival), arrival + instance.max_wait_hours, every, every)
+
+    @property
+    def on_reserved(self) -> BoolArray:
+        """Whether each job has a start on reserved CPUs, shape (N,)."""
+        return self.reserved & (self.first <= self.last)
+
+
 def long_sum(values: FloatArray, hours: float) -> FloatArray:
     """Return ``hours`` times the sums of the first values, each rounded once, one more than there are values."""
     with localcontext() as context:
@@ -104,15 +134,20 @@ def long_sum(values: FloatArray, hours: float) -> FloatArray:
 
 
 def least_of_runs(
-    instance: PurchasingInstance, priced: Priced, shared: FloatArray, among: IntArray | None = None
+    instance: PurchasingInstance,
+    priced: Priced,
+    shared: FloatArray,
+    among: IntArray | None = None,
+    windows: Windows | None = None,
 ) -> FloatArray:
     """Return a lower bound on carbon, wait and the price of `shared` reserved CPUs of each job, shape (N,).
 
-    Of jobs that are not `among` those that are looked at, it is infinite; None for all.
+    Of jobs that are not `among` those that are looked at, it is infinite; None for all. With `windows`, starts are
+    those of a branch.
     """
     jobs = instance.jobs
     least = np.full(len(jobs), np.inf)
-    for some, start in starts_of_chunks(instance, priced, (0, 1), among):
+    for some, start in starts_of_chunks(instance, priced, (0, 1), among, windows):
         end = start + jobs.length_hours[some, None]
         value = priced.wait * (start - jobs.arrival_hours[some, None])
         carbon = np.interp(end, priced.edges, priced.kg_until) - np.interp(start, priced.edges, priced.kg_until)
@@ -126,22 +161,34 @@ def least_of_runs(
 
 
 def starts_of_chunks(
-    instance: PurchasingInstance, priced: Priced, lengths: tuple[int, ...], among: IntArray | None = None
+    instance: PurchasingInstance,
+    priced: Priced,
+    lengths: tuple[int, ...],
+    among: IntArray | None = None,
+    windows: Windows | None = None,
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     """Yield groups of jobs and for each job the ends of its window and its breakpoints, in no order, (J, S).
 
-    Breakpoints are starts s at which ``s + k L`` is an edge, for each k in `lengths`.
+    Breakpoints are starts s at which ``s + k L`` is an edge, for each k in `lengths`. Windows of a branch are of
+    many lengths, so all jobs are one group then.
     """
     jobs, step = instance.jobs, priced.cell_hours
     among = np.arange(len(jobs)) if among is None else among
-    for wait in np.unique(instance.max_wait_hours[among]):
-        alike = among[instance.max_wait_hours[among] == wait]
-        count = int(np.ceil(wait / step)) + 2
+    if windows is None:
+        first, waits = jobs.arrival_hours, instance.max_wait_hours
+        last = first + waits
+        groups = [among[waits[among] == wait] for wait in np.unique(waits[among])]
+    else:
+        first, last = windows.first, np.maximum(windows.first, windows.last)
+        waits = last - first
+        groups = [among] if len(among) else []
+    for alike in groups:
+        count = int(np.ceil(waits[alike].max() / step)) + 2
         size = max(1, CHUNK // (count * len(lengths)))
-        for first in range(0, len(alike), size):
-            some = alike[first : first + size]
-            earliest = jobs.arrival_hours[some, None]
+        for begin in range(0, len(alike), size):
+            some = alike[begin : begin + size]
+            earliest, latest = first[some, None], last[some, None]
             offset = [k * jobs.length_hours[some, None] for k in lengths]
             edge = [(np.floor((earliest + part) / step) + np.arange(count)) * step - part for part in offset]
-            start = np.concatenate([earliest, *edge, earliest + wait], axis=1)
-            yield some, np.clip(start, earliest, earliest + wait)
+            start = np.concatenate([earliest, *edge, latest], axis=1)
+            yield some, np.clip(start, earliest, latest)

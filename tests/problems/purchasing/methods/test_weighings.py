@@ -10,6 +10,7 @@ from purchasing_random import by_hand
 
 import carbonopt as co
 from carbonopt.core.options import Options
+from carbonopt.core.time import TimeGrid
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Weights
 from carbonopt.problems.purchasing.methods.price import bound as bound_room
 from carbonopt.problems.purchasing.methods.price import weighings as weighings_room
@@ -21,8 +22,13 @@ from carbonopt.problems.purchasing.methods.price.rounded_sizes import Divisor, R
 from carbonopt.problems.purchasing.methods.price.weighings import Weighings, jobs_that_may_run, largest_sums
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.certificate_rounded import Weighed, rounded_of
+from carbonopt.problems.purchasing.verify.certificate_runs import Windows
 
 OPTIONS = Options(time_limit=None)
+
+
+def always() -> bool:
+    return True
 
 
 def instance_of(rows: list[tuple[float, float, float]], reserved: int, slots: int, wait: float = 0.0):
@@ -92,15 +98,17 @@ class TestLargestSums:
 
 class TestJobsThatMayRun:
     def test_by_hand(self) -> None:
-        """From 0.5 to 1.5; from 1 to 3, which touches the slots before and behind; not among them."""
-        instance = instance_of([(0.5, 1.0, 2.0), (1.0, 2.0, 3.0), (0.0, 4.0, 9.0)], 5, 5)
-        which = instance.jobs.cpus <= 5
-        assert jobs_that_may_run(instance, which, np.array([0, 1]), 2).tolist() == [[1, 1, 0, 0, 0], [1, 1, 1, 1, 0]]
+        """From 0.5 to 1.5 h; from 1 to 3, which touches the slots before and behind."""
+        begin, end = np.array([0.5, 1.0]), np.array([1.5, 3.0])
+        every = jobs_that_may_run(TimeGrid(5, 1.0), begin, end, np.array([0, 1]), 2)
+        assert every.tolist() == [[1, 1, 0, 0, 0], [1, 1, 1, 1, 0]]
+        halves = jobs_that_may_run(TimeGrid(4, 0.5), begin[:1] + 0.2, end[:1] - 0.2, np.array([0]), 1)
+        assert halves.tolist() == [[0, 1, 1, 0]]
 
-    def test_windows(self) -> None:
-        """From 1.2 to 2.6, and from 0 to 3, the end of the horizon, each with its wait of 0.9 h."""
-        instance = instance_of([(1.2, 0.5, 2.0), (0.0, 2.1, 2.0)], 5, 3, wait=0.9)
-        every = jobs_that_may_run(instance, np.ones(2, dtype=bool), np.zeros(2, dtype=np.int64), 1)
+    def test_the_end_of_the_horizon(self) -> None:
+        every = jobs_that_may_run(
+            TimeGrid(3, 1.0), np.array([1.2, 0.0]), np.array([2.6, 3.0]), np.zeros(2, np.int64), 1
+        )
         assert every.tolist() == [[1, 2, 2]]
 
 
@@ -114,7 +122,7 @@ class TestSearch:
         search = self.search([(0, 1, 20.0)] + [(0, 1, 8.0)] * 4, 34)
         load = np.zeros((2, 4))
         load[:, 0] = [2.5 * 8, 0.7 * 20]
-        (found,) = search.exceeded(load, 9, OPTIONS)
+        (found,) = search.exceeded(load, 9, OPTIONS, always)
         weight = dict(zip(found.cpus, found.weights, strict=True))
         assert weight[20.0] == 3 * weight[8.0]
         assert found.most.tolist() == [4 * weight[8.0], 4 * weight[8.0], 0, 0]  # runs may touch the second slot
@@ -124,7 +132,7 @@ class TestSearch:
         search = self.search([(0, 1, 20.0), (0, 1, 20.0), (0, 1, 30.0), (0, 1, 14.0)], 34)
         load = np.zeros((3, 4))
         load[1, 0] = 1.6 * 20
-        (found,) = search.exceeded(load, 9, OPTIONS)
+        (found,) = search.exceeded(load, 9, OPTIONS, always)
         assert (found.cpus, found.weights) == ((20.0, 30.0), (1, 1))
 
     def test_no_set_exceeds_them_and_the_load_does(self) -> None:
@@ -135,7 +143,7 @@ class TestSearch:
             search = self.search([(float(rng.integers(0, 3)), 0.9, size) for size in cpus.tolist()], 24)
             load = search.cpus[:, None] * rng.uniform(0, 1, (len(search.cpus), 4)) * search.count
             load *= np.minimum(1.0, 24 / np.maximum(load.sum(axis=0), 1e-9))
-            for found in search.exceeded(load, 9, OPTIONS):
+            for found in search.exceeded(load, 9, OPTIONS, always):
                 weight = np.array([dict(zip(found.cpus, found.weights, strict=True)).get(n, 0) for n in search.cpus])
                 sums = weight @ (load / search.cpus[:, None])
                 count += 1
@@ -149,37 +157,68 @@ class TestSearch:
         instance = few_large(1)
         search = Weighings(instance, instance.jobs.cpus)
         load = some_load(search)
-        every = search.exceeded(load, 99, OPTIONS)
+        every = search.exceeded(load, 99, OPTIONS, always)
         assert len(every) > 2
-        (first,) = search.exceeded(load, 1, OPTIONS)
+        (first,) = search.exceeded(load, 1, OPTIONS, always)
         assert (first.cpus, first.weights) == (every[0].cpus, every[0].weights)
-        assert search.exceeded(load, 0, OPTIONS) == []
+        assert search.exceeded(load, 0, OPTIONS, always) == []
         sizes = RoundedSizes(search.cpus, 34.0, (), apart=True)
         assert sizes.excess(load, every).sum(axis=1).argmax() == 0
 
     def test_what_has_room_is_exceeded_by_nothing(self) -> None:
         search = self.search([(0, 1, 20.0)] + [(0, 1, 8.0)] * 4, 34)
-        assert search.exceeded(np.tile([[8.0], [20.0]], 4), 9, OPTIONS) == []
-        assert search.exceeded(np.zeros((2, 4)), 9, OPTIONS) == []
+        assert search.exceeded(np.tile([[8.0], [20.0]], 4), 9, OPTIONS, always) == []
+        assert search.exceeded(np.zeros((2, 4)), 9, OPTIONS, always) == []
 
-    @pytest.mark.parametrize(("cpus", "reserved"), [(20.5, 34), (20.0, 8193)])
+    @pytest.mark.parametrize(("cpus", "reserved"), [(20.5, 34), (20.0, 4 * 8192 + 4)])
     def test_only_whole_cpus_and_not_too_many(self, cpus: float, reserved: int) -> None:
         assert not self.search([(0, 1, cpus), (0, 1, 8.0)], reserved).is_possible
-        assert self.search([(0, 1, 20.0), (0, 1, 8.0)], 8192).is_possible
+        assert self.search([(0, 1, 20.0), (0, 1, 8.0)], 4 * 8192).is_possible
+
+    def test_the_largest_other_sizes_get_weights_first(self) -> None:
+        """Beside one of 20 of 34 there is no room for one of 16, nor of 15, which have room together.
+
+        So one of 16 weighs as much as one of 20, and one of 15 nothing.
+        """
+        search = self.search([(0, 1, 20.0), (0, 1, 20.0), (0, 1, 16.0), (0, 1, 15.0)], 34)
+        load = np.zeros((3, 4))
+        load[2, 0] = 1.6 * 20
+        (found,) = search.exceeded(load, 9, OPTIONS, always)
+        assert (found.cpus, found.weights) == ((16.0, 20.0), (1, 1))
+
+    def test_it_ends_with_the_time(self) -> None:
+        search = self.search([(0, 1, 20.0)] + [(0, 1, 8.0)] * 4, 34)
+        load = np.zeros((2, 4))
+        load[:, 0] = [2.5 * 8, 0.7 * 20]
+        asked: list[int] = []
+
+        def twice() -> bool:
+            asked.append(1)
+            return len(asked) <= 2
+
+        assert search.exceeded(load, 9, OPTIONS, twice) == []
+        assert len(asked) == 4  # of three slots, and of one weighing
+
+    def test_no_sums_that_a_check_has_no_time_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        search = self.search([(0, 1, 20.0)] + [(0, 1, 8.0)] * 4, 34)
+        load = np.zeros((2, 4))
+        load[:, 0] = [2.5 * 8, 0.7 * 20]
+        monkeypatch.setattr(weighings_room, "MOST_SUMS", 1.0)
+        assert search.exceeded(load, 9, OPTIONS, always) == []
 
     def test_sums_that_the_checker_refuses(self, monkeypatch: pytest.MonkeyPatch) -> None:
         search = self.search([(0, 1, 20.0)] + [(0, 1, 8.0)] * 4, 34)
         load = np.zeros((2, 4))
         load[:, 0] = [2.5 * 8, 0.7 * 20]
         monkeypatch.setattr(weighings_room, "LARGEST_WEIGHT", 3)
-        assert search.exceeded(load, 9, OPTIONS) == []
+        assert search.exceeded(load, 9, OPTIONS, always) == []
 
 
 class TestDual:
     def dual(self) -> Dual:
         instance = few_large(1)
         search = Weighings(instance, instance.jobs.cpus)
-        units = [Divisor(20.0), *search.exceeded(some_load(search), 2, OPTIONS)]
+        units = [Divisor(20.0), *search.exceeded(some_load(search), 2, OPTIONS, always)]
         assert len(units) == 3
         return Dual(instance, Grid.of(instance, 2), units=units)
 
@@ -192,6 +231,20 @@ class TestDual:
             (above, _), (below, _), (_, slope) = dual.soft(x + step, 0.1), dual.soft(x - step, 0.1), dual.soft(x, 0.1)
             assert above - below == pytest.approx(2 * float(slope @ step), rel=1e-3, abs=1e-9)
 
+    def test_arrivals_a_little_after_the_beginning_of_a_slot(self) -> None:
+        """What the checker counts in the slot before, the dual does too."""
+        rng = np.random.default_rng(5)
+        for after in (0.0, 1e-7, 2e-7, 3e-7, 4e-7, 5e-7):
+            cpus = rng.choice([5.0, 17.0, 30.0], 12).tolist()
+            rows = [(float(rng.integers(0, 8)) + after, float(rng.integers(1, 5)), size) for size in cpus]
+            instance = by_hand(
+                [0.2] * 24, rows, wait=1.0, reserved_cpus=34, weights=Weights(0.1, 1, 0.01), model="no-split"
+            )
+            search = Weighings(instance, instance.jobs.cpus)
+            dual = Dual(instance, Grid.of(instance, 1), units=search.exceeded(some_load(search), 4, OPTIONS, always))
+            value, certificate = dual.certificate(rng.uniform(0, 0.1, len(dual.upper)))
+            assert proven_bound(instance, certificate, {})[0] >= value * (1 - 1e-12)
+
     def test_the_checker_proves_its_value(self) -> None:
         dual = self.dual()
         x = np.random.default_rng(2).uniform(0, 0.1, len(dual.upper))
@@ -199,7 +252,7 @@ class TestDual:
         proven, _ = proven_bound(dual.instance, certificate, {})
         assert value > 1
         assert proven == pytest.approx(value, rel=1e-6)
-        found = rounded_of(dual.instance, certificate, 34.0)
+        found = rounded_of(dual.instance, certificate, 34.0, Windows.of(dual.instance))
         for units, checked in zip(dual.sizes.units[1:], found[1:], strict=True):
             assert isinstance(units, Weighing)
             assert isinstance(checked, Weighed)

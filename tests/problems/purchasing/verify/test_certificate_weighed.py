@@ -12,8 +12,10 @@ from purchasing_random import by_hand, columns, continuous, random_schedule
 
 from carbonopt.core.errors import InputError
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Weights
+from carbonopt.problems.purchasing.verify import certificate_rounded
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.certificate_rounded import Weighed, rounded_of
+from carbonopt.problems.purchasing.verify.certificate_runs import Windows
 from carbonopt.problems.purchasing.verify.check import check
 
 TWO_OF_THREE = by_hand(
@@ -43,7 +45,8 @@ def largest(instance: PurchasingInstance, cpus: list[float], weights: list[int],
     """Return what the checker says that weights add up to at most, in each slot."""
     slots = instance.time.slots
     entry = weights_of(cpus, weights, most, [1.0] * slots)
-    (found,) = rounded_of(instance, certificate(instance, [0.0] * slots, entry), float(instance.reserved_cpus or 0))
+    told = certificate(instance, [0.0] * slots, entry)
+    (found,) = rounded_of(instance, told, float(instance.reserved_cpus or 0), Windows.of(instance))
     assert isinstance(found, Weighed)
     return list(found.most)
 
@@ -117,6 +120,33 @@ def test_most_is_that_of_all_sets() -> None:
                 largest(instance, cpus, weights, tight - 1)
 
 
+def test_sums_beyond_the_next_one() -> None:
+    """Two jobs of three CPUs on six weigh 6, though none weigh 5."""
+    rows = [(0.0, 1.0, 3.0), (0.0, 1.0, 3.0)]
+    instance = by_hand([1] * 2, rows, wait=0.0, reserved_cpus=6, weights=Weights(0, 1, 0), model="no-split")
+    with pytest.raises(InputError, match="weigh more than 4"):
+        largest(instance, [3], [3], 4)
+    assert largest(instance, [3], [3], 6) == [6, 6]
+
+
+def test_not_more_sums_than_a_check_has_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two jobs in one kind of slot: 2 x 1 x 9 sums. Sizes without jobs do not count."""
+    monkeypatch.setattr(certificate_rounded, "MOST_SUMS", 18)
+    assert largest(TWO_OF_THREE, [3], [1], 9) == [1, 1]
+    assert largest(TWO_OF_THREE, [3, 4, 5], [1, 1, 1], 9) == [1, 1]
+    with pytest.raises(InputError, match="sums have to be worked out"):
+        largest(TWO_OF_THREE, [3], [1], 10)
+
+
+def test_runs_that_hardly_last_may_be_on_too_few_cpus() -> None:
+    """The checker of schedules does not look at the load of 1e-7 h: 10 of 20 CPUs are reserved all the same."""
+    short = by_hand([1, 1], [(0.0, 1e-7, 20.0)], wait=0.0, reserved_cpus=10, weights=Weights(0, 1, 0), model="no-split")
+    report = check(short, columns([("j0", 0.0, 1e-7, "reserved")]))
+    assert report.feasible
+    assert report.objective is not None
+    assert value(short, [0, 0]) <= report.objective
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_no_schedule_beats_any_prices(whole: bool) -> None:
     rng = np.random.default_rng(1)
@@ -162,7 +192,19 @@ def test_runs_that_begin_early_and_touch() -> None:
         *((weights_of([3], [1], bad, [1, 0]), "most") for bad in (None, 0, 1.0, True, "1", 2001, [1])),
         *(
             (weights_of(bad, [1, 1], 2, [1, 0]), "cpus")
-            for bad in (None, [], [3], [3, 3], [5, 3], [3, "5"], [3, float("nan")], [3, True, 5], 3)
+            for bad in (
+                None,
+                [],
+                [3],
+                [3, 3],
+                [5, 3],
+                [3, "5"],
+                [3, float("nan")],
+                [3, True, 5],
+                3,
+                [0, 3],
+                [3, 10**400],
+            )
         ),
         *((weights_of([3], [1], 1, bad), "prices") for bad in (None, [], [1], [1, -1], [1, float("nan")], [1, 1e31])),
         (weights_of([3], [2], 1, [1, 0]), "most"),

@@ -200,7 +200,8 @@ class _Climb:
             ascent.smooth(parameters.later_temperatures, self._iterations)
         while left and self.remaining() > until:
             load = load_of_slots(self._apart(dual, ascent))
-            found = search.exceeded(load[-len(search.cpus) :], min(left, WEIGHINGS_AT_A_TIME), self.options)
+            most = min(left, WEIGHINGS_AT_A_TIME)
+            found = search.exceeded(load[-len(search.cpus) :], most, self.options, lambda: self.remaining() > until)
             left -= len(found)
             if not found:
                 break

@@ -26,7 +26,7 @@ from carbonopt.problems.purchasing.methods.price.grid import Grid, Tariff, Terms
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import Kept, PieceLoads, price_pieces
 from carbonopt.problems.purchasing.methods.price.kernels.run_pricing import Found, Walk, price_runs, walk_starts
 from carbonopt.problems.purchasing.methods.price.others import Other, Others
-from carbonopt.problems.purchasing.methods.price.places import Places
+from carbonopt.problems.purchasing.methods.price.places import Places, Windows
 from carbonopt.problems.purchasing.methods.price.rounded_sizes import RoundedSizes, Units, there_of
 
 EVALUATION_STEPS = 20.0
@@ -173,19 +173,33 @@ class Dual:
         """Return the dual on the same grid with prices for other units."""
         return Dual(self.instance, self.grid, self.held_multiplier, units, apart=apart)
 
-    def with_places(self, places: Places) -> Dual:
-        """Return the dual of the schedules in which some jobs have one place each, where jobs may not split."""
+    def within(self, windows: Windows, there: FloatArray | None = None) -> Dual:
+        """Return the dual of the schedules in which jobs keep to windows, where jobs may not split.
+
+        With `there`, how much of all units of each kind there is in each slot then, shape (Q, T).
+        """
         dual = copy.copy(self)
         jobs = self.jobs
-        dual.placed = places.placed
-        dual._here = here = places.placed & places.on_pool
-        dual._late = np.where(here, places.start - jobs.arrival, 0.0)
+        dual._here = ~windows.beside
+        dual._late = windows.first - jobs.arrival
         dual.jobs = jobs._replace(
-            arrival=np.where(here, places.start, jobs.arrival),
-            wait=np.where(here, 0.0, jobs.wait),
-            shared=np.where(places.placed & ~places.on_pool, 0.0, jobs.shared),
+            arrival=windows.first,
+            wait=windows.last - windows.first,
+            shared=np.where(windows.on_pool, jobs.shared, 0.0),
         )
+        if there is not None:
+            dual.there = there
         dual._scratch()
+        return dual
+
+    def with_places(self, places: Places) -> Dual:
+        """Return the dual of the schedules in which some jobs have one place each, where jobs may not split."""
+        jobs = self.jobs
+        here = places.placed & places.on_pool
+        first = np.where(here, places.start, jobs.arrival)
+        last = np.where(here, places.start, jobs.arrival + jobs.wait)
+        dual = self.within(Windows(first, last, ~places.placed | places.on_pool, ~here))
+        dual.placed = places.placed
         return dual
 
     def costs_of(self, job: int, x: FloatArray) -> tuple[FloatArray, FloatArray, float]:

@@ -25,7 +25,9 @@ from carbonopt.problems.purchasing.methods.lp_rounding import lp_rounding
 from carbonopt.problems.purchasing.methods.milp import branch
 from carbonopt.problems.purchasing.methods.no_wait import first_schedule, improved
 from carbonopt.problems.purchasing.methods.parameters import PolishParameters
-from carbonopt.problems.purchasing.methods.price.bound import best_bound
+from carbonopt.problems.purchasing.methods.price.bound import Proof, best_bound
+from carbonopt.problems.purchasing.methods.price.branch_parameters import BranchParameters
+from carbonopt.problems.purchasing.methods.price.branches import Tree
 from carbonopt.problems.purchasing.methods.price.kernels.cell_responses import sweep
 from carbonopt.problems.purchasing.methods.price.kernels.exact_responses import respond
 from carbonopt.problems.purchasing.methods.price.kernels.piece_pricing import price_pieces
@@ -140,6 +142,10 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
     )
     info = rounds.run()
     runs = rounds.best.runs
+    if runs is not None:
+        raised = _branched(rounds, proof, parameters.branches, options)
+        if raised is not None:
+            value, certificate, info["branches"] = raised
     if first is not None and first.objective < rounds.best.objective:
         status = Status.TIME_LIMIT if options.remaining <= 0 else Status.FEASIBLE
         return Outcome(status, first.schedule, value, certificate, info | first.info)
@@ -149,11 +155,34 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
         return Outcome(status, None, value, certificate, info)
     if instance.reserved_cpus is None:
         info["reserved_cpus"] = int(runs.reserved)
-    return Outcome(_status(rounds, options), runs.columns(instance), value, certificate, info)
+    return Outcome(_status(rounds, value, options), runs.columns(instance), value, certificate, info)
 
 
-def _status(rounds: Rounds, options: Options) -> Status:
-    if rounds.closed():
+def _branched(
+    rounds: Rounds, proof: Proof, parameters: BranchParameters, options: Options
+) -> tuple[float, dict[str, Any], int] | None:
+    """Return a better bound by branches, its certificate, and how many leaves it has; None where there is none."""
+    instance = rounds.instance
+    few = len(instance.jobs) <= parameters.most_jobs
+    whole = instance.model == "no-split" and instance.reserved_cpus is not None and not instance.limits
+    if not (few and whole) or rounds.done() or parameters.pace == 0:
+        return None
+    tree = Tree(proof, rounds.best.objective, parameters, options)
+    told = proof.value
+    for bound in tree.grow():
+        if bound > told:
+            told = bound
+            options.report(bound=bound, certificate=lambda: stated(instance, tree.certificate())[1])
+        if rounds.closed_by(bound):
+            break
+    value, certificate = stated(instance, tree.certificate())
+    if value is None or certificate is None or value <= proof.value:
+        return None
+    return value, certificate, tree.size
+
+
+def _status(rounds: Rounds, bound: float | None, options: Options) -> Status:
+    if bound is not None and rounds.closed_by(max(bound, rounds.proof.value)):
         return Status.OPTIMAL
     return Status.TIME_LIMIT if options.remaining <= 0 else Status.FEASIBLE
 

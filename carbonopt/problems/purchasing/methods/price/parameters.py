@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from carbonopt.core.parameters import Parameters, number
 from carbonopt.problems.purchasing.methods.price.bound_parameters import BoundParameters
+from carbonopt.problems.purchasing.methods.price.branch_parameters import BranchParameters
 from carbonopt.problems.purchasing.methods.price.placement_parameters import PlacementParameters
 from carbonopt.problems.purchasing.methods.price.stage_parameters import (
     NoSplitParameters,
@@ -185,6 +186,8 @@ class PriceParameters(Parameters):
         How limits are kept.
     ruins
         What follows the rounds where jobs may not split.
+    branches
+        What raises the bound of few jobs that may not split in the end.
     """
 
     bound: BoundParameters = field(default_factory=BoundParameters)
@@ -196,6 +199,7 @@ class PriceParameters(Parameters):
     suspend_resume: SuspendResumeParameters = field(default_factory=SuspendResumeParameters)
     limits: LimitParameters = field(default_factory=LimitParameters)
     ruins: RuinParameters = field(default_factory=RuinParameters)
+    branches: BranchParameters = field(default_factory=BranchParameters)
 
     def stages(self, model: str) -> tuple[StageParameters, ...]:
         """Return the stages of a round, where jobs may split those for when time is short."""

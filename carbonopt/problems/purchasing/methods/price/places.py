@@ -1,4 +1,4 @@
-"""Jobs that have one place each, while those of all others are still open."""
+"""What jobs may still do: those that have one place each, and those whose starts are within windows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,30 @@ from carbonopt.problems.purchasing.methods.price.grid import Jobs
 
 TOUCH_HOURS = ROUNDING_HOURS / 2
 """Runs that overlap by less touch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """What jobs may do that may not split.
+
+    Parameters
+    ----------
+    first, last
+        Starts on the pool [h], shape (N,).
+    on_pool, beside
+        Whether each job may run on the pool, and whether it may do something else, shape (N,).
+    """
+
+    first: FloatArray
+    last: FloatArray
+    on_pool: BoolArray
+    beside: BoolArray
+
+    @staticmethod
+    def of(arrival: FloatArray, wait: FloatArray) -> Windows:
+        """Return that jobs may do everything from their arrivals for so long [h], shape (N,)."""
+        every = np.ones(len(arrival), np.bool_)
+        return Windows(np.array(arrival), arrival + wait, every, every)
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,7 +147,11 @@ class Rounds:
 
     def closed(self) -> bool:
         """Return whether the gap is what was asked for."""
-        gap = self.best.objective - self.proof.value
+        return self.closed_by(self.proof.value)
+
+    def closed_by(self, bound: float) -> bool:
+        """Return whether the gap to a bound is what was asked for."""
+        gap = self.best.objective - bound
         if not np.isfinite(gap):
             return False
         asked = max(self.options.mip_abs_gap, self.options.mip_rel_gap * abs(self.best.objective))

@@ -13,30 +13,41 @@ Boyd (1993), "Generating Fenchel cutting planes for knapsack polyhedra", SIAM Jo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from carbonopt.algorithms.kernel import managed_kernel
 from carbonopt.algorithms.knapsack_loops import LEAST_SHARE, cover, cover_prices
 from carbonopt.algorithms.lifting import lift
 from carbonopt.algorithms.whole_weights import whole_weights
-from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.arrays import FloatArray, IntArray
 from carbonopt.core.options import Options
+from carbonopt.core.time import TimeGrid
 from carbonopt.problems.purchasing.data.instance import ROUNDING_HOURS, PurchasingInstance
-from carbonopt.problems.purchasing.methods.price.rounded_sizes import RoundedSizes, Weighing
-from carbonopt.problems.purchasing.verify.certificate_rounded import LARGEST_WEIGHT
+from carbonopt.problems.purchasing.methods.price.places import Windows
+from carbonopt.problems.purchasing.methods.price.rounded_sizes import RoundedSizes, Units, Weighing
+from carbonopt.problems.purchasing.verify.certificate_rounded import (
+    LARGEST_WEIGHT,
+    MOST_SUMS,
+    sums_to_work_out,
+)
 
 MOST_CPUS = 8192
-"""R up to which weights are sought: a knapsack takes as long as that."""
+"""R up to which weights are sought, in units that divide all sizes: a knapsack takes as long as that."""
 MOST_ITEMS = 60
 """Sizes that are looked at, at most, the largest: small jobs hardly exclude each other."""
 MOST_TOGETHER = 120
 """Jobs that a set may have, at most, counted for each size alone: a knapsack takes so long."""
 LEAST_EXCESS = 0.005
-"""By which a load must exceed weights, over what they are at most."""
+"""Share of the most that a set of jobs weighs by which a load must weigh more."""
+LOOKED_AT = 4
+"""For each weighing that is wanted, how many are compared by what they are at most in all slots."""
 LEAST_SUM = 1e-3
 """The same, added up over slots [slots], beyond what the weights that are chosen already say."""
-ALLOWANCE = 3 * ROUNDING_HOURS
-"""By which a run may begin before its window, or end after it, as the checker has it, and a little more [h]."""
+ALLOWANCE = 4 * ROUNDING_HOURS
+"""By which a run counts as beginning before its window, or ending after it [h]: more than that of the checker."""
 USES = np.array([[0, 1]])
 """One slot counts as the second of two in the loops."""
 
@@ -54,29 +65,46 @@ class Weighings:
 
     def __init__(self, instance: PurchasingInstance, shared: FloatArray) -> None:
         self.reserved = float(instance.reserved_cpus or 0)
-        self.cpus, size = np.unique(shared[shared > 0], return_inverse=True)
+        self.instance = instance
+        self.cpus = np.unique(shared[shared > 0])
+        self.size: IntArray = np.searchsorted(self.cpus, shared)
         is_whole = bool((self.cpus == np.floor(self.cpus)).all())
         self.unit = int(np.gcd.reduce(self.cpus.astype(np.int64))) if is_whole and len(self.cpus) else 0
-        self.is_possible = self.unit > 0 and self.reserved <= MOST_CPUS
+        self.is_possible = self.unit > 0 and self.reserved <= MOST_CPUS * self.unit
         if not self.is_possible:
             return
         self.need: IntArray = self.cpus.astype(np.int64) // self.unit
         self.capacity = int(self.reserved // self.unit)
         # How many jobs of each size may run in each slot, and how many of them have room together; shape (sizes, T).
-        self.count = jobs_that_may_run(instance, shared > 0, size.reshape(-1), len(self.cpus))
+        every = Windows.of(instance.jobs.arrival_hours, instance.max_wait_hours)
+        self.count = self._count(replace(every, on_pool=shared > 0))
         self.together: IntArray = np.minimum(self.count, (self.capacity // self.need)[:, None])
 
-    def exceeded(self, load: FloatArray, most: int, options: Options) -> list[Weighing]:
+    def exceeded(self, load: FloatArray, most: int, options: Options, has_time: Callable[[], bool]) -> list[Weighing]:
         """Return weights that a load exceeds the most, `most` at most, each by more than those before it say.
 
-        `load` has the CPUs of jobs of each size in each slot, shape (sizes, T).
+        Parameters
+        ----------
+        load
+            CPUs of jobs of each size in each slot, shape (sizes, T).
+        most
+            How many, at most.
+        options
+            Count the work.
+        has_time
+            Asked before each slot, and before weights are compared: whether the search goes on.
         """
         jobs = np.round(load / self.cpus[:, None], 9)
-        of_slots = (self._of_slot(t, jobs[:, t], options) for t in range(load.shape[1]))
-        every = [self._weighing(weights, options) for weights in dict.fromkeys(of_slots) if weights is not None]
-        every = [weighing for weighing in every if weighing.largest <= LARGEST_WEIGHT]
-        sizes = RoundedSizes(self.cpus, self.reserved, (), apart=True)
-        excess = sizes.excess(load, every)
+        found: dict[tuple[int, ...], int] = {}
+        for t in range(load.shape[1]):
+            if not has_time():
+                break
+            weights = self._of_slot(t, jobs[:, t], options)
+            if weights is not None:
+                found.setdefault(*weights)
+        tried = (self._weighing(weights, options) for weights in self._likely(found, jobs, most) if has_time())
+        every = [weighing for weighing in tried if weighing is not None]
+        excess = RoundedSizes(self.cpus, self.reserved, (), apart=True).excess(load, every)
         chosen: list[Weighing] = []
         known = np.zeros(load.shape[1])
         while len(chosen) < min(most, len(every)):
@@ -88,8 +116,19 @@ class Weighings:
             known = np.maximum(known, excess[k])
         return chosen
 
-    def _of_slot(self, t: int, jobs: FloatArray, options: Options) -> tuple[int, ...] | None:
-        """Return weights of all sizes that jobs of a slot exceed; `jobs` has how many of each size run, (sizes,)."""
+    def _likely(self, found: dict[tuple[int, ...], int], jobs: FloatArray, most: int) -> list[tuple[int, ...]]:
+        """Return the weights that are exceeded the most if each set weighs as much as in the slot that they are of."""
+        every = list(found)
+        limit = np.array(list(found.values()), dtype=np.float64)[:, None]
+        above = np.array(every, dtype=np.float64).reshape(len(every), len(self.cpus)) @ jobs / limit - 1
+        order = np.argsort(-np.maximum(above, 0.0).sum(axis=1), kind="stable")
+        return [every[k] for k in order[: LOOKED_AT * most]]
+
+    def _of_slot(self, t: int, jobs: FloatArray, options: Options) -> tuple[tuple[int, ...], int] | None:
+        """Return weights of all sizes that jobs of a slot exceed, and what a set weighs there at most.
+
+        `jobs` has how many of each size run, shape (sizes,).
+        """
         together = self.together[:, t]
         there = np.flatnonzero((jobs > LEAST_SHARE) & (together > 0))[::-1][:MOST_ITEMS]
         there = np.sort(there[np.cumsum(together[there]) <= MOST_TOGETHER])
@@ -110,7 +149,7 @@ class Weighings:
         weights, most = whole_weights(prices, share, kind, need, together, capacity)
         if weights @ share <= most * (1 + LEAST_EXCESS):
             return None
-        return self._lifted(t, there, weights, most)
+        return self._lifted(t, there, weights, most), most
 
     def _lifted(self, t: int, there: IntArray, weights: IntArray, most: int) -> tuple[int, ...]:
         """Return weights of all sizes: those of other sizes are as large as they may be."""
@@ -122,28 +161,59 @@ class Weighings:
         lift(every, self.need, self.count[:, t], may, USES, np.flatnonzero(every[:, 0]), others, most, best)
         return tuple(every[:, 0].tolist())
 
-    def _weighing(self, weights: tuple[int, ...], options: Options) -> Weighing:
-        """Return weights of all sizes with what they add up to at most in each slot."""
+    def there(self, units: Sequence[Units], windows: Windows) -> FloatArray:
+        """Return how much of all units of each kind there is in each slot where jobs keep to windows, shape (Q, T)."""
+        slots = self.instance.time.slots
+        there = np.ones((len(units), slots))
+        if not any(isinstance(each, Weighing) for each in units):
+            return there
+        count = self._count(windows)
+        together = np.minimum(count, (self.capacity // self.need)[:, None])
+        for row, each in enumerate(units):
+            if isinstance(each, Weighing):
+                sizes = np.searchsorted(self.cpus, each.cpus)
+                alike, of = np.unique(together[sizes], axis=1, return_inverse=True)
+                sums = largest_sums(np.array(each.weights), self.need[sizes], alike, self.capacity)
+                there[row] = sums[of.reshape(-1)] / each.largest
+        return there
+
+    def _count(self, windows: Windows) -> IntArray:
+        """Return how many jobs of each size may run on the pool in each slot, or touch it, shape (sizes, T)."""
+        which = windows.on_pool
+        end = windows.last + self.instance.jobs.length_hours
+        return jobs_that_may_run(self.instance.time, windows.first[which], end[which], self.size[which], len(self.cpus))
+
+    def _weighing(self, weights: tuple[int, ...], options: Options) -> Weighing | None:
+        """Return weights of all sizes with what they add up to at most in each slot; None if a check takes too long."""
         sizes = np.flatnonzero(weights)
         chosen = np.array(weights)[sizes]
-        together = self.together[sizes]
+        count, slots = np.unique(self.count[sizes], axis=1, return_inverse=True)
+        together = np.minimum(count, (self.capacity // self.need[sizes])[:, None])
         options.spend(float(together.sum()) * self.capacity)
         most = largest_sums(chosen, self.need[sizes], together, self.capacity)
-        return Weighing(tuple(self.cpus[sizes].tolist()), tuple(chosen.tolist()), most)
+        largest = int(most.max())
+        if largest > LARGEST_WEIGHT or sums_to_work_out(chosen, count, largest) > MOST_SUMS:
+            return None
+        return Weighing(tuple(self.cpus[sizes].tolist()), tuple(chosen.tolist()), most[slots.reshape(-1)])
 
 
-def jobs_that_may_run(instance: PurchasingInstance, which: BoolArray, size: IntArray, sizes: int) -> IntArray:
-    """Return how many jobs of each size may run in each slot, or touch it, of those of `which`; shape (sizes, T).
+def jobs_that_may_run(time: TimeGrid, begin: FloatArray, end: FloatArray, size: IntArray, sizes: int) -> IntArray:
+    """Return how many jobs of each size may run in each slot, or touch it, shape (sizes, T).
 
-    `size` is the row of each of these.
+    Parameters
+    ----------
+    time
+        The slots.
+    begin, end
+        From when and until when each job may run [h], shape (J,).
+    size, sizes
+        Row of each, and how many there are.
     """
-    hours = instance.time.slot_hours
-    slots = instance.time.slots
-    begin = (instance.jobs.arrival_hours[which] - ALLOWANCE) / hours
-    end = (instance.latest_end_hours[which] + ALLOWANCE) / hours
-    changes = np.zeros((sizes, slots + 1), dtype=np.int64)
-    np.add.at(changes, (size, np.clip(np.floor(begin).astype(np.int64), 0, slots)), 1)
-    np.add.at(changes, (size, np.clip(np.floor(end).astype(np.int64) + 1, 0, slots)), -1)
+    first = np.floor((begin - ALLOWANCE) / time.slot_hours).astype(np.int64)
+    last = np.floor((end + ALLOWANCE) / time.slot_hours).astype(np.int64)
+    changes = np.zeros((sizes, time.slots + 1), dtype=np.int64)
+    np.add.at(changes, (size, np.clip(first, 0, time.slots)), 1)
+    np.add.at(changes, (size, np.clip(last + 1, 0, time.slots)), -1)
     return np.asarray(changes.cumsum(axis=1)[:, :-1])
 
 
@@ -164,12 +234,6 @@ def largest_sums(weights: IntArray, need: IntArray, count: IntArray, capacity: i
     most = np.zeros(slots, dtype=np.int64)
     best = np.zeros(capacity + 1, dtype=np.int64)
     for t in range(slots):
-        is_known = t > 0
-        for s in range(len(weights)):
-            is_known = is_known and count[s, t] == count[s, t - 1]
-        if is_known:
-            most[t] = most[t - 1]
-            continue
         best[:] = 0
         for s in range(len(weights)):
             for b in range(capacity, need[s] - 1, -1):
