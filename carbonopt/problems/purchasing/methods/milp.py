@@ -37,9 +37,11 @@ def choose(instance: PurchasingInstance) -> str:
     """Return the method that `auto` stands for, by size.
 
     The program knows means of slots alone, so that the costs it limits are too low: `price` keeps such a limit better.
+    Nor does it know which whole jobs have room together within a slot, so its gap stays at several percent.
     """
+    packs = instance.model == "no-split" and bool(instance.reserved_cpus) and not instance.limits
     small = instance.limits.cost_usd is None and estimate_size(instance)[0] <= MILP_COLUMNS
-    return "milp" if small else "price"
+    return "milp" if small and not packs else "price"
 
 
 def formulate(instance: PurchasingInstance, form: str) -> Program:

@@ -1,9 +1,9 @@
 """Certificates by branches on what jobs do that may not split: a tree, with prices in its leaves.
 
-A node with a moment has two parts: in one a job starts on reserved CPUs by then, or does something else, and in the
-other not before, or does something else. In those of a node without a moment, the job runs on reserved CPUs, or does
-not. So each schedule is in a leaf. The bound of a leaf is that of `certificate` over what jobs may still do there.
-Weights of sizes then add up to less: fewer jobs may run in a slot.
+In one part of a node with a moment, a job starts on reserved CPUs by then, or does something else. In the other part it
+starts there not before that moment, or does something else. In one part of a node without a moment the job runs on
+reserved CPUs, and in the other it does not. So each schedule is in a leaf. The bound of a leaf is that of `certificate`
+over what jobs may still do there. Weights of sizes then add up to less: fewer jobs may run in a slot.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ import numpy as np
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.verify.certificate_runs import Windows
+
+MOST_WEIGHED = 200_000
+"""Leaves times kinds of units of a certificate, at most."""
 
 
 class Bounds(Protocol):
@@ -53,9 +56,13 @@ def least_of_leaves(instance: PurchasingInstance, certificate: dict[str, Any], b
     nodes = certificate.get("nodes")
     if not isinstance(nodes, list) or not nodes or not all(isinstance(node, dict) for node in nodes):
         raise InputError(Fault("certificate.nodes", "must be a list of objects, not empty"))
-    units = certificate.get("rounded") or []
+    units = [] if certificate.get("rounded") is None else certificate["rounded"]
     if not isinstance(units, list) or not all(isinstance(entry, dict) for entry in units):
         raise InputError(Fault("certificate.rounded", "must be null or a list of divisors or weights", shown(units)))
+    leaves = sum("prices" in node for node in nodes)
+    if leaves * len(units) > MOST_WEIGHED:
+        words = f"must have at most {MOST_WEIGHED} prices of units: {leaves} leaves with {len(units)} kinds"
+        raise InputError(Fault("certificate.nodes", words))
     least = math.inf
     used = {0}
     waiting = [(0, Windows.of(instance))]
@@ -67,7 +74,7 @@ def least_of_leaves(instance: PurchasingInstance, certificate: dict[str, Any], b
             parts = _parts(node, number, len(nodes), used, field)
             waiting.extend(zip(parts, _split(instance, node, windows, field), strict=True))
             continue
-        prices = node.get("rounded_prices") or []
+        prices = node.get("rounded_prices", [])
         if not isinstance(prices, list) or len(prices) != len(units):
             words = f"must be one list of prices for each of the {len(units)} in certificate.rounded"
             raise InputError(Fault(f"{field}.rounded_prices", words))
@@ -98,8 +105,9 @@ def _split(instance: PurchasingInstance, node: dict[str, Any], windows: Windows,
         on_reserved = replace(windows, beside=windows.beside & ~this)
         return on_reserved, replace(windows, reserved=windows.reserved & ~this)
     at = node["at"]
-    if type(at) not in (int, float) or not math.isfinite(at):
-        raise InputError(Fault(f"{field}.at", "must be a number of hours", shown(at)))
+    if type(at) not in (int, float) or not abs(at) <= instance.time.hours:
+        words = f"must be a number of hours, at most {instance.time.hours:g} from the beginning"
+        raise InputError(Fault(f"{field}.at", words, shown(at)))
     earlier = replace(windows, last=np.where(this, np.minimum(windows.last, at), windows.last))
     return earlier, replace(windows, first=np.where(this, np.maximum(windows.first, at), windows.first))
 

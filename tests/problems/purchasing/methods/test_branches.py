@@ -80,13 +80,19 @@ class TestDual:
         assert dual.within(late).hard(none)[0] == pytest.approx(3 * (0.8 + 0.2 * 3) + 0.6)
 
     def test_there_is_less_where_fewer_jobs_may_run(self) -> None:
-        """As the checker has it: the bound of a leaf is what it proves."""
+        """Prices of weights then take less off the bound."""
         tree = tree_of(drawn(1, 12), most_branches=12, pace=100)
         for _ in tree.grow():
             pass
-        there = [tree.weighings.there(tree.dual.sizes.units, leaf.windows) for leaf in (*tree.leaves, *tree.closed)]
-        assert all((each <= tree.dual.there).all() for each in there)
-        assert any((each < tree.dual.there).any() for each in there)
+        higher = 0
+        prices = np.full(len(tree.dual.upper), 0.05)
+        for leaf in (*tree.leaves, *tree.closed):
+            there = tree.weighings.there(tree.dual.sizes.units, leaf.windows)
+            assert (there <= tree.dual.there).all()
+            less, all_there = (tree.dual.within(leaf.windows, each).hard(prices)[0] for each in (there, None))
+            assert less >= all_there - 1e-9
+            higher += less > all_there + 1e-3
+        assert higher > 3
 
 
 class TestTree:
@@ -122,6 +128,14 @@ class TestTree:
         assert found.status == "optimal"
         assert found.work < 2
         assert co.check(instance, found).proven_bound == pytest.approx(found.bound, rel=1e-9)
+
+    def test_the_bound_is_the_least_of_all_leaves(self) -> None:
+        """Also of those that are not split any more: they may cost less than the goal in proven numbers."""
+        tree = tree_of(drawn(0), most_branches=8, pace=100)
+        for bound in tree.grow():
+            assert bound == min(leaf.proven for leaf in (*tree.leaves, *tree.closed))
+        tree.closed.append(replace(tree.leaves[0], proven=-1.0))
+        assert tree.bound == -1.0
 
     def test_leaves_that_cost_as_much_as_a_schedule_are_not_split(self) -> None:
         tree = tree_of(drawn(2), 0.0)

@@ -45,6 +45,10 @@ def cost(search: RuinSearch) -> float:
     return amounts(search.runs(), search.instance, search.other).objective(search.instance)
 
 
+NO_BRANCHES = {"branches": {"pace": 0}}
+"""They come after all schedules."""
+
+
 def drawn(seed: int) -> PurchasingInstance:
     """Draw forty jobs of whole and of any lengths, with up to 20 CPUs where 23 are reserved."""
     rng = np.random.default_rng(seed)
@@ -329,12 +333,14 @@ class TestMethod:
         assert found.work < 0.9 * whole.work
 
     def test_without_a_time_limit_there_are_all_rounds_too(self) -> None:
-        found = co.solve(drawn(1), "price", time_limit=None)
+        found = co.solve(drawn(1), "price", time_limit=None, params=NO_BRANCHES)
         assert found.info["rounds"] == 3
 
     def test_rounds_are_the_same_with_and_without(self) -> None:
         pair = [
-            co.solve(drawn(seed), "price", time_limit=None, params={"ruins": {"rounds": rounds}}).objective
+            co.solve(
+                drawn(seed), "price", time_limit=None, params=NO_BRANCHES | {"ruins": {"rounds": rounds}}
+            ).objective
             for seed in range(3)
             for rounds in (0, 1)
         ]
@@ -353,7 +359,7 @@ class TestMethod:
             if progress.incumbent is not None and progress.incumbent not in told:
                 told.append(progress.incumbent)
 
-        params = {"rounds": {"rounds": 1}, "ruins": {"rounds": 1}}
+        params = NO_BRANCHES | {"rounds": {"rounds": 1}, "ruins": {"rounds": 1}}
         found = co.solve(drawn(3), "price", time_limit=None, params=params, callback=note)
         assert told == sorted(told, reverse=True)
         assert told[-1] == pytest.approx(found.objective)
@@ -361,7 +367,7 @@ class TestMethod:
 
     def test_they_follow_the_rounds_and_only_improve(self) -> None:
         instance = drawn(1)
-        few = {"rounds": {"rounds": 1}}
+        few = NO_BRANCHES | {"rounds": {"rounds": 1}}
         without = co.solve(instance, "price", time_limit=None, params={**few, "ruins": {"rounds": 0}})
         found = co.solve(instance, "price", time_limit=None, params={**few, "ruins": {"rounds": 1, "tries": 60}})
         assert without.objective is not None

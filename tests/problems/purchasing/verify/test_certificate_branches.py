@@ -11,6 +11,7 @@ from purchasing_random import by_hand, continuous, random_schedule
 
 from carbonopt.core.errors import InputError
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance, Weights
+from carbonopt.problems.purchasing.verify import certificate_branches
 from carbonopt.problems.purchasing.verify.certificate import proven_bound
 from carbonopt.problems.purchasing.verify.certificate_rounded import Weighed, rounded_of
 from carbonopt.problems.purchasing.verify.certificate_runs import Windows
@@ -151,7 +152,7 @@ LEAF = leaf()
         *(([{"job": bad, "parts": [1, 2]}, LEAF, LEAF], "nodes[0].job") for bad in (None, -1, 2, 0.0, True, "0")),
         *(
             ([{"job": 0, "at": bad, "parts": [1, 2]}, LEAF, LEAF], "nodes[0].at")
-            for bad in (None, "1", True, float("nan"), float("inf"), [1])
+            for bad in (None, "1", True, float("nan"), float("inf"), [1], 10**400, -(10**400))
         ),
         *(
             ([{"job": 0, "parts": bad}, LEAF, LEAF], "nodes[0].parts")
@@ -159,7 +160,10 @@ LEAF = leaf()
         ),
         ([{"job": 0, "parts": [1, 2]}, {"job": 1, "parts": [2, 3]}, LEAF, LEAF], "nodes[1].parts"),
         *(([LEAF | {"prices": bad}], "nodes[0].prices") for bad in (None, [0], [0, 0, -1], "000")),
-        *(([LEAF | {"rounded_prices": bad}], "nodes[0].rounded_prices") for bad in ([], 3, "x", [[0, 0, 0]] * 2)),
+        *(
+            ([LEAF | {"rounded_prices": bad}], "nodes[0].rounded_prices")
+            for bad in ([], {}, None, 3, "x", [[0] * 3] * 2)
+        ),
         *(([LEAF | {"rounded_prices": [bad]}], "nodes[0].rounded_prices[0]") for bad in (None, [0, 0], [0, 0, -1])),
     ],
 )
@@ -170,12 +174,21 @@ def test_malformed(nodes: Any, field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("units", "field"), [(3, "rounded"), ([1], "rounded"), ([{"divisor": 0}], "rounded[0].divisor")]
+    ("units", "field"), [(3, "rounded"), ({}, "rounded"), ([1], "rounded"), ([{"divisor": 0}], "rounded[0].divisor")]
 )
 def test_malformed_units(units: Any, field: str) -> None:
     with pytest.raises(InputError) as caught:
         value(TWO, [leaf()], units)
     assert caught.value.faults[0].field == f"certificate.{field}"
+
+
+def test_not_more_prices_than_a_check_has_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [{"job": 0, "parts": [1, 2]}, LEAF, LEAF]
+    monkeypatch.setattr(certificate_branches, "MOST_WEIGHED", 2)
+    assert value(TWO, nodes) == 0
+    monkeypatch.setattr(certificate_branches, "MOST_WEIGHED", 1)
+    with pytest.raises(InputError, match="at most 1 prices of units: 2 leaves with 1 kinds"):
+        value(TWO, nodes)
 
 
 @pytest.mark.parametrize("instance", [TWO.with_model("splitting"), replace(TWO, reserved_cpus=None)], ids=str)

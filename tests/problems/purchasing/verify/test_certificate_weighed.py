@@ -68,6 +68,11 @@ class TestByHand:
         rows = [(0.0, 1.0, 3.0), (1.0, 1.0, 3.0)]
         instance = by_hand([1] * 3, rows, wait=0.0, reserved_cpus=6, weights=Weights(0, 1, 0), model="no-split")
         assert largest(instance, [3], [1], 9) == [2, 2, 1]
+        nearly = by_hand(
+            [1] * 3, [(0.0, 1 - 2e-7, 3.0), (1 + 2e-7, 0.9, 3.0)], wait=0.0, reserved_cpus=6,
+            weights=Weights(0, 1, 0), model="no-split",
+        )  # fmt: skip
+        assert largest(nearly, [3], [1], 9) == [2, 2, 0]
         apart = by_hand(
             [1] * 3, [(0.0, 0.9, 3.0), (1.1, 0.8, 3.0)], wait=0.0, reserved_cpus=6, weights=Weights(0, 1, 0),
             model="no-split",

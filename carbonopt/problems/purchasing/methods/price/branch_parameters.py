@@ -18,7 +18,8 @@ class BranchParameters(Parameters):
     most_jobs
         Jobs of an instance up to which there are branches; 0 for none.
     pace
-        Time or work of the branches, at most, over all before them: the schedule may be good enough long before.
+        Work of the branches over all work before them, at most, but for what the last one takes: the schedule may be
+        good enough long before.
     most_branches
         Leaves, at most. Each has prices of its own in the certificate.
     cell_hours
@@ -31,7 +32,7 @@ class BranchParameters(Parameters):
     """
 
     most_jobs: int = number(100, least=0)
-    pace: float = number(4.0, least=0)
+    pace: float = number(1.0, least=0)
     most_branches: int = number(2_000, least=1)
     cell_hours: float = number(0.5, above=0)
     temperatures: tuple[float, ...] = number((3e-4, 1e-4), above=0)

@@ -1,9 +1,10 @@
 """A better bound for few jobs that may not split: branches on what they do.
 
-The relaxation splits a large job over many starts, or lets half of it run on the pool. In a branch a job runs on the
-pool or does not, or starts by a moment or later. Each branch has prices of its own, which begin at those of the branch
-that it comes from. The branch of least bound is split next: some splits are tried by a few iterations, and that is
-taken which raises the bounds of both parts most. Where fewer jobs may run in a slot, weights of sizes add up to less.
+The relaxation splits a large job over many starts, or lets half of it run on the pool. A split has two parts. In one a
+job runs on the pool, and in the other it does not. Or it starts there by a moment in one part, and not before it in the
+other; in both it may do something else. Each branch has prices of its own, which begin at those of the branch that it
+comes from. The branch of least bound is split next. Some splits are tried by a few iterations, and that is taken for
+which the product of both rises is largest. Where fewer jobs may run in a slot, weights of sizes add up to less.
 
 References
 ----------
@@ -29,12 +30,16 @@ from carbonopt.problems.purchasing.methods.price.grid import Grid
 from carbonopt.problems.purchasing.methods.price.places import Windows
 from carbonopt.problems.purchasing.methods.price.weighings import Weighings
 
-LEAF_SECONDS = 0.02
+LEAF_SECONDS = 0.005
 """What it takes to recheck a leaf, about, on a slow machine [s]."""
+PRICE_SECONDS = 2e-6
+"""What it takes more for each price of a unit in a leaf [s]: what its weights add up to at most is worked out anew."""
 CHECKS = 2
 """How often the tree is rechecked after its last branch: at the end, and for a checkpoint that begins just before."""
+CALL_STEPS = 4e4
+"""Loop steps that an evaluation takes beside its own: of few jobs, to call it takes longer."""
 LEAST_WINDOW = 1e-3
-"""Hours between the starts of a window below which it is not split."""
+"""Length of a window of starts below which it is not split [h]."""
 LEAST_RISE = 1e-9
 """Rise of a part's bound, over the bound, that counts at least when splits are compared."""
 SHORT_HOURS = 0.5
@@ -44,7 +49,7 @@ FARTHEST = 25.0
 
 
 class Split(NamedTuple):
-    """A job is on the pool or not, or starts by a moment or later [h]."""
+    """A job is on the pool or not; or, if it is, starts by a moment or not before it [h]."""
 
     job: int
     at: float | None
@@ -145,7 +150,8 @@ class Tree:
         """Return the time or work that is left: none after so much work as there may be, or leaves to be checked."""
         if self.options.work.units >= self.most_work:
             return 0.0
-        if self.options.seconds_left <= CHECKS * LEAF_SECONDS * self.size:
+        of_leaf = LEAF_SECONDS + PRICE_SECONDS * self.dual.there.size
+        if self.options.seconds_left <= CHECKS * of_leaf * self.size:
             return 0.0
         return self.options.remaining
 
@@ -198,7 +204,7 @@ class Tree:
         """Return an ascent from flat arguments."""
 
         def spend() -> None:
-            self.options.spend(dual.steps)
+            self.options.spend(dual.steps + CALL_STEPS)
 
         return Ascent(dual.hard, dual.soft, first, 0.0, dual.upper, 1.0, self.remaining, spend, goal=self.goal)
 

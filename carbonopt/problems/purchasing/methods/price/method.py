@@ -161,7 +161,7 @@ def _price(instance: PurchasingInstance, options: Options) -> Outcome:
 def _branched(
     rounds: Rounds, proof: Proof, parameters: BranchParameters, options: Options
 ) -> tuple[float, dict[str, Any], int] | None:
-    """Return a better bound by branches, its certificate, and how many leaves it has; None where there is none."""
+    """Return a better bound by branches, its certificate, and how many leaves it has; None where none is found."""
     instance = rounds.instance
     few = len(instance.jobs) <= parameters.most_jobs
     whole = instance.model == "no-split" and instance.reserved_cpus is not None and not instance.limits

@@ -172,9 +172,8 @@ class Weighings:
         for row, each in enumerate(units):
             if isinstance(each, Weighing):
                 sizes = np.searchsorted(self.cpus, each.cpus)
-                alike, of = np.unique(together[sizes], axis=1, return_inverse=True)
-                sums = largest_sums(np.array(each.weights), self.need[sizes], alike, self.capacity)
-                there[row] = sums[of.reshape(-1)] / each.largest
+                sums = largest_sums(np.array(each.weights), self.need[sizes], together[sizes], self.capacity)
+                there[row] = sums / each.largest
         return there
 
     def _count(self, windows: Windows) -> IntArray:
@@ -234,6 +233,12 @@ def largest_sums(weights: IntArray, need: IntArray, count: IntArray, capacity: i
     most = np.zeros(slots, dtype=np.int64)
     best = np.zeros(capacity + 1, dtype=np.int64)
     for t in range(slots):
+        is_known = t > 0
+        for s in range(len(weights)):
+            is_known = is_known and count[s, t] == count[s, t - 1]
+        if is_known:
+            most[t] = most[t - 1]
+            continue
         best[:] = 0
         for s in range(len(weights)):
             for b in range(capacity, need[s] - 1, -1):
