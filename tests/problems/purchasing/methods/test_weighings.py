@@ -105,6 +105,13 @@ class TestJobsThatMayRun:
         halves = jobs_that_may_run(TimeGrid(4, 0.5), begin[:1] + 0.2, end[:1] - 0.2, np.array([0]), 1)
         assert halves.tolist() == [[0, 1, 1, 0]]
 
+    def test_no_fewer_than_the_checker_counts(self) -> None:
+        """It counts a run in the slot before if that ends three allowances before the run, rounded or not."""
+        for hour in range(1, 40):
+            begin = np.array([hour + 3e-7])
+            count = jobs_that_may_run(TimeGrid(50, 1.0), begin, begin + 0.5, np.zeros(1, np.int64), 1)[0]
+            assert count[hour - 1 : hour + 2].tolist() == [1, 1, 0]
+
     def test_the_end_of_the_horizon(self) -> None:
         every = jobs_that_may_run(
             TimeGrid(3, 1.0), np.array([1.2, 0.0]), np.array([2.6, 3.0]), np.zeros(2, np.int64), 1
@@ -158,7 +165,7 @@ class TestSearch:
         search = Weighings(instance, instance.jobs.cpus)
         load = some_load(search)
         every = search.exceeded(load, 99, OPTIONS, always)
-        assert len(every) > 2
+        assert len({(each.cpus, each.weights) for each in every}) == len(every) > 2
         (first,) = search.exceeded(load, 1, OPTIONS, always)
         assert (first.cpus, first.weights) == (every[0].cpus, every[0].weights)
         assert search.exceeded(load, 0, OPTIONS, always) == []

@@ -80,6 +80,11 @@ class TestByHand:
         ]
         assert value(TWO, windows) == pytest.approx(0.76, abs=1e-5)
 
+    def test_jobs_that_are_too_large(self) -> None:
+        """Two CPUs have no room for a job of three: all are on demand for 3 $ each."""
+        too_few = replace(TWO, reserved_cpus=2)
+        assert value(too_few, [{"job": 0, "parts": [1, 2]}, leaf(), leaf()]) == pytest.approx(6, abs=1e-5)
+
     def test_fewer_jobs_that_may_run_weigh_less(self) -> None:
         """Job 0 uses slots 0 to 2 if it may wait for an hour; by 0 h it only touches slot 1; else it uses none."""
         one = by_hand([1.0] * 4, [(0, 1, 3)], wait=1.0, reserved_cpus=5, weights=Weights(0, 1, 1), model="no-split")
