@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
-from carbonopt.core.certificate import LARGEST_PRICE
+from carbonopt.core.certificate import LARGEST_PRICE, parts_of
 from carbonopt.core.directed import EPS, down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.instance import MospInstance
@@ -212,7 +212,7 @@ def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs:
         node = nodes[number]
         field = f"certificate.nodes[{number}]"
         if "prices" not in node:
-            numbers = _parts(node, number, len(nodes), used, field)
+            numbers = parts_of(node, number, len(nodes), used, field)
             waiting.extend(zip(numbers, _split(node, jobs, windows, instance.time.slots, field), strict=True))
             continue
         of_capacity = _prices(node, "prices", kinds.limit.shape, field)
@@ -363,18 +363,6 @@ def _split(node: dict[str, Any], jobs: IntArray, windows: Windows, slots: int, f
         part.first[k, none] = 1
         part.last[k, none] = 0
     return there, elsewhere
-
-
-def _parts(node: dict[str, Any], number: int, count: int, used: set[int], field: str) -> list[int]:
-    """Return the numbers of the two parts of a node, each a later one, and part of no other node."""
-    parts = node.get("parts")
-    good = isinstance(parts, list) and len(parts) == 2
-    good = good and all(type(part) is int and number < part < count for part in parts or [])
-    if not isinstance(parts, list) or not good or len({*parts} - used) < 2:
-        words = "must be numbers of two later nodes that are parts of no other one"
-        raise InputError(Fault(f"{field}.parts", words, shown(parts)))
-    used.update(parts)
-    return list(parts)
 
 
 def _rows(certificate: dict[str, Any], count: int) -> npt.NDArray[np.int64]:

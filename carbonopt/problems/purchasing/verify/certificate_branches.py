@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from carbonopt.core.certificate import parts_of
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.purchasing.data.instance import PurchasingInstance
 from carbonopt.problems.purchasing.verify.certificate_runs import Windows
@@ -71,7 +72,7 @@ def least_of_leaves(instance: PurchasingInstance, certificate: dict[str, Any], b
         node = nodes[number]
         field = f"certificate.nodes[{number}]"
         if "prices" not in node:
-            parts = _parts(node, number, len(nodes), used, field)
+            parts = parts_of(node, number, len(nodes), used, field)
             waiting.extend(zip(parts, _split(instance, node, windows, field), strict=True))
             continue
         prices = node.get("rounded_prices", [])
@@ -110,15 +111,3 @@ def _split(instance: PurchasingInstance, node: dict[str, Any], windows: Windows,
         raise InputError(Fault(f"{field}.at", words, shown(at)))
     earlier = replace(windows, last=np.where(this, np.minimum(windows.last, at), windows.last))
     return earlier, replace(windows, first=np.where(this, np.maximum(windows.first, at), windows.first))
-
-
-def _parts(node: dict[str, Any], number: int, count: int, used: set[int], field: str) -> list[int]:
-    """Return the numbers of the two parts of a node, each a later one, and part of no other node."""
-    parts = node.get("parts")
-    good = isinstance(parts, list) and len(parts) == 2
-    good = good and all(type(part) is int and number < part < count for part in parts or [])
-    if not isinstance(parts, list) or not good or len({*parts} - used) < 2:
-        words = "must be numbers of two later nodes that are parts of no other one"
-        raise InputError(Fault(f"{field}.parts", words, shown(parts)))
-    used.update(parts)
-    return list(parts)
