@@ -195,13 +195,15 @@ class _Climb:
         parameters = self.parameters
         search = Weighings(dual.instance, dual.jobs.shared)
         left = parameters.weighings if search.is_possible else 0
+        if not left or self.remaining() <= until:
+            return dual, first
         ascent = self._ascent(dual, first)
-        if left and self.remaining() > until:
-            ascent.smooth(parameters.later_temperatures, self._iterations)
+        ascent.smooth(parameters.later_temperatures, self._iterations)
         while left and self.remaining() > until:
-            load = load_of_slots(self._apart(dual, ascent))
+            apart = self._apart(dual, ascent)
+            load = load_of_slots(apart)[apart.sizes.cpus > 0]
             most = min(left, WEIGHINGS_AT_A_TIME)
-            found = search.exceeded(load[-len(search.cpus) :], most, self.options, lambda: self.remaining() > until)
+            found = search.exceeded(load, most, self.options, lambda: self.remaining() > until)
             left -= len(found)
             if not found:
                 break
@@ -230,9 +232,8 @@ class _Climb:
 
     def _longer(self, dual: Dual, first: FloatArray, units: Sequence[Units]) -> tuple[Dual, FloatArray]:
         """Return the dual with prices for further units, and flat arguments at which these are 0."""
-        return dual.with_units([*dual.sizes.units, *units]), np.concatenate(
-            [first, np.zeros(len(units) * dual.grid.slots)]
-        )
+        free = np.zeros(len(units) * dual.grid.slots)
+        return dual.with_units([*dual.sizes.units, *units]), np.concatenate([first, free])
 
 
 def load_of_slots(dual: Dual) -> FloatArray:
