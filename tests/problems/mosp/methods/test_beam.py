@@ -15,8 +15,8 @@ from carbonopt.problems.mosp.methods.price.beam import beam as beam_module
 from carbonopt.problems.mosp.methods.price.beam.beam import Beam
 from carbonopt.problems.mosp.methods.price.beam.choose import choose
 from carbonopt.problems.mosp.methods.price.beam.improve import Improver, is_small
-from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
-from carbonopt.problems.mosp.methods.price.beam.part import whole_room, whole_units
+from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters, PartParameters
+from carbonopt.problems.mosp.methods.price.beam.part import disturbed, whole_room, whole_units
 from carbonopt.problems.mosp.methods.price.beam.profiles import are_few, make_profiles
 from carbonopt.problems.mosp.methods.price.beam.relaxation import make_paths
 from carbonopt.problems.mosp.methods.price.dual import Dual
@@ -142,7 +142,8 @@ def small_instance():
     return from_dict(raw)
 
 
-def test_a_part_keeps_the_room_of_all_other_jobs():
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_part_keeps_the_room_of_all_other_jobs(noise):
     instance = co.generate("mosp", preset="bench", jobs=150, clusters=4, slots=24, seed=3)
     dual = Dual(instance, placement_value(instance, BARS))
     ascent = Ascent(dual.hard, dual.soft, np.zeros(dual.limit.size), scale=0.05)
@@ -155,12 +156,44 @@ def test_a_part_keeps_the_room_of_all_other_jobs():
         assert len(choice.cluster) <= 3
         assert (choice.idle >= 0).all()
         assert (choice.room >= choice.idle).all()
-    improver.params = replace(BEAMS, parts_per_job=1)
-    for found in improver.parts(state, rng, Options(time_limit=None)):
+    sizes = {name: replace(getattr(BEAMS, name), first_noise=noise) for name in ("small", "medium")}
+    improver.params = replace(BEAMS, parts_per_job=1, **sizes)
+    for found in improver.parts(state, rng, Options(time_limit=None), noisy=True):
         assert (found.capacity_left >= 0).all()
         assert found.best_total <= total * (1 + 1e-8)
         total = found.best_total
     assert total < state.best_total
+
+
+def test_noise_falls_and_ends():
+    size = PartParameters(first_noise=0.1, last_noise=0.001)
+    assert [size.noise(done) for done in (0.0, 0.5, 0.94)] == pytest.approx([0.1, 0.01, 0.1 * 0.01**0.94])
+    assert size.noise(0.95) == 0
+    assert PartParameters().noise(0.0) == 0
+
+
+def test_noise_is_the_same_for_all_jobs_of_a_type():
+    """Else their order by deadline would be wrong."""
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=5, load=0.4)
+    dual, improver, empty, _ = started(instance)
+    state, rng = given(instance, empty, dual, improver), np.random.default_rng(0)
+    assert (state.place >= 0).all()
+    choice = choose(state, improver.units, improver.unit, dual.shape, BEAMS, BEAMS.large, rng)
+    part = improver._part(choice, 1e6)
+    noisy = disturbed(part, 0.5, rng)
+    there = np.isfinite(part.program.cost)
+    assert (np.isfinite(noisy.program.cost) == there).all()
+    first = part.program.first
+    changes = noisy.program.cost[there] - part.program.cost[there]
+    cluster, slot, job = np.nonzero(there)
+    kind = (cluster * there.shape[1] + slot) * len(first) + np.searchsorted(first, job, side="right")
+    for of_kind in np.unique(kind):
+        assert np.ptp(changes[kind == of_kind]) < 1e-9
+    assert changes.std() == pytest.approx(0.5 * np.pi / np.sqrt(6), rel=0.3)  # of Gumbel's distribution
+    slots = dual.shape[2]
+    assert part.cost_of(state.place[part.job], slots) == pytest.approx(state.jobs.cost[part.job].sum())
+    nowhere = np.full(len(part.job), -1)
+    assert part.cost_of(nowhere, slots) == len(part.job) * part.program.rejection_cost
 
 
 def test_a_schedule_has_its_own_room_where_rounding_leaves_less_than_none():

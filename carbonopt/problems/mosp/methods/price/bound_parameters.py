@@ -234,3 +234,32 @@ class CutParameters(Parameters):
     time_share: float = number(0.15, above=0, most=1)
     most_columns: int = number(8_000, least=0)
     most_jobs_of_tree: int = number(60, least=0)
+
+
+@dataclass(frozen=True)
+class BlockParameters(Parameters):
+    """Of blocks of slots in which jobs are whole, while all other slots have prices.
+
+    Parameters
+    ----------
+    time_share
+        Share of the remaining time that blocks may take.
+    program_time_share
+        Of that, what the program of one block may take of what is left.
+    most_programs
+        How many programs there are, at most; 0 for no blocks.
+    most_nodes
+        Nodes of HiGHS's tree for a program, at most.
+    first_slots, more_slots
+        Length of a block at first, and by how much it becomes longer.
+    least_share
+        Of the gap, what the best schedule must lose in a block.
+    """
+
+    time_share: float = number(0.7, above=0, most=1)
+    program_time_share: float = number(0.5, above=0, most=1)
+    most_programs: int = number(20, least=0)
+    most_nodes: int = number(3_000, least=1)
+    first_slots: int = number(8, least=1)
+    more_slots: int = number(4, least=1)
+    least_share: float = number(0.03, least=0, most=1)

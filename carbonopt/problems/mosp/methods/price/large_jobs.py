@@ -8,6 +8,7 @@ import numpy as np
 
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
+from carbonopt.problems.mosp.methods.price.blocks import Blocks
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
@@ -32,7 +33,7 @@ CHECK_SHARE = 0.1
 to a minute this ends the tree; to recheck a branch takes half as long as to make it."""
 WITHOUT_BRANCHES = 0.3
 """Of the least rise by cliques, where no branches raise the bound after them."""
-LONGER_WITHOUT_BRANCHES = 3.0
+LONGER_WITHOUT_BRANCHES = 1.5
 """Of the time of cliques, how much they may take there: no branches and no dives need it."""
 LATE = 0.25
 """Of the time of dives, what must be left for one more to begin. Neighbourhoods make better use of less."""
@@ -67,6 +68,25 @@ def add_cliques(solver: Solver) -> None:
     if solver.closed or options.remaining == 0 or solver.place_count > params.most_places:
         return
     for _ in raise_by_cliques(_program(solver, options), _goal(solver), params, options):
+        solver.report(improved=False)
+        if solver.closed:
+            return
+
+
+def raise_by_blocks(solver: Solver) -> None:
+    """Raise the bound by blocks of slots in which jobs are whole; no certificate says so."""
+    params = solver.params.blocks
+    options = solver.options.part(params.time_share)
+    if solver.closed or not solver.complete or options.remaining == 0 or not params.most_programs:
+        return
+    if solver.place_count > solver.params.cliques.most_places:
+        return
+    cliques = _program(solver, options).cliques
+    if cliques.proof.bound < solver.proof.best:  # branches on rejections prove more
+        return
+    blocks = Blocks(cliques, np.array(solver.state.best), solver.state.best_total, params)
+    for bound in blocks.raise_bound(options):
+        solver.proof.tree = max(solver.proof.tree, bound)
         solver.report(improved=False)
         if solver.closed:
             return

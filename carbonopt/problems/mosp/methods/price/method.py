@@ -43,6 +43,7 @@ from carbonopt.problems.mosp.methods.price.large_jobs import (
     certify,
     dive,
     has_use_for_programs,
+    raise_by_blocks,
     search_neighbourhoods,
 )
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
@@ -127,9 +128,12 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     elif beams:
         solver.search(options.part(params.search.time_share))
     if beams and not few:
-        if not leads:  # else they are there already
+        if leads:
+            solver.cut()
+        else:
+            solver.search_beams(few, noisy=True)
             add_cliques(solver)
-        solver.cut()
+            raise_by_blocks(solver)
     if beams and (small or not few):
         solver.search_beams(few)
     if few:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from carbonopt.core.parameters import Parameters
 from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters
 from carbonopt.problems.mosp.methods.price.bound_parameters import (
+    BlockParameters,
     BoundParameters,
     CliqueParameters,
     CutParameters,
@@ -38,6 +39,8 @@ class PriceParameters(Parameters):
         HiGHS's cuts, and its tree for small instances.
     cliques
         Starts of which at most one is in a schedule, where few jobs count.
+    blocks
+        Blocks of slots in which jobs are whole.
     windows
         Branches on where and when large jobs start, where few jobs count.
     dives
@@ -55,6 +58,7 @@ class PriceParameters(Parameters):
     search: SearchParameters = field(default_factory=SearchParameters)
     cuts: CutParameters = field(default_factory=CutParameters)
     cliques: CliqueParameters = field(default_factory=CliqueParameters)
+    blocks: BlockParameters = field(default_factory=BlockParameters)
     windows: WindowParameters = field(default_factory=WindowParameters)
     dives: DiveParameters = field(default_factory=DiveParameters)
     neighbourhoods: NeighbourhoodParameters = field(default_factory=NeighbourhoodParameters)

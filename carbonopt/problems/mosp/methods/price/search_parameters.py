@@ -201,7 +201,7 @@ class SearchParameters(Parameters):
     full_moves_jobs: int = number(50, least=1)
     time_share: float = number(0.2, above=0, most=1)
     rejecting_time_share: float = number(0.9, above=0, most=1)
-    small_time_share: float = number(0.1, above=0, most=1)
+    small_time_share: float = number(0.03, above=0, most=1)
     small_moves_per_job: int = number(5_000, least=0)
     first_moves: int = number(5_000, least=1)
     first_moves_per_job: int = number(2, least=0)

@@ -261,7 +261,7 @@ class Solver:
                 yield int(penalty.share * moves * (k + 1) / penalty.steps), float(charge * unit)
         yield moves, np.inf
 
-    def search_beams(self, few: bool) -> None:
+    def search_beams(self, few: bool, *, noisy: bool = False) -> None:
         """Improve the schedule by beams over the slots, and prove how good it is where jobs are few."""
         if self.closed or not self.complete:
             return
@@ -272,7 +272,8 @@ class Solver:
                 self.state = state
                 self.report()
             return
-        for state in improver.parts(self.state, self.rng, self.options.part(self.params.beam.time_share)):
+        share = self.params.beam.noisy_time_share if noisy else self.params.beam.time_share
+        for state in improver.parts(self.state, self.rng, self.options.part(share), noisy=noisy):
             improved = state.best_total < self.state.best_total
             self.state = state
             if improved:

@@ -13,7 +13,7 @@ from carbonopt.problems.mosp.data.instance import MospInstance
 from carbonopt.problems.mosp.methods.price.beam.beam import Beam, BeamResult
 from carbonopt.problems.mosp.methods.price.beam.choose import choose
 from carbonopt.problems.mosp.methods.price.beam.parameters import BeamParameters, PartParameters
-from carbonopt.problems.mosp.methods.price.beam.part import Choice, Part, make_part, whole_room, whole_units
+from carbonopt.problems.mosp.methods.price.beam.part import Choice, Part, disturbed, make_part, whole_room, whole_units
 from carbonopt.problems.mosp.methods.price.beam.profiles import are_few
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.records import State
@@ -23,6 +23,8 @@ PART_STEPS = 2.5e6
 """Loop steps to choose a part and to take what its beam finds."""
 ENTRY_STEPS = 11.0
 """Loop steps for each entry (profile x cluster x slot) of a part."""
+FARTHEST = 5.0
+"""Noise that may make a start worth while [its size]: starts of larger excess are left out."""
 TIE = 1e-9
 """Relative, above the cost of a part: others as cheap are taken, too."""
 
@@ -86,31 +88,56 @@ class Improver:
             beam = Beam(self._all(total - self.bound), total - 0.9 * slack, params, options)
             bound = max(bound, beam.root(params.root_rounds) - self.rounding)
             result = beam.go(width, rounds, batch or None)
-            state = self._better(state, beam.part, result)
+            state = self._better(state, beam.part, result, state.best_total)
             bound = max(bound, result.bound - self.rounding)
             bound = min(bound, float(state.best_total))
             yield state, bound
 
-    def parts(self, state: State, rng: np.random.Generator, options: Options) -> Iterator[State]:
-        """Yield schedules in which a beam made a part anew."""
-        price = self.prices.reshape(self.dual.shape)[:, 0] * self.unit
+    def parts(self, state: State, rng: np.random.Generator, options: Options, *, noisy: bool) -> Iterator[State]:
+        """Yield the best schedule again and again, after a beam has made a part anew.
+
+        With noise, costs are disturbed at random, less and less. So jobs leave places that are best for each part by
+        itself; the last parts are made without.
+        """
         size = self._size()
-        for _ in range(self.params.parts_per_job * len(self.units)):
+        count = self.params.parts_per_job * len(self.units)
+        begun, time = options.elapsed, options.remaining
+        mean_cost = float(np.abs(state.jobs.cost).mean())
+        best = state
+        for k in range(count):
             if options.remaining == 0:
                 return
-            options.spend(PART_STEPS)
-            choice = choose(state, self.units, self.unit, self.dual.shape, self.params, size, rng)
-            begin, end = choice.slots
-            most = float(state.jobs.excess[choice.job].sum() + (price[choice.cluster, begin:end] * choice.idle).sum())
-            cost = float(state.jobs.cost[choice.job].sum())
-            if len(choice.job) < 2 or most <= TIE * abs(cost):
-                continue
-            part = self._part(choice, most)
-            options.spend(ENTRY_STEPS * part.program.open.size)
-            beam = Beam(part, cost + TIE * abs(cost), self.params, options)
-            beam.root(0)
-            state = self._better(state, part, beam.go(size.width))
-            yield state
+            done = max(k / count, (options.elapsed - begun) / time)
+            noise = mean_cost * size.noise(done) if noisy else 0.0
+            if noise == 0:
+                state = best
+            state = self._with_new_part(state, size, noise, rng, options)
+            if state.best_total <= best.best_total:
+                best = state
+            yield best
+
+    def _with_new_part(
+        self, state: State, size: PartParameters, noise: float, rng: np.random.Generator, options: Options
+    ) -> State:
+        """Return the schedule after a beam has made a part anew, if that is no worse at costs with noise."""
+        options.spend(PART_STEPS)
+        price = self.prices.reshape(self.dual.shape)[:, 0] * self.unit
+        choice = choose(state, self.units, self.unit, self.dual.shape, self.params, size, rng)
+        begin, end = choice.slots
+        most = float(state.jobs.excess[choice.job].sum() + (price[choice.cluster, begin:end] * choice.idle).sum())
+        cost = float(state.jobs.cost[choice.job].sum())
+        if len(choice.job) < 2 or (most <= TIE * abs(cost) and noise == 0):
+            return state
+        part = self._part(choice, most + FARTHEST * noise)
+        options.spend(ENTRY_STEPS * part.program.open.size)
+        if noise > 0:
+            part = disturbed(part, noise, rng)
+            cost = part.cost_of(np.asarray(state.jobs.place[part.job]), self.dual.shape[2])
+            if cost == np.inf:  # a job runs though not to run costs less
+                return state
+        beam = Beam(part, cost + TIE * abs(cost), self.params, options)
+        beam.root(0)
+        return self._better(state, part, beam.go(size.width), np.inf if noise > 0 else state.best_total)
 
     def _size(self) -> PartParameters:
         """Return how large parts are."""
@@ -127,13 +154,13 @@ class Improver:
         room = whole_room(self.dual.limit[:, 0], self.unit, int(self.units.sum()))
         return self._part(Choice(np.arange(len(self.units)), np.arange(clusters), (0, slots), room, room), most_excess)
 
-    def _better(self, state: State, part: Part, result: BeamResult) -> State:
-        """Return the schedule with a part as it was found, if that fits and is no worse."""
+    def _better(self, state: State, part: Part, result: BeamResult, most: float) -> State:
+        """Return the schedule with a part as it was found, if that fits and costs at most so much."""
         if result.start is None:
             return state
         place = np.array(state.best)
         place[part.job] = part.places(result.start, self.dual.shape[2])
         found = at_places(self.empty, place, self.dual, self.prices)
-        if fits_capacity(found, self.empty) and found.best_total <= state.best_total:
+        if fits_capacity(found, self.empty) and found.best_total <= most:
             return found
         return state

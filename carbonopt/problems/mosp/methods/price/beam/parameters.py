@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from carbonopt.core.parameters import Parameters, number
 
+NOISY_SHARE = 0.95
+"""Share of all parts after which costs have no noise."""
+
 
 @dataclass(frozen=True)
 class PartParameters(Parameters):
@@ -19,11 +22,21 @@ class PartParameters(Parameters):
         Numbers of slots of a part, of which one is drawn.
     width
         States that a beam keeps, at most. More find better schedules, and are slower.
+    first_noise, last_noise
+        Size of the noise in costs at the beginning and at the end [mean costs of a job]; 0 for none.
     """
 
     most_profiles: int = number(2_500, least=1)
     spans: tuple[int, ...] = number((8, 12, 16), least=1)
     width: int = number(500, least=1)
+    first_noise: float = number(0.0, least=0)
+    last_noise: float = number(0.0001, above=0)
+
+    def noise(self, done: float) -> float:
+        """Return the size of the noise after a share of all parts: it falls, and there is none in the last ones."""
+        if self.first_noise == 0 or done >= NOISY_SHARE:
+            return 0.0
+        return float(self.first_noise * (self.last_noise / self.first_noise) ** done)
 
 
 @dataclass(frozen=True)
@@ -34,8 +47,8 @@ class BeamParameters(Parameters):
     ----------
     least_jobs, most_jobs
         Numbers of jobs from which, and up to which, there are beams.
-    time_share
-        Share of the remaining time that beams over parts may take.
+    noisy_time_share, time_share
+        Share of the remaining time that beams over parts may take: those before blocks of slots, and those after.
     parts_per_job
         Parts in all, for each job.
     longest_slots
@@ -75,6 +88,7 @@ class BeamParameters(Parameters):
 
     least_jobs: int = number(20, least=2)
     most_jobs: int = number(3_000, least=0)
+    noisy_time_share: float = number(0.55, above=0, most=1)
     time_share: float = number(0.9, above=0, most=1)
     parts_per_job: int = number(20, least=0)
     longest_slots: int = number(24, least=1)
@@ -96,7 +110,7 @@ class BeamParameters(Parameters):
     sample: int = number(32, least=1)
     first_step: float = number(0.3, above=0)
     most_compared: int = number(1_000, least=1)
-    small: PartParameters = field(default_factory=lambda: PartParameters(12_000, (12, 16, 24), 1_000))
+    small: PartParameters = field(default_factory=lambda: PartParameters(12_000, (12, 16, 24), 1_000, 0.002))
     medium: PartParameters = field(default_factory=lambda: PartParameters(12_000, (8, 12, 16), 1_000))
     medium_jobs: int = number(800, least=0)
     large: PartParameters = field(default_factory=PartParameters)

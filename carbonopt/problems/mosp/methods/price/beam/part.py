@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,6 +53,14 @@ class Part:
         here = self.program.cost.shape[1]
         runs = (start >= 0) & (start < len(self.cluster) * here)
         return np.where(runs, self.cluster[np.where(runs, start // here, 0)] * slots + self.begin + start % here, -1)
+
+    def cost_of(self, place: IntArray, slots: int) -> float:
+        """Return what its jobs cost at places, cluster x `slots` + start, -1 for rejected, shape (n,)."""
+        costs = np.full(len(place), self.program.rejection_cost)
+        runs = np.flatnonzero(place >= 0)
+        cluster = np.searchsorted(self.cluster, place[runs] // slots)
+        costs[runs] = self.program.cost[cluster, place[runs] % slots - self.begin, runs]
+        return float(costs.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,3 +202,16 @@ def make_part(
         is_ordered=not table.inverse,
     )
     return Part(program, job, cluster, begin, np.minimum(jobs.lowest[job], table.rejection_cost))
+
+
+def disturbed(part: Part, noise: float, rng: np.random.Generator) -> Part:
+    """Return a part whose starts cost more or less by chance, all jobs of a type alike.
+
+    The noise has Gumbel's distribution. A job that took its least disturbed cost would be at each start with the
+    probability that annealing gives it at a temperature of `noise`.
+    """
+    program = part.program
+    types = len(program.first) - 1
+    drawn = rng.gumbel(size=(*program.cost.shape[:2], types))
+    of_job = np.repeat(np.arange(types), np.diff(program.first))
+    return replace(part, program=program._replace(cost=program.cost - noise * drawn[:, :, of_job]))

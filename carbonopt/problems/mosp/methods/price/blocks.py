@@ -1,0 +1,260 @@
+"""A higher bound by blocks of slots: whole jobs compete for capacity within a block, and all other slots have prices.
+
+What prices lose lies in few slots, often the first and the last ones, which few jobs can fill. Let b be such a block.
+Outside of it, slots have their prices, and cliques have theirs. Then jobs meet each other in the block alone. A program
+with whole jobs and the capacities of the block says what all jobs cost at least. It is small: of all starts outside of
+the block each job has the cheapest one.
+
+A schedule costs the bound of the prices, plus the excess of each job's start, plus what idle capacity and cliques that
+are not full would have been paid. If it costs less than the best schedule, no job has a larger excess than the gap. Let
+S_b be the jobs that may then run in the block. The program knows what the jobs of S_b, and slots and cliques in the
+block, add to the bound at least: that is the rise of the block. So the rises of several blocks may be added, if no job
+may run in two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from carbonopt.core.arrays import BoolArray, FloatArray, IntArray
+from carbonopt.core.options import Options
+from carbonopt.core.status import Status
+from carbonopt.milp import highs
+from carbonopt.milp.program import Program
+from carbonopt.problems.mosp.methods.price.bound_parameters import BlockParameters
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+
+FLOAT_ERROR = 1e-11
+"""Relative allowance for the rounding of sums in double precision."""
+ASKED = 0.01
+"""Of the gap, what the tree of a block may leave open."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A block of slots, and what it adds to the bound.
+
+    Parameters
+    ----------
+    begin, end
+        First slot, and the one after the last.
+    meets
+        Whether jobs of each kind may run in it, shape (K,).
+    rise
+        What it adds to the bound.
+    is_solved
+        Whether its program was solved: else a longer one would not be.
+    """
+
+    begin: int
+    end: int
+    meets: BoolArray
+    rise: float = 0.0
+    is_solved: bool = True
+
+
+class Blocks:
+    """Blocks of one instance, at the prices of its best bound.
+
+    Parameters
+    ----------
+    cliques
+        Places, prices and cliques.
+    best
+        Place of each job in the best schedule, cluster x T + start, -1 for none, shape (N,).
+    goal
+        What that costs.
+    params
+        Of blocks.
+
+    Attributes
+    ----------
+    blocks
+        Those that add to the bound; no job may run in two of them.
+    """
+
+    def __init__(self, cliques: CliqueBound, best: IntArray, goal: float, params: BlockParameters) -> None:
+        self.cliques = cliques
+        self.params = params
+        self.goal = goal
+        self.best = best
+        self.blocks: list[Block] = []
+        proof = cliques.proof
+        self.price = proof.prices
+        self.clique_price = np.zeros(len(cliques.cliques))
+        self.clique_price[proof.numbers] = proof.clique_prices
+        cost = cliques.priced(self.price, self.clique_price)
+        self.lowest = np.full(len(cliques.kinds.first), cliques.rejection_cost)
+        np.minimum.at(self.lowest, cliques.places.job, cost)
+        paid = float((self.price * cliques.samples.clusters.limit).sum()) + float(self.clique_price @ cliques.most)
+        size = float(cliques.kinds.count @ np.abs(self.lowest)) + paid + abs(goal)
+        self.error = 2 * cliques.rounding + FLOAT_ERROR * size
+        gap = goal - proof.bound
+        self.start_of = np.flatnonzero(cost - self.lowest[cliques.places.job] <= gap + self.error)
+        self.cost = cost[self.start_of]
+        self.kind = cliques.places.job[self.start_of]
+        self.cluster = cliques.places.cluster[self.start_of]
+        self.start = cliques.places.start[self.start_of]
+        self.end = self.start + cliques.samples.jobs.duration[self.kind]
+        self.loss = self._loss(best, cost)
+
+    @property
+    def bound(self) -> float:
+        """What all blocks prove together; schedules that cost more than the best one were left out."""
+        return min(self.cliques.proof.bound + sum(block.rise for block in self.blocks), self.goal)
+
+    def _loss(self, best: IntArray, cost: FloatArray) -> FloatArray:
+        """Return what idle capacity and excesses of the best schedule make of the gap, by slot, shape (T,)."""
+        cliques = self.cliques
+        jobs = cliques.samples.jobs
+        _, resources, slots = self.price.shape
+        kind = cliques.kinds.of[best >= 0]
+        place = best[best >= 0]
+        length = jobs.duration[kind]
+        of = np.repeat(np.arange(len(kind)), length)
+        slot = np.arange(len(of)) - np.repeat(np.cumsum(length) - length - place % slots, length)
+        idle = np.array(cliques.samples.clusters.limit)
+        for r in range(resources):
+            np.subtract.at(idle[:, r], (place[of] // slots, slot), jobs.demand[kind[of], r])
+        loss = (self.price * np.maximum(idle, 0.0)).sum(axis=(0, 1))
+        row = cliques.row[kind, place // slots, place % slots]
+        excess = (cost[row] - self.lowest[kind]) / length
+        return np.asarray(loss + np.bincount(slot, weights=excess[of], minlength=slots))
+
+    # Which blocks
+
+    def raise_bound(self, options: Options) -> Iterator[float]:
+        """Solve a block at each end of the horizon, then longer ones; yield the bound after each program."""
+        slots = len(self.loss)
+        width = min(self.params.first_slots, slots)
+        least = self.params.least_share * float(self.loss.sum())
+        for begin in (slots - width, 0):
+            block = self._at(begin, begin + width)
+            loses = self.loss[begin : begin + width].sum() >= least
+            if loses and options.remaining > 0 and self._is_apart(block, self.blocks):
+                self.blocks.append(self._solved(block, options))
+                yield self.bound
+        for _ in range(len(self.blocks), self.params.most_programs):
+            if options.remaining == 0:
+                return
+            longer = self._longer()
+            if longer is None:
+                return
+            k, block = longer
+            old = self.blocks[k]
+            solved = self._solved(block, options)
+            if not solved.is_solved and solved.rise < old.rise:
+                solved = replace(old, is_solved=False)
+            self.blocks[k] = solved
+            yield self.bound
+
+    def _at(self, begin: int, end: int) -> Block:
+        """Return a block that is not solved yet."""
+        meets = np.zeros(len(self.lowest), dtype=np.bool_)
+        meets[self.kind[(self.start < end) & (self.end > begin)]] = True
+        return Block(begin, end, meets)
+
+    def _is_apart(self, block: Block, others: list[Block]) -> bool:
+        """Return whether no job may run in a block and in one of some others."""
+        return not any((block.meets & other.meets).any() for other in others)
+
+    def _longer(self) -> tuple[int, Block] | None:
+        """Return which block should become longer, and how: where the best schedule loses most beside it."""
+        best: tuple[int, Block] | None = None
+        most = 0.0
+        more = self.params.more_slots
+        for k, block in enumerate(self.blocks):
+            if not block.is_solved:
+                continue
+            for begin, end in ((block.begin - more, block.end), (block.begin, block.end + more)):
+                longer = self._at(max(0, begin), min(len(self.loss), end))
+                added = float(self.loss[longer.begin : longer.end].sum() - self.loss[block.begin : block.end].sum())
+                if added > most and self._is_apart(longer, [*self.blocks[:k], *self.blocks[k + 1 :]]):
+                    best, most = (k, longer), added
+        return best
+
+    # One block
+
+    def _solved(self, block: Block, options: Options) -> Block:
+        """Return a block with its rise, as far as the tree of its program gets."""
+        inside, least = self._inside(block)
+        gap = self.goal - self.cliques.proof.bound
+        asked = replace(
+            options.part(self.params.program_time_share),
+            callback=None,
+            mip_rel_gap=0.0,
+            mip_abs_gap=ASKED * max(gap, 0.0),
+        )
+        kinds = np.flatnonzero(block.meets)
+        count = float(self.cliques.kinds.count[kinds].sum())
+        program, known = self._program(block, inside)
+        typical = float(np.abs(self.lowest[kinds]).mean()) or 1.0
+        result = highs.solve(program, asked, start=known, typical_cost=typical, bound_error=(round(count), self.error))
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        rise = 0.0 if result.bound is None else max(0.0, result.bound - least - self.error)
+        return replace(block, rise=rise, is_solved=result.status is Status.OPTIMAL)
+
+    def _inside(self, block: Block) -> tuple[IntArray, float]:
+        """Return the cliques all of whose starts run in a block; and what jobs, slots and cliques there cost by prices.
+
+        Cliques that are inside have no price in the program, since it knows the capacities that they come from.
+        """
+        cliques = self.cliques
+        runs = np.zeros(len(cliques.cost), dtype=np.bool_)
+        at = cliques.places
+        runs[(at.start < block.end) & (at.start + cliques.samples.jobs.duration[at.job] > block.begin)] = True
+        priced = np.flatnonzero(self.clique_price > 0)
+        outside = np.asarray((cliques.use[:, priced].astype(np.bool_).T @ ~runs) > 0)
+        inside = priced[~outside]
+        capacity = cliques.samples.clusters.limit[:, :, block.begin : block.end]
+        paid = float((self.price[:, :, block.begin : block.end] * capacity).sum())
+        paid += float(self.clique_price[inside] @ cliques.most[inside])
+        return inside, float(cliques.kinds.count[block.meets] @ self.lowest[block.meets]) - paid
+
+    def _program(self, block: Block, inside: IntArray) -> tuple[Program, FloatArray]:
+        """Return the program of a block: the jobs that may run there, with prices outside of it."""
+        cliques = self.cliques
+        begin, end = block.begin, block.end
+        clusters, resources, _ = self.price.shape
+        price = self.price.copy()
+        price[:, :, begin:end] = 0.0
+        clique_price = self.clique_price.copy()
+        clique_price[inside] = 0.0
+        runs = (self.start < end) & (self.end > begin)
+        cost = cliques.priced(price, clique_price)[self.start_of[runs]]
+        elsewhere = np.full(len(self.lowest), cliques.rejection_cost)
+        np.minimum.at(elsewhere, self.kind[~runs], self.cost[~runs])
+        kinds = np.flatnonzero(block.meets)
+        row_of = np.cumsum(block.meets) - 1
+        count = cliques.kinds.count.astype(np.float64)
+        kind = self.kind[runs]
+        program = Program("block")
+        x = program.add_variables("x", len(kind), upper=count[kind], cost=cost, integer=True)
+        jobs = program.add_rows("jobs", len(kinds), lower=count[kinds], upper=count[kinds])
+        program.add_entries(jobs.start + row_of[kind], x.index, 1.0)
+        may = kinds[np.isfinite(elsewhere[kinds])]
+        y = program.add_variables("elsewhere", len(may), upper=count[may], cost=elsewhere[may], integer=True)
+        program.add_entries(jobs.start + row_of[may], y.index, 1.0)
+        limit = cliques.samples.clusters.limit[:, :, begin:end]
+        capacity = program.add_rows("capacity", (clusters, resources, end - begin), upper=limit)
+        first = np.maximum(self.start[runs], begin)
+        length = np.minimum(self.end[runs], end) - first
+        of = np.repeat(np.arange(len(kind)), length)
+        slot = np.arange(len(of)) - np.repeat(np.cumsum(length) - length - first, length)
+        for r in range(resources):
+            row = capacity.start + (self.cluster[runs][of] * resources + r) * (end - begin) + slot - begin
+            program.add_entries(row, x.index[of], cliques.samples.jobs.demand[kind[of], r])
+        values = np.zeros(program.columns)
+        column = np.full(len(cliques.cost), -1, dtype=np.int64)
+        column[self.start_of[runs]] = np.arange(len(kind))
+        placed = self.best >= 0
+        slots = self.price.shape[2]
+        at = column[cliques.row[cliques.kinds.of[placed], self.best[placed] // slots, self.best[placed] % slots]]
+        np.add.at(values, at[at >= 0], 1.0)
+        left = count[may] - np.bincount(kind, weights=values[: len(kind)], minlength=len(count))[may]
+        values[y.start :] = left
+        return program, values

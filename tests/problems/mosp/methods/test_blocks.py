@@ -1,0 +1,195 @@
+"""Blocks of slots in which jobs are whole: they raise the bound, and never past the optimum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import carbonopt as co
+from carbonopt.core.options import Options
+from carbonopt.problems.mosp.data.file import from_dict
+from carbonopt.problems.mosp.methods.normalizers import value_of
+from carbonopt.problems.mosp.methods.price.blocks import Blocks
+from carbonopt.problems.mosp.methods.price.bound_parameters import BlockParameters, CliqueParameters
+from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
+from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
+from carbonopt.problems.mosp.methods.price.state import places_of
+
+OPTIONS = Options(time_limit=None)
+
+
+def priced(instance, rounds):
+    """Return the bound of an instance after some rounds of cliques."""
+    value, _ = value_of(instance, OPTIONS)
+    params = CliqueParameters(rounds=rounds, halves=rounds > 1)
+    cliques = CliqueBound(instance, value, np.zeros(instance.clusters.limit.shape), params)
+    for _ in raise_by_cliques(GrowingProgram(cliques, np.inf, OPTIONS), np.inf, params, OPTIONS):
+        pass
+    return cliques
+
+
+def optimal(instance):
+    """Return where the optimum has the jobs, None for nowhere, and what it costs in the sense of a minimisation."""
+    best = co.solve(instance, "milp", mip_rel_gap=0, time_limit=None)
+    if best.columns is None:
+        return None, np.inf
+    return places_of(instance, best.columns), best.objective if instance.sense == "min" else -best.objective
+
+
+def three_of_two_units():
+    """Return three jobs of two units and one slot, on three units: one runs after the other, at 1 + 2 + 3."""
+    return from_dict(
+        {
+            "schema_version": 1,
+            "problem": "mosp",
+            "name": "three",
+            "time": {"slots": 3, "slot_hours": 1, "start": "2024-01-01T00:00:00Z"},
+            "carbon": {"zones": ["Z"], "g_per_kwh": [[100, 100, 100]]},
+            "clusters": {"name": ["c"], "zone": ["Z"], "capacity": {"gpu": [3]}, "watts_per_unit": {"gpu": [300]}},
+            "jobs": {
+                "name": ["a", "b", "c"],
+                "arrival": [0, 0, 0],
+                "duration": [1, 1, 1],
+                "deadline": [3, 3, 3],
+                "demand": {"gpu": [2, 2, 2]},
+                "eligible": None,
+            },
+            "objective": {
+                "kind": "carbon",
+                "weights": {"carbon_kg": 0, "tardiness_slots": 0, "completion_slots": 1},
+                "rejection_price": None,
+            },
+        }
+    )
+
+
+def test_jobs_of_two_units_by_hand():
+    """Without cliques half of a job runs beside another one: 1.5 jobs each in two slots, at 1.5 + 3 = 4.5."""
+    instance = three_of_two_units()
+    value, _ = value_of(instance, OPTIONS)
+    cliques = CliqueBound(instance, value, np.zeros((1, 1, 3)), CliqueParameters())
+    cliques.prove(np.array([[[0.5, 0.0, 0.0]]]), np.zeros(0))
+    assert cliques.proof.bound == pytest.approx(4.5)
+    blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, BlockParameters())
+    assert blocks.loss == pytest.approx([0.5, 0.0, 1.0])
+    whole = blocks._solved(blocks._at(0, 3), OPTIONS)
+    assert whole.rise == pytest.approx(1.5, abs=0.02)
+    first = blocks._solved(blocks._at(0, 1), OPTIONS)  # one job for 1, the others for 2 each in slot 1
+    assert first.rise == pytest.approx(0.5, abs=0.02)
+    assert first.is_solved
+    assert whole.is_solved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("load", "objective"), [(0.7, "carbon"), (1.3, "carbon"), (0.9, "caspian")])
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_no_block_is_past_the_optimum(load, objective, rounds):
+    looked_at = 0
+    for seed in range(6):
+        instance = co.generate(
+            "mosp", preset="bench", jobs=14, clusters=2, slots=12, seed=seed, load=load, objective=objective
+        )
+        best, optimum = optimal(instance)
+        if best is None:
+            continue
+        cliques = priced(instance, rounds)
+        gap = optimum - cliques.proof.bound
+        for goal in (optimum, optimum + 0.5 * gap):
+            blocks = Blocks(cliques, best, goal, BlockParameters())
+            for begin in range(0, 9, 2):
+                assert blocks._solved(blocks._at(begin, begin + 4), OPTIONS).rise <= gap + 1e-6 * abs(optimum)
+            whole = blocks._solved(blocks._at(0, 12), OPTIONS)
+            asked = 0.011 * (goal - cliques.proof.bound) + 1e-6 * abs(optimum)
+            assert whole.rise == pytest.approx(gap, abs=asked)
+        looked_at += 1
+    assert looked_at >= 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_rises_of_blocks_that_no_job_is_in_both_of_add_up(rounds):
+    both = []
+    for seed in range(8):
+        instance = co.generate("mosp", preset="bench", jobs=26, clusters=1, slots=32, seed=seed, load=0.8)
+        best, optimum = optimal(instance)
+        if best is None:
+            continue
+        cliques = priced(instance, rounds)
+        gap = optimum - cliques.proof.bound
+        blocks = Blocks(cliques, best, optimum, BlockParameters())
+        solved = [blocks._solved(blocks._at(begin, begin + 6), OPTIONS) for begin in range(0, 27, 2)]
+        for i, one in enumerate(solved):
+            for other in solved[i + 1 :]:
+                if blocks._is_apart(one, [other]):
+                    assert one.rise + other.rise <= gap + 1e-6 * abs(optimum)
+                    both.append(min(one.rise, other.rise) / max(gap, 1e-9))
+    assert sum(share > 0.1 for share in both) >= 5
+
+
+def test_no_job_is_in_two_blocks_of_a_bound():
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=1)
+    best = co.solve(instance, "greedy-clean")
+    cliques = priced(instance, 2)
+    place = places_of(instance, best.columns)
+    blocks = Blocks(cliques, place, best.objective, BlockParameters(first_slots=4, more_slots=2, most_programs=6))
+    bounds = list(blocks.raise_bound(OPTIONS))
+    assert bounds == sorted(bounds)
+    assert len(bounds) <= 6
+    assert not any((a.meets & b.meets).any() for a in blocks.blocks for b in blocks.blocks if a is not b)
+    assert cliques.proof.bound < blocks.bound <= best.objective
+
+
+def test_what_the_best_schedule_loses_is_the_gap_of_prices():
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=1)
+    best = co.solve(instance, "greedy-clean")
+    cliques = priced(instance, 1)  # without cliques, which lose where they are not full
+    assert not len(cliques.proof.numbers)
+    blocks = Blocks(cliques, places_of(instance, best.columns), best.objective, BlockParameters())
+    assert sum(blocks.loss) == pytest.approx(best.objective - cliques.proof.bound, rel=1e-6)
+
+
+def test_what_is_known_begins_the_program():
+    """The best schedule is a point of each program: its jobs in the block, and the others at their best elsewhere."""
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=2)
+    best = co.solve(instance, "greedy-clean")
+    blocks = Blocks(priced(instance, 2), places_of(instance, best.columns), best.objective, BlockParameters())
+    for begin, end in ((0, 24), (0, 6), (10, 16), (18, 24)):
+        block = blocks._at(begin, end)
+        program, values = blocks._program(block, blocks._inside(block)[0])
+        arrays = program.arrays()
+        rows = program.activity(values)
+        assert (rows >= arrays.row_lower - 1e-9).all()
+        assert (rows <= arrays.row_upper + 1e-6).all()
+        assert (values >= 0).all()
+        assert values.sum() == blocks.cliques.kinds.count[block.meets].sum()
+    whole, values = blocks._program(blocks._at(0, 24), blocks._inside(blocks._at(0, 24))[0])
+    assert whole.arrays().cost @ values == pytest.approx(best.objective)
+
+
+@pytest.mark.slow
+def test_price_reports_the_bound_of_blocks_and_checks():
+    instance = co.generate("mosp", preset="bench", jobs=80, clusters=2, slots=24, seed=4)
+    params = {"beam": {"parts_per_job": 1}, "search": {"moves_per_job": 200}}
+    without = co.solve(instance, "price", time_limit=None, seed=1, params=params | {"blocks": {"most_programs": 0}})
+    with_blocks = co.solve(instance, "price", time_limit=None, seed=1, params=params | {"blocks": {"most_programs": 3}})
+    assert with_blocks.bound > without.bound
+    assert with_blocks.info["tree_bound"] == with_blocks.bound > with_blocks.certificate["bound"]
+    assert co.check(instance, with_blocks).violations == ()
+
+
+@pytest.mark.parametrize(("name", "given"), [("time_share", 0), ("first_slots", 0), ("most_programs", -1)])
+def test_parameters_out_of_range_are_refused(name, given):
+    with pytest.raises(co.InputError, match=f"params.blocks.{name}"):
+        co.solve(three_of_two_units(), "price", params={"blocks": {name: given}})
+
+
+def test_without_gap_there_is_nothing_to_raise():
+    instance = three_of_two_units()
+    cliques = priced(instance, 3)
+    assert cliques.proof.bound == pytest.approx(6.0)
+    blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, BlockParameters())
+    assert list(blocks.raise_bound(replace(OPTIONS)))[-1:] <= [6.0]
+    assert blocks.bound <= 6.0
