@@ -11,7 +11,7 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.methods.normalizers import value_of
-from carbonopt.problems.mosp.methods.price.blocks import Blocks
+from carbonopt.problems.mosp.methods.price.blocks import Block, Blocks
 from carbonopt.problems.mosp.methods.price.bound_parameters import BlockParameters, CliqueParameters
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
@@ -193,3 +193,18 @@ def test_without_gap_there_is_nothing_to_raise():
     blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, BlockParameters())
     assert list(blocks.raise_bound(replace(OPTIONS)))[-1:] <= [6.0]
     assert blocks.bound <= 6.0
+
+
+def test_no_slot_and_no_clique_is_in_two_blocks():
+    """Even where no job may run: what idle capacity and a clique that is not full are paid would count twice."""
+    instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=2)
+    best = co.solve(instance, "greedy-clean")
+    blocks = Blocks(priced(instance, 3), places_of(instance, best.columns), best.objective, BlockParameters())
+    nobody = np.zeros(len(blocks.lowest), dtype=np.bool_)
+    assert blocks._is_apart(Block(0, 4, nobody), [Block(4, 8, nobody)])
+    assert not blocks._is_apart(Block(0, 5, nobody), [Block(4, 8, nobody)])
+    assert not blocks._is_apart(Block(4, 8, nobody), [Block(0, 24, nobody)])
+    inside, _ = blocks._inside(blocks._at(0, 24))
+    assert len(inside) == len(blocks.cliques.proof.numbers)
+    blocks.start_of = blocks.start_of[:0]  # no start may be in a better schedule
+    assert not len(blocks._inside(blocks._at(0, 24))[0])

@@ -8,8 +8,8 @@ the block each job has the cheapest one.
 A schedule costs the bound of the prices, plus the excess of each job's start, plus what idle capacity and cliques that
 are not full would have been paid. If it costs less than the best schedule, no job has a larger excess than the gap. Let
 S_b be the jobs that may then run in the block. The program knows what the jobs of S_b, and slots and cliques in the
-block, add to the bound at least: that is the rise of the block. So the rises of several blocks may be added, if no job
-may run in two of them.
+block, add to the bound at least: that is the rise of the block. So the rises of several blocks may be added, if they have no
+slot in common and no job may run in two of them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Blocks:
     Attributes
     ----------
     blocks
-        Those that add to the bound; no job may run in two of them.
+        Those that add to the bound; they are apart from each other.
     """
 
     def __init__(self, cliques: CliqueBound, best: IntArray, goal: float, params: BlockParameters) -> None:
@@ -158,8 +158,11 @@ class Blocks:
         return Block(begin, end, meets)
 
     def _is_apart(self, block: Block, others: list[Block]) -> bool:
-        """Return whether no job may run in a block and in one of some others."""
-        return not any((block.meets & other.meets).any() for other in others)
+        """Return whether a block and some others have no slot in common, and no job that may run in two of them."""
+        return not any(
+            (block.begin < other.end and other.begin < block.end) or (block.meets & other.meets).any()
+            for other in others
+        )
 
     def _longer(self) -> tuple[int, Block] | None:
         """Return which block should become longer, and how: where the best schedule loses most beside it."""
@@ -199,17 +202,21 @@ class Blocks:
         return replace(block, rise=rise, is_solved=result.status is Status.OPTIMAL)
 
     def _inside(self, block: Block) -> tuple[IntArray, float]:
-        """Return the cliques all of whose starts run in a block; and what jobs, slots and cliques there cost by prices.
+        """Return the cliques of a block, and what jobs, slots and cliques there cost by prices.
 
-        Cliques that are inside have no price in the program, since it knows the capacities that they come from.
+        All starts of such a clique run in the block. They have no price for it in the program, which knows the
+        capacities that it comes from. One of them at least may be in a better schedule, so no clique is in two blocks
+        that are apart.
         """
         cliques = self.cliques
         runs = np.zeros(len(cliques.cost), dtype=np.bool_)
         at = cliques.places
         runs[(at.start < block.end) & (at.start + cliques.samples.jobs.duration[at.job] > block.begin)] = True
         priced = np.flatnonzero(self.clique_price > 0)
-        outside = np.asarray((cliques.use[:, priced].astype(np.bool_).T @ ~runs) > 0)
-        inside = priced[~outside]
+        use = cliques.use[:, priced]
+        may = np.zeros(len(cliques.cost))
+        may[self.start_of] = 1.0
+        inside = priced[(use.T @ (~runs).astype(np.float64) == 0) & (use.T @ may > 0)]
         capacity = cliques.samples.clusters.limit[:, :, block.begin : block.end]
         paid = float((self.price[:, :, block.begin : block.end] * capacity).sum())
         paid += float(self.clique_price[inside] @ cliques.most[inside])
