@@ -7,8 +7,9 @@ the block each job has the cheapest one.
 
 A schedule costs the bound of the prices, plus the excess of each job's start, plus what idle capacity and cliques that
 are not full would have been paid. If it costs less than the best schedule, no job has a larger excess than the gap. Let
-S_b be the jobs that may then run in the block. The program knows what the jobs of S_b, and slots and cliques in the
-block, add to the bound at least: that is the rise of the block. So the rises of several blocks may be added, if they
+S_b be the jobs that may then run in the block, and let a clique be in the block if all its starts run there. The
+program knows what the jobs of S_b, and slots and cliques in the block, add to the bound at least: that is the rise of
+the block. So the rises of several blocks may be added, if they
 have no slot in common and no job may run in two of them.
 """
 
@@ -46,7 +47,7 @@ class Block:
     rise
         What it adds to the bound.
     is_solved
-        Whether its program was solved: else a longer one would not be.
+        Whether its program was solved; if not, longer ones are not tried.
     """
 
     begin: int
@@ -82,7 +83,7 @@ class Blocks:
         self.goal = goal
         self.best = best
         self.blocks: list[Block] = []
-        proof = cliques.proof
+        self.proof = proof = cliques.proof
         self.price = proof.prices
         self.clique_price = np.zeros(len(cliques.cliques))
         self.clique_price[proof.numbers] = proof.clique_prices
@@ -103,11 +104,11 @@ class Blocks:
 
     @property
     def bound(self) -> float:
-        """What all blocks prove together; schedules that cost more than the best one were left out."""
-        return min(self.cliques.proof.bound + sum(block.rise for block in self.blocks), self.goal)
+        """What all blocks prove together: no more than `goal`, since schedules that cost more were left out."""
+        return min(self.proof.bound + sum(block.rise for block in self.blocks), self.goal)
 
     def _loss(self, best: IntArray, cost: FloatArray) -> FloatArray:
-        """Return what idle capacity and excesses of the best schedule make of the gap, by slot, shape (T,)."""
+        """Return what idle capacity and excesses of jobs that run make of the gap, by slot, shape (T,)."""
         cliques = self.cliques
         jobs = cliques.samples.jobs
         _, resources, slots = self.price.shape
@@ -127,7 +128,10 @@ class Blocks:
     # Which blocks
 
     def raise_bound(self, options: Options) -> Iterator[float]:
-        """Solve a block at each end of the horizon, then longer ones; yield the bound after each program."""
+        """Solve a block at each end of the horizon where enough is lost, then longer ones; yield the bound after each.
+
+        The first of them is the last one of the horizon. Both are apart, or there is only that.
+        """
         slots = len(self.loss)
         width = min(self.params.first_slots, slots)
         least = self.params.least_share * float(self.loss.sum())
@@ -144,11 +148,8 @@ class Blocks:
             if longer is None:
                 return
             k, block = longer
-            old = self.blocks[k]
             solved = self._solved(block, options)
-            if not solved.is_solved and solved.rise < old.rise:
-                solved = replace(old, is_solved=False)
-            self.blocks[k] = solved
+            self.blocks[k] = replace(solved, rise=max(solved.rise, self.blocks[k].rise))  # it has all of the other one
             yield self.bound
 
     def _at(self, begin: int, end: int) -> Block:
@@ -184,12 +185,14 @@ class Blocks:
     def _solved(self, block: Block, options: Options) -> Block:
         """Return a block with its rise, as far as the tree of its program gets."""
         inside, least = self._inside(block)
-        gap = self.goal - self.cliques.proof.bound
+        if not block.meets.any():  # all of its capacity is idle
+            return replace(block, rise=max(0.0, -least - self.error))
         asked = replace(
             options.part(self.params.program_time_share),
             callback=None,
             mip_rel_gap=0.0,
-            mip_abs_gap=ASKED * max(gap, 0.0),
+            mip_abs_gap=ASKED * max(0.0, self.goal - self.proof.bound),
+            solver_options={"mip_max_nodes": self.params.most_nodes} | dict(options.solver_options),
         )
         kinds = np.flatnonzero(block.meets)
         count = float(self.cliques.kinds.count[kinds].sum())

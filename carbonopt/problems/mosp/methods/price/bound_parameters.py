@@ -253,7 +253,7 @@ class BlockParameters(Parameters):
     first_slots, more_slots
         Length of a block at first, and by how much it becomes longer.
     least_share
-        Of the gap, what the best schedule must lose in a block.
+        Of what the best schedule loses in all slots, what it must lose in one of the first two blocks.
     """
 
     time_share: float = number(0.7, above=0, most=1)

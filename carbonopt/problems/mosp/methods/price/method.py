@@ -8,10 +8,10 @@
    of moves is used. Where few large jobs make most of the costs, or many jobs are alike, cliques and branches on where
    and when large jobs start raise the bound, and dives by linear programs make schedules and search neighbourhoods of
    the best one.
-5. Where few places are left, HiGHS's cuts raise the bound.
-6. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof. What gap
-   this leaves goes to HiGHS, without what the prices rule out. If asked, cliques and branches then make the
-   certificate of few jobs better.
+5. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof.
+6. Cliques, and blocks of slots in which jobs are whole, raise the bound of more jobs; after dives, HiGHS's cuts do.
+   What gap few jobs leave goes to HiGHS, without what the prices rule out. If asked, cliques and branches then make
+   the certificate of few jobs better.
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ def _search(solver: Solver, info: dict[str, Any]) -> Outcome:
     elif beams and solver.rejects:
         solver.search(options.part(params.search.rejecting_time_share))
     elif beams:
-        solver.search(options.part(params.search.time_share))
+        has_few = jobs <= params.beam.small_jobs  # beams do more for these
+        solver.search(options.part(params.search.small_time_share if has_few else params.search.time_share))
     if beams and not few:
         if leads:
             solver.cut()

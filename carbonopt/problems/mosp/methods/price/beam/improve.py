@@ -141,7 +141,7 @@ class Improver:
 
     def _size(self) -> PartParameters:
         """Return how large parts are."""
-        if is_small(self.instance, self.dual, self.params):
+        if len(self.units) <= self.params.small_jobs or is_small(self.instance, self.dual, self.params):
             return self.params.small
         return self.params.medium if len(self.units) <= self.params.medium_jobs else self.params.large
 

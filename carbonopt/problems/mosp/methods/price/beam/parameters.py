@@ -80,10 +80,10 @@ class BeamParameters(Parameters):
     most_compared
         Cheaper states of the same jobs that a state is compared with, at most.
     small, medium, large
-        How large parts are: in instances of which one beam could take all jobs; in others of at most `medium_jobs`
-        jobs; and in larger ones, which need many parts.
-    medium_jobs
-        Number of jobs up to which an instance is a medium one, unless it is a small one.
+        How large parts are: in instances of which one beam could take all jobs, or of at most `small_jobs` jobs; in
+        others of at most `medium_jobs` jobs; and in larger ones, which need many parts.
+    small_jobs, medium_jobs
+        Number of jobs up to which an instance is small, and up to which it is a medium one.
     """
 
     least_jobs: int = number(20, least=2)
@@ -112,5 +112,6 @@ class BeamParameters(Parameters):
     most_compared: int = number(1_000, least=1)
     small: PartParameters = field(default_factory=lambda: PartParameters(12_000, (12, 16, 24), 1_000, 0.002))
     medium: PartParameters = field(default_factory=lambda: PartParameters(12_000, (8, 12, 16), 1_000))
+    small_jobs: int = number(300, least=0)
     medium_jobs: int = number(800, least=0)
     large: PartParameters = field(default_factory=PartParameters)
