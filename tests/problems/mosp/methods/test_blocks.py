@@ -39,22 +39,29 @@ def optimal(instance):
     return places_of(instance, best.columns), best.objective if instance.sense == "min" else -best.objective
 
 
-def three_of_two_units():
-    """Return three jobs of two units and one slot, on three units: one runs after the other, at 1 + 2 + 3."""
+def by_hand(slots, capacity, jobs):
+    """Return jobs on one cluster that cost their completions; `jobs` has arrival, duration, demands, and how many."""
+    rows = [row for *row, count in jobs for _ in range(count)]
+    resources = [f"r{r}" for r in range(len(capacity))]
     return from_dict(
         {
             "schema_version": 1,
             "problem": "mosp",
-            "name": "three",
-            "time": {"slots": 3, "slot_hours": 1, "start": "2024-01-01T00:00:00Z"},
-            "carbon": {"zones": ["Z"], "g_per_kwh": [[100, 100, 100]]},
-            "clusters": {"name": ["c"], "zone": ["Z"], "capacity": {"gpu": [3]}, "watts_per_unit": {"gpu": [300]}},
+            "name": "by hand",
+            "time": {"slots": slots, "slot_hours": 1, "start": "2024-01-01T00:00:00Z"},
+            "carbon": {"zones": ["Z"], "g_per_kwh": [[100] * slots]},
+            "clusters": {
+                "name": ["c"],
+                "zone": ["Z"],
+                "capacity": {name: [most] for name, most in zip(resources, capacity, strict=True)},
+                "watts_per_unit": {name: [300] for name in resources},
+            },
             "jobs": {
-                "name": ["a", "b", "c"],
-                "arrival": [0, 0, 0],
-                "duration": [1, 1, 1],
-                "deadline": [3, 3, 3],
-                "demand": {"gpu": [2, 2, 2]},
+                "name": [f"j{i}" for i in range(len(rows))],
+                "arrival": [row[0] for row in rows],
+                "duration": [row[1] for row in rows],
+                "deadline": [slots] * len(rows),
+                "demand": {name: [row[2][r] for row in rows] for r, name in enumerate(resources)},
                 "eligible": None,
             },
             "objective": {
@@ -64,6 +71,11 @@ def three_of_two_units():
             },
         }
     )
+
+
+def three_of_two_units():
+    """Return three jobs of two units and one slot, on three units: one runs after the other, at 1 + 2 + 3."""
+    return by_hand(3, [3], [(0, 1, [2], 3)])
 
 
 def test_jobs_of_two_units_by_hand():
@@ -208,3 +220,88 @@ def test_no_slot_and_no_clique_is_in_two_blocks():
     assert len(inside) == len(blocks.cliques.proof.numbers)
     blocks.start_of = blocks.start_of[:0]  # no start may be in a better schedule
     assert not len(blocks._inside(blocks._at(0, 24))[0])
+
+
+def whole_rise(instance, price, best, goal):
+    """Return what one block of all slots adds to the bound of prices of capacity, shape (R, T), and that bound."""
+    value, _ = value_of(instance, OPTIONS)
+    cliques = CliqueBound(instance, value, np.array([price], dtype=np.float64), CliqueParameters())
+    blocks = Blocks(cliques, np.array(best), goal, BlockParameters())
+    return blocks._solved(blocks._at(0, instance.time.slots), OPTIONS).rise, cliques.proof.bound
+
+
+def test_jobs_that_are_alike_may_start_together():
+    """Four jobs of one unit on two: two and two. With one of them in a place, they would cost 1 + 2 + 3 + 4."""
+    rise, bound = whole_rise(by_hand(4, [2], [(0, 1, [1], 4)]), [[0.0] * 4], [0, 0, 1, 1], 6.0)
+    assert bound == pytest.approx(4.0)
+    assert rise == pytest.approx(2.0, abs=0.03)
+
+
+def test_each_resource_has_its_own_capacity():
+    """Three jobs of one and of two units, on three of each: one after the other."""
+    rise, bound = whole_rise(by_hand(3, [3, 3], [(0, 1, [1, 2], 3)]), [[0.0] * 3] * 2, [0, 1, 2], 6.0)
+    assert bound == pytest.approx(3.0)
+    assert rise == pytest.approx(3.0, abs=0.04)
+    rise, _ = whole_rise(by_hand(3, [3, 3], [(0, 1, [1, 1], 3)]), [[0.0] * 3] * 2, [0, 1, 2], 6.0)
+    assert rise == pytest.approx(0.0, abs=0.04)
+
+
+def test_a_job_that_may_run_in_two_blocks_counts_once():
+    """Two jobs of two slots on one cluster that holds one: where either waits, it does so in both blocks."""
+    instance = by_hand(6, [1], [(0, 2, [1], 2)])
+    value, _ = value_of(instance, OPTIONS)
+    cliques = CliqueBound(instance, value, np.array([[[0.0] * 6]]), CliqueParameters())
+    blocks = Blocks(cliques, np.array([0, 2]), 6.0, BlockParameters(first_slots=1, more_slots=2, least_share=0.0))
+    left, right = blocks._at(0, 2), blocks._at(2, 6)
+    assert not blocks._is_apart(left, [right])
+    assert list(blocks.raise_bound(OPTIONS))[-1] <= 6.0
+    assert blocks.bound == pytest.approx(6.0, abs=0.03)
+
+
+def test_a_block_is_not_made_longer_into_another_one():
+    """A job of two slots may begin in slot 3, so slots 0 to 3 and 4 to 7 are no two blocks: 2 of 3 are proven."""
+    instance = by_hand(8, [1], [(0, 2, [1], 2), (4, 1, [1], 2)])
+    value, _ = value_of(instance, OPTIONS)
+    cliques = CliqueBound(instance, value, np.array([[[0.0] * 8]]), CliqueParameters())
+    params = BlockParameters(first_slots=2, more_slots=2, least_share=0.0)
+    blocks = Blocks(cliques, np.array([0, 2, 4, 5]), 17.0, params)
+    assert cliques.proof.bound == pytest.approx(14.0)
+    met = 0
+    for _ in blocks.raise_bound(OPTIONS):
+        for k, block in enumerate(blocks.blocks):
+            assert blocks._is_apart(block, blocks.blocks[k + 1 :])
+        met += len(blocks.blocks) == 2
+    assert met > 1
+    assert blocks.bound == pytest.approx(16.0, abs=0.06)
+
+
+def test_a_longer_block_counts_at_least_as_the_shorter_one(monkeypatch):
+    """HiGHS leaves 1 % of the gap open, and a tree that is not solved more."""
+    instance = three_of_two_units()
+    value, _ = value_of(instance, OPTIONS)
+    cliques = CliqueBound(instance, value, np.zeros((1, 1, 3)), CliqueParameters())
+    params = BlockParameters(first_slots=1, more_slots=1, least_share=0.0)
+    blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, params)
+    rises = iter([0.5, 0.4])
+    monkeypatch.setattr(Blocks, "_solved", lambda self, block, options: replace(block, rise=next(rises)))
+    assert list(blocks.raise_bound(OPTIONS)) == pytest.approx([3.5, 3.5])  # slots 2, and 1 and 2
+
+
+def test_no_more_is_proven_than_the_best_schedule_costs():
+    instance = three_of_two_units()
+    value, _ = value_of(instance, OPTIONS)
+    cliques = CliqueBound(instance, value, np.zeros((1, 1, 3)), CliqueParameters())
+    blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, BlockParameters())
+    blocks.blocks.append(Block(0, 3, np.ones(1, dtype=np.bool_), rise=100.0))
+    assert blocks.bound == 6.0
+
+
+def test_a_block_that_no_job_may_run_in_has_idle_capacity_only():
+    instance = by_hand(5, [1], [(0, 1, [1], 1)])
+    value, _ = value_of(instance, OPTIONS)
+    cliques = CliqueBound(instance, value, np.array([[[0.0, 0.0, 0.0, 0.0, 2.0]]]), CliqueParameters())
+    assert cliques.proof.bound == pytest.approx(-1.0)  # 1 for the job, and 2 for a slot that nobody uses
+    blocks = Blocks(cliques, np.array([0]), 1.0, BlockParameters())
+    last = blocks._at(4, 5)
+    assert not last.meets.any()
+    assert blocks._solved(last, OPTIONS).rise == pytest.approx(2.0)
