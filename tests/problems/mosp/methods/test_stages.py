@@ -287,7 +287,7 @@ def test_a_stage_after_which_no_other_job_has_a_place_leaves_them_out():
     assert sorted(place.tolist()) == [-1, -1, -1, 0, 1, 2, 3]
 
 
-@pytest.mark.parametrize(("preset", "share"), [("bench", 0.6), ("supercomputer", 0.2)])
+@pytest.mark.parametrize(("preset", "share"), [("bench", 0.3), ("supercomputer", 0.2)])
 def test_cliques_may_take_longer_where_no_branches_follow(monkeypatch, preset, share):
     shares = []
 
