@@ -25,8 +25,10 @@ from carbonopt.core.options import Options
 from carbonopt.core.status import Status
 from carbonopt.milp import highs
 from carbonopt.milp.program import Program
+from carbonopt.problems.mosp.formulation.program import Placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import BlockParameters
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.place_program import program_over
 
 FLOAT_ERROR = 1e-11
 """Relative allowance for the rounding of sums in double precision."""
@@ -100,20 +102,20 @@ class Blocks:
         self.cluster = cliques.places.cluster[self.start_of]
         self.start = cliques.places.start[self.start_of]
         self.end = self.start + cliques.samples.jobs.duration[self.kind]
-        self.loss = self._loss(best, cost)
+        self.loss = self._loss(cost)
 
     @property
     def bound(self) -> float:
         """What all blocks prove together: no more than `goal`, since schedules that cost more were left out."""
         return min(self.proof.bound + sum(block.rise for block in self.blocks), self.goal)
 
-    def _loss(self, best: IntArray, cost: FloatArray) -> FloatArray:
+    def _loss(self, cost: FloatArray) -> FloatArray:
         """Return what idle capacity and excesses of jobs that run make of the gap, by slot, shape (T,)."""
         cliques = self.cliques
         jobs = cliques.samples.jobs
         _, resources, slots = self.price.shape
-        kind = cliques.kinds.of[best >= 0]
-        place = best[best >= 0]
+        kind = cliques.kinds.of[self.best >= 0]
+        place = self.best[self.best >= 0]
         length = jobs.duration[kind]
         of = np.repeat(np.arange(len(kind)), length)
         slot = np.arange(len(of)) - np.repeat(np.cumsum(length) - length - place % slots, length)
@@ -121,8 +123,7 @@ class Blocks:
         for r in range(resources):
             np.subtract.at(idle[:, r], (place[of] // slots, slot), jobs.demand[kind[of], r])
         loss = (self.price * np.maximum(idle, 0.0)).sum(axis=(0, 1))
-        row = cliques.row[kind, place // slots, place % slots]
-        excess = (cost[row] - self.lowest[kind]) / length
+        excess = (cost[self._rows_of_best()] - self.lowest[kind]) / length
         return np.asarray(loss + np.bincount(slot, weights=excess[of], minlength=slots))
 
     # Which blocks
@@ -226,45 +227,41 @@ class Blocks:
         return inside, float(cliques.kinds.count[block.meets] @ self.lowest[block.meets]) - paid
 
     def _program(self, block: Block, inside: IntArray) -> tuple[Program, FloatArray]:
-        """Return the program of a block: the jobs that may run there, with prices outside of it."""
+        """Return the program of a block, with prices outside of it, and the columns that stand for the best schedule.
+
+        A job that does not run in the block is rejected there, at what its cheapest other start costs.
+        """
         cliques = self.cliques
-        begin, end = block.begin, block.end
-        clusters, resources, _ = self.price.shape
         price = self.price.copy()
-        price[:, :, begin:end] = 0.0
+        price[:, :, block.begin : block.end] = 0.0
         clique_price = self.clique_price.copy()
         clique_price[inside] = 0.0
-        runs = (self.start < end) & (self.end > begin)
-        cost = cliques.priced(price, clique_price)[self.start_of[runs]]
+        runs = (self.start < block.end) & (self.end > block.begin)
         elsewhere = np.full(len(self.lowest), cliques.rejection_cost)
         np.minimum.at(elsewhere, self.kind[~runs], self.cost[~runs])
         kinds = np.flatnonzero(block.meets)
-        row_of = np.cumsum(block.meets) - 1
-        count = cliques.kinds.count.astype(np.float64)
-        kind = self.kind[runs]
-        program = Program("block")
-        x = program.add_variables("x", len(kind), upper=count[kind], cost=cost, integer=True)
-        jobs = program.add_rows("jobs", len(kinds), lower=count[kinds], upper=count[kinds])
-        program.add_entries(jobs.start + row_of[kind], x.index, 1.0)
-        may = kinds[np.isfinite(elsewhere[kinds])]
-        y = program.add_variables("elsewhere", len(may), upper=count[may], cost=elsewhere[may], integer=True)
-        program.add_entries(jobs.start + row_of[may], y.index, 1.0)
-        limit = cliques.samples.clusters.limit[:, :, begin:end]
-        capacity = program.add_rows("capacity", (clusters, resources, end - begin), upper=limit)
-        first = np.maximum(self.start[runs], begin)
-        length = np.minimum(self.end[runs], end) - first
-        of = np.repeat(np.arange(len(kind)), length)
-        slot = np.arange(len(of)) - np.repeat(np.cumsum(length) - length - first, length)
-        for r in range(resources):
-            row = capacity.start + (self.cluster[runs][of] * resources + r) * (end - begin) + slot - begin
-            program.add_entries(row, x.index[of], cliques.samples.jobs.demand[kind[of], r])
-        values = np.zeros(program.columns)
+        count = cliques.kinds.count[kinds]
+        job = (np.cumsum(block.meets) - 1)[self.kind[runs]]
+        program = program_over(
+            replace(cliques.samples, jobs=cliques.samples.jobs.part(kinds)),
+            Placements(job, self.cluster[runs], self.start[runs]),
+            cliques.priced(price, clique_price)[self.start_of[runs]],
+            np.ones(len(job), dtype=np.bool_),
+            elsewhere[kinds],
+            count,
+            slots=(block.begin, block.end),
+            whole=True,
+        )
         column = np.full(len(cliques.cost), -1, dtype=np.int64)
-        column[self.start_of[runs]] = np.arange(len(kind))
-        placed = self.best >= 0
+        column[self.start_of[runs]] = np.arange(len(job))
+        at = column[self._rows_of_best()]
+        known = np.bincount(at[at >= 0], minlength=len(job)).astype(np.float64)
+        left = count - np.bincount(job, weights=known, minlength=len(kinds))
+        return program, np.concatenate([known, left])
+
+    def _rows_of_best(self) -> IntArray:
+        """Return which of the possible placements the best schedule has."""
         slots = self.price.shape[2]
-        at = column[cliques.row[cliques.kinds.of[placed], self.best[placed] // slots, self.best[placed] % slots]]
-        np.add.at(values, at[at >= 0], 1.0)
-        left = count[may] - np.bincount(kind, weights=values[: len(kind)], minlength=len(count))[may]
-        values[y.start :] = left
-        return program, values
+        placed = np.flatnonzero(self.best >= 0)
+        place = self.best[placed]
+        return np.asarray(self.cliques.row[self.cliques.kinds.of[placed], place // slots, place % slots])

@@ -36,6 +36,9 @@ def program_over(
     columns: BoolArray,
     rejection_cost: FloatArray,
     count: IntArray,
+    *,
+    slots: tuple[int, int] | None = None,
+    whole: bool = False,
 ) -> Program:
     """Return the program in which jobs run in some places, split over several or not.
 
@@ -50,31 +53,44 @@ def program_over(
     columns
         Whether each of them is in the program.
     rejection_cost
-        Of a job of each kind that does not run, shape (K,).
+        Of a job of each kind that does not run, shape (K,); infinite where it must.
     count
         Jobs of each kind, shape (K,).
+    slots
+        First slot in which capacity counts, and the one after the last; None for all.
+    whole
+        Whether jobs are not split.
 
     Returns
     -------
     Program
-        Without integer columns: ``x`` and ``rejected``; with rows ``jobs`` and ``capacity``.
+        With columns ``x`` and ``rejected``, and rows ``jobs`` and ``capacity``.
     """
     chosen = np.flatnonzero(columns)
     job, cluster, start = (part[chosen] for part in (places.job, places.cluster, places.start))
     program = Program("places")
-    x = program.add_variables("x", len(chosen), upper=count[job], cost=cost[chosen])
+    x = program.add_variables("x", len(chosen), upper=count[job], cost=cost[chosen], integer=whole)
     every = program.add_rows("jobs", len(instance.jobs), lower=count, upper=count)
     program.add_entries(every.start + job, x.index, 1.0)
-    rejected = program.add_variables("rejected", len(instance.jobs), upper=count, cost=rejection_cost)
+    may = np.isfinite(rejection_cost)
+    rejected = program.add_variables(
+        "rejected",
+        len(instance.jobs),
+        upper=np.where(may, count, 0),
+        cost=np.where(may, rejection_cost, 0.0),
+        integer=whole,
+    )
     program.add_entries(every.index, rejected.index, 1.0)
-    limit = instance.clusters.limit
+    begin, end = slots or (0, instance.time.slots)
+    limit = instance.clusters.limit[:, :, begin:end]
     rows = program.add_rows("capacity", limit.shape, upper=limit)
-    length = instance.jobs.duration[job]
-    column = np.repeat(x.index, length)
-    slot = np.arange(len(column)) - np.repeat(np.cumsum(length) - length - start, length)
+    first = np.maximum(start, begin)
+    length = np.minimum(start + instance.jobs.duration[job], end) - first
+    of = np.repeat(np.arange(len(job)), length)
+    slot = np.arange(len(of)) - np.repeat(np.cumsum(length) - length - first, length) - begin
     for r in range(limit.shape[1]):
-        at = (np.repeat(cluster, length) * limit.shape[1] + r) * limit.shape[2] + slot
-        program.add_entries(rows.start + at, column, np.repeat(instance.jobs.demand[job, r], length))
+        at = (cluster[of] * limit.shape[1] + r) * limit.shape[2] + slot
+        program.add_entries(rows.start + at, x.index[of], instance.jobs.demand[job[of], r])
     return program
 
 
