@@ -134,7 +134,7 @@ def test_the_search_ends_where_so_many_neighbourhoods_have_nothing_better(monkey
     monkeypatch.setattr(method, "dive", lambda solver: None)  # over all jobs: it leaves little to be found
     params = {"neighbourhoods": {"most_in_vain": most}, "windows": {"most_branches": 5}, "beam": {"parts_per_job": 0}}
     params |= {"search": {"moves_per_job": 50}, "cliques": {"few_of_slots": 0}}  # else the bound is reached
-    co.solve(heavy, "price", time_limit=None, params=params)
+    co.solve(heavy, "price", work_limit=1e6, params=params)  # rounds of cliques end by their time else
     assert len(found) >= most
     assert not any(found[len(found) - most :])
     assert any(found) == (most > 0)  # each of which begins the count again
