@@ -18,7 +18,7 @@ from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.state import places_of
 
-OPTIONS = Options(time_limit=None)
+OPTIONS = Options(time_limit=None, work_limit=1e6)  # rounds of cliques end by their time
 
 
 def priced(instance, rounds):
@@ -185,8 +185,8 @@ def test_what_is_known_begins_the_program():
 def test_price_reports_the_bound_of_blocks_and_checks():
     instance = co.generate("mosp", preset="bench", jobs=80, clusters=2, slots=24, seed=4)
     params = {"beam": {"parts_per_job": 1}, "search": {"moves_per_job": 200}}
-    without = co.solve(instance, "price", time_limit=None, seed=1, params=params | {"blocks": {"most_programs": 0}})
-    with_blocks = co.solve(instance, "price", time_limit=None, seed=1, params=params | {"blocks": {"most_programs": 3}})
+    without = co.solve(instance, "price", work_limit=1e6, seed=1, params=params | {"blocks": {"most_programs": 0}})
+    with_blocks = co.solve(instance, "price", work_limit=1e6, seed=1, params=params | {"blocks": {"most_programs": 3}})
     assert with_blocks.bound > without.bound
     assert with_blocks.info["tree_bound"] == with_blocks.bound > with_blocks.certificate["bound"]
     assert co.check(instance, with_blocks).violations == ()
