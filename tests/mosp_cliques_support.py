@@ -9,6 +9,7 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
@@ -18,7 +19,7 @@ def raised(instance, **params):
     """Return the cliques of an instance after all rounds, from prices 0."""
     value = placement_value(instance)
     params = CliqueParameters(**{"places_per_job": 1000} | params)
-    cliques = CliqueBound(instance, value, np.zeros(instance.clusters.capacity.shape), params, most_apart=60)
+    cliques = CliqueBound(choices_of(instance, value, 60), np.zeros(instance.clusters.capacity.shape), params)
     options = Options(time_limit=None)
     for _ in raise_by_cliques(GrowingProgram(cliques, np.inf, options), np.inf, params, options):
         pass

@@ -8,6 +8,7 @@ import carbonopt as co
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
@@ -20,7 +21,7 @@ OPTIONS = Options(time_limit=None)
 def cliques_of(instance, **params):
     """Return the places of an instance without a clique, at the prices of its LP relaxation."""
     prices = np.array(co.solve(instance, "lp").certificate["prices"])
-    return CliqueBound(instance, placement_value(instance), prices, CliqueParameters(**params))
+    return CliqueBound(choices_of(instance, placement_value(instance)), prices, CliqueParameters(**params))
 
 
 def dives_of(instance, rounds=10, places_per_job=1000, **params):

@@ -13,6 +13,7 @@ from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.price.blocks import Block, Blocks
 from carbonopt.problems.mosp.methods.price.bound_parameters import BlockParameters, CliqueParameters
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
@@ -25,7 +26,7 @@ def priced(instance, rounds):
     """Return the bound of an instance after some rounds of cliques."""
     value, _ = value_of(instance, OPTIONS)
     params = CliqueParameters(rounds=rounds, halves=rounds > 1)
-    cliques = CliqueBound(instance, value, np.zeros(instance.clusters.limit.shape), params)
+    cliques = CliqueBound(choices_of(instance, value), np.zeros(instance.clusters.limit.shape), params)
     for _ in raise_by_cliques(GrowingProgram(cliques, np.inf, OPTIONS), np.inf, params, OPTIONS):
         pass
     return cliques
@@ -82,7 +83,7 @@ def test_jobs_of_two_units_by_hand():
     """Without cliques half of a job runs beside another one: 1.5 jobs each in two slots, at 1.5 + 3 = 4.5."""
     instance = three_of_two_units()
     value, _ = value_of(instance, OPTIONS)
-    cliques = CliqueBound(instance, value, np.zeros((1, 1, 3)), CliqueParameters())
+    cliques = CliqueBound(choices_of(instance, value), np.zeros((1, 1, 3)), CliqueParameters())
     cliques.prove(np.array([[[0.5, 0.0, 0.0]]]), np.zeros(0))
     assert cliques.proof.bound == pytest.approx(4.5)
     blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, BlockParameters())
@@ -225,7 +226,7 @@ def test_no_slot_and_no_clique_is_in_two_blocks():
 def whole_rise(instance, price, best, goal):
     """Return what one block of all slots adds to the bound of prices of capacity, shape (R, T), and that bound."""
     value, _ = value_of(instance, OPTIONS)
-    cliques = CliqueBound(instance, value, np.array([price], dtype=np.float64), CliqueParameters())
+    cliques = CliqueBound(choices_of(instance, value), np.array([price], dtype=np.float64), CliqueParameters())
     blocks = Blocks(cliques, np.array(best), goal, BlockParameters())
     return blocks._solved(blocks._at(0, instance.time.slots), OPTIONS).rise, cliques.proof.bound
 
@@ -250,7 +251,7 @@ def test_a_job_that_may_run_in_two_blocks_counts_once():
     """Two jobs of two slots on one cluster that holds one: where either waits, it does so in both blocks."""
     instance = by_hand(6, [1], [(0, 2, [1], 2)])
     value, _ = value_of(instance, OPTIONS)
-    cliques = CliqueBound(instance, value, np.array([[[0.0] * 6]]), CliqueParameters())
+    cliques = CliqueBound(choices_of(instance, value), np.array([[[0.0] * 6]]), CliqueParameters())
     blocks = Blocks(cliques, np.array([0, 2]), 6.0, BlockParameters(first_slots=1, more_slots=2, least_share=0.0))
     left, right = blocks._at(0, 2), blocks._at(2, 6)
     assert not blocks._is_apart(left, [right])
@@ -262,7 +263,7 @@ def test_a_block_is_not_made_longer_into_another_one():
     """A job of two slots may begin in slot 3, so slots 0 to 3 and 4 to 7 are no two blocks: 2 of 3 are proven."""
     instance = by_hand(8, [1], [(0, 2, [1], 2), (4, 1, [1], 2)])
     value, _ = value_of(instance, OPTIONS)
-    cliques = CliqueBound(instance, value, np.array([[[0.0] * 8]]), CliqueParameters())
+    cliques = CliqueBound(choices_of(instance, value), np.array([[[0.0] * 8]]), CliqueParameters())
     params = BlockParameters(first_slots=2, more_slots=2, least_share=0.0)
     blocks = Blocks(cliques, np.array([0, 2, 4, 5]), 17.0, params)
     assert cliques.proof.bound == pytest.approx(14.0)
@@ -279,7 +280,7 @@ def test_a_longer_block_counts_at_least_as_the_shorter_one(monkeypatch):
     """HiGHS leaves 1 % of the gap open, and a tree that is not solved more."""
     instance = three_of_two_units()
     value, _ = value_of(instance, OPTIONS)
-    cliques = CliqueBound(instance, value, np.zeros((1, 1, 3)), CliqueParameters())
+    cliques = CliqueBound(choices_of(instance, value), np.zeros((1, 1, 3)), CliqueParameters())
     params = BlockParameters(first_slots=1, more_slots=1, least_share=0.0)
     blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, params)
     rises = iter([0.5, 0.4])
@@ -290,7 +291,7 @@ def test_a_longer_block_counts_at_least_as_the_shorter_one(monkeypatch):
 def test_no_more_is_proven_than_the_best_schedule_costs():
     instance = three_of_two_units()
     value, _ = value_of(instance, OPTIONS)
-    cliques = CliqueBound(instance, value, np.zeros((1, 1, 3)), CliqueParameters())
+    cliques = CliqueBound(choices_of(instance, value), np.zeros((1, 1, 3)), CliqueParameters())
     blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, BlockParameters())
     blocks.blocks.append(Block(0, 3, np.ones(1, dtype=np.bool_), rise=100.0))
     assert blocks.bound == 6.0
@@ -299,7 +300,7 @@ def test_no_more_is_proven_than_the_best_schedule_costs():
 def test_a_block_that_no_job_may_run_in_has_idle_capacity_only():
     instance = by_hand(5, [1], [(0, 1, [1], 1)])
     value, _ = value_of(instance, OPTIONS)
-    cliques = CliqueBound(instance, value, np.array([[[0.0, 0.0, 0.0, 0.0, 2.0]]]), CliqueParameters())
+    cliques = CliqueBound(choices_of(instance, value), np.array([[[0.0, 0.0, 0.0, 0.0, 2.0]]]), CliqueParameters())
     assert cliques.proof.bound == pytest.approx(-1.0)  # 1 for the job, and 2 for a slot that nobody uses
     blocks = Blocks(cliques, np.array([0]), 1.0, BlockParameters())
     last = blocks._at(4, 5)

@@ -11,6 +11,7 @@ from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price import clique_rounds, growing
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
@@ -28,7 +29,9 @@ def program_of(instance, rounds=8, **params):
     """Return the program of an instance after some rounds, from prices 0."""
     prices = np.zeros(instance.clusters.limit.shape)
     params = CliqueParameters(rounds=rounds, **params)
-    program = GrowingProgram(CliqueBound(instance, placement_value(instance), prices, params), np.inf, OPTIONS)
+    program = GrowingProgram(
+        CliqueBound(choices_of(instance, placement_value(instance)), prices, params), np.inf, OPTIONS
+    )
     for _ in raise_by_cliques(program, np.inf, params, OPTIONS):
         pass
     return program
@@ -79,7 +82,7 @@ def test_two_jobs_that_do_not_fit_together():
 def test_a_job_that_must_run_costs_more_left_out_than_in_its_places():
     program = program_of(by_hand())
     # 60 g is the most expensive place of both: ten times that, and ten times the mean
-    assert program._cost_left_out() == pytest.approx([1.2, 1.2])
+    assert program.left_out == pytest.approx([1.2, 1.2])
     point = program.solve(np.where(program.columns.job == 0, 1.0, program.columns.row < 0), np.inf, OPTIONS)
     assert program.has_unplaced(point)
     assert program.insist(point)
@@ -87,7 +90,13 @@ def test_a_job_that_must_run_costs_more_left_out_than_in_its_places():
     upper = np.where(program.columns.job == 0, 1.0, program.columns.row < 0)
     assert program.solve(upper, np.inf, OPTIONS).objective == pytest.approx(0.006 + 12.0)
     assert point.objective == pytest.approx(0.006 + 1.2)
-    assert program_of(by_hand(0.02))._cost_left_out() == pytest.approx([0.02, 0.02])  # what a rejected job costs
+    may_be_rejected = program_of(by_hand(0.02))
+    assert may_be_rejected.left_out == pytest.approx([0.02, 0.02])
+    open_places = may_be_rejected.counts
+    open_places[may_be_rejected.columns.row >= 0] = 0
+    for required, cost in ((None, 0.04), (np.array([True, False]), 1.22), (None, 0.04)):  # the first job must run
+        point = may_be_rejected.solve(open_places, np.inf, OPTIONS, required)
+        assert point.objective == pytest.approx(cost)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -152,8 +161,8 @@ def test_a_small_job_that_has_no_other_place_moves_the_largest_one():
     place = Dives(program, DiveParameters(), OPTIONS).dive(np.full(tiny + 2, -1), np.inf, OPTIONS)
     assert place[0] in (2, 3)
     assert place[1] == 0
-    assert program.left_out[1] > program._cost_left_out()[1]
-    assert (program.left_out[2:] == program._cost_left_out()[2:]).all()
+    assert program.left_out[1] > program.penalty[1]
+    assert (program.left_out[2:] == program.penalty[2:]).all()
 
 
 def test_rows_that_have_long_had_no_price_go_out_between_rounds(monkeypatch):
@@ -174,7 +183,7 @@ def test_a_solution_that_costs_more_than_a_schedule_gets_places_but_no_cliques()
     goal = co.solve(instance, method="greedy-clean").objective
     params = CliqueParameters(rounds=1, places_per_job=1)
     prices = np.zeros(instance.clusters.limit.shape)
-    cliques = CliqueBound(instance, placement_value(instance), prices, params)
+    cliques = CliqueBound(choices_of(instance, placement_value(instance)), prices, params)
     program = GrowingProgram(cliques, np.inf, OPTIONS)
     assert program.solve(everywhere(program), np.inf, OPTIONS).objective > goal
     places = program.is_column.sum()

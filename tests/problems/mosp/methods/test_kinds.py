@@ -18,8 +18,9 @@ from carbonopt.core.arrays import prefix_sums
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value, prefix_rounding
-from carbonopt.problems.mosp.methods.price import cliques as cliques_room
+from carbonopt.problems.mosp.methods.price import choices as choices_room
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, WindowParameters
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_cuts import violated
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
@@ -60,7 +61,7 @@ def raised(instance, rounds=8, value=None):
     """Return the program of an instance after some rounds of cliques, from prices 0."""
     params = CliqueParameters(rounds=rounds, places_per_job=1000)
     value = placement_value(instance) if value is None else value
-    cliques = CliqueBound(instance, value, np.zeros(instance.clusters.limit.shape), params)
+    cliques = CliqueBound(choices_of(instance, value), np.zeros(instance.clusters.limit.shape), params)
     program = GrowingProgram(cliques, np.inf, OPTIONS)
     for _ in raise_by_cliques(program, np.inf, params, OPTIONS):
         pass
@@ -110,7 +111,7 @@ def test_a_program_of_kinds_proves_as_much_as_one_of_jobs_and_it_can_be_rechecke
     proven, _ = proven_bound(instance, kinds.cliques.proof.certificate(), {})
     assert proven >= kinds.cliques.proof.bound
     of_capacity = raised(instance, rounds=1).cliques.proof.bound
-    monkeypatch.setattr(cliques_room, "kinds_of", each_alone)
+    monkeypatch.setattr(choices_room, "kinds_of", each_alone)
     assert raised(instance, rounds=1).cliques.proof.bound == pytest.approx(of_capacity, rel=1e-6)
     alone = raised(instance, rounds=25).cliques.proof.bound
     assert kinds.cliques.proof.bound >= of_capacity + 0.8 * (alone - of_capacity)
@@ -284,13 +285,13 @@ def test_allowances_for_rounding_are_those_of_all_jobs(monkeypatch):
     params = CliqueParameters()
 
     def bound_and_tree():
-        cliques = CliqueBound(instance, placement_value(instance), prices, params)
+        cliques = CliqueBound(choices_of(instance, placement_value(instance)), prices, params)
         bound = cliques._proof(prices, np.zeros(0))[0].bound
         tree = WindowTree(GrowingProgram(cliques, np.inf, OPTIONS), np.inf, WindowParameters(), OPTIONS)
         return bound, tree
 
     of_kinds, tree = bound_and_tree()
-    monkeypatch.setattr(cliques_room, "kinds_of", each_alone)
+    monkeypatch.setattr(choices_room, "kinds_of", each_alone)
     alone, tree_alone = bound_and_tree()
     paid = float((prices * instance.clusters.limit).sum())
     rounding = float((instance.jobs.demand @ prefix_rounding(prefix_sums(prices))).sum())

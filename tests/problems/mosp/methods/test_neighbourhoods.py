@@ -14,6 +14,7 @@ from carbonopt.problems.mosp.methods.price.bound_parameters import (
     CliqueParameters,
     DiveParameters,
 )
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
@@ -32,7 +33,7 @@ def instance():
 def around(instance):
     prices = np.array(co.solve(instance, "lp").certificate["prices"])
     params = CliqueParameters(rounds=30)
-    cliques = CliqueBound(instance, placement_value(instance), prices, params)
+    cliques = CliqueBound(choices_of(instance, placement_value(instance)), prices, params)
     for _ in raise_by_cliques(GrowingProgram(cliques, np.inf, OPTIONS), np.inf, params, OPTIONS):
         pass
     return Neighbourhoods(cliques, DiveParameters(), seed=0)

@@ -13,6 +13,7 @@ from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price import large_jobs, method, stages
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.parts import cost_of, part_of, program_of_part
@@ -159,7 +160,9 @@ def test_a_stage_that_takes_all_its_time_for_nothing_is_none(monkeypatch):
 def test_there_is_no_program_where_a_job_that_must_run_has_no_room(goal):
     for slots, has_room in ((2, True), (1, False)):
         instance = by_hand(slots)
-        cliques = CliqueBound(instance, placement_value(instance), np.zeros((1, 1, slots)), CliqueParameters())
+        cliques = CliqueBound(
+            choices_of(instance, placement_value(instance)), np.zeros((1, 1, slots)), CliqueParameters()
+        )
         others, jobs = np.array([-1, 0, 0]), np.array([0])
         assert (program_of_part(others, jobs, goal, cliques, ROUNDS, OPTIONS) is not None) == has_room
 

@@ -17,6 +17,7 @@ from carbonopt.problems.mosp.methods.price.bound_parameters import (
     DiveParameters,
     WindowParameters,
 )
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
@@ -35,7 +36,7 @@ def program_of(instance, value=None, prices=None, rounds=0):
     value = placement_value(instance) if value is None else value
     prices = np.zeros(instance.clusters.limit.shape) if prices is None else prices
     params = CliqueParameters(rounds=rounds)
-    program = GrowingProgram(CliqueBound(instance, value, prices, params, most_apart=60), np.inf, OPTIONS)
+    program = GrowingProgram(CliqueBound(choices_of(instance, value, 60), prices, params), np.inf, OPTIONS)
     for _ in raise_by_cliques(program, np.inf, params, OPTIONS):
         pass
     return program

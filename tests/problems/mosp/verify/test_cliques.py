@@ -14,6 +14,7 @@ from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_cuts import violated
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
@@ -161,7 +162,7 @@ def test_rounds_end_where_they_close_too_little_of_the_gap():
 
     def rounds(goal, least_rise):
         params = CliqueParameters(least_rise=least_rise, halves=False)
-        cliques = CliqueBound(instance, placement_value(instance), prices, params)
+        cliques = CliqueBound(choices_of(instance, placement_value(instance)), prices, params)
         options = Options(work_limit=1e6)
         return len(list(raise_by_cliques(GrowingProgram(cliques, goal, options), goal, params, options)))
 

@@ -90,7 +90,7 @@ class Blocks:
         self.clique_price = np.zeros(len(cliques.cliques))
         self.clique_price[proof.numbers] = proof.clique_prices
         cost = cliques.priced(self.price, self.clique_price)
-        self.lowest = np.full(len(cliques.kinds.first), cliques.rejection_cost)
+        self.lowest = cliques.choices.rejection_cost.copy()
         np.minimum.at(self.lowest, cliques.places.job, cost)
         paid = float((self.price * cliques.samples.clusters.limit).sum()) + float(self.clique_price @ cliques.most)
         size = float(cliques.kinds.count @ np.abs(self.lowest)) + paid + abs(goal)
@@ -237,7 +237,7 @@ class Blocks:
         clique_price = self.clique_price.copy()
         clique_price[inside] = 0.0
         runs = (self.start < block.end) & (self.end > block.begin)
-        elsewhere = np.full(len(self.lowest), cliques.rejection_cost)
+        elsewhere = cliques.choices.rejection_cost.copy()
         np.minimum.at(elsewhere, self.kind[~runs], self.cost[~runs])
         kinds = np.flatnonzero(block.meets)
         count = cliques.kinds.count[kinds]

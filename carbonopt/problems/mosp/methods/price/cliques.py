@@ -9,7 +9,7 @@ this is what the certificate holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -18,17 +18,15 @@ from scipy import sparse
 
 from carbonopt.core.arrays import BoolArray, FloatArray, IntArray, prefix_sums, rank_within
 from carbonopt.core.options import Options
-from carbonopt.problems.mosp.data.instance import MospInstance
-from carbonopt.problems.mosp.formulation.objective import PlacementValue, prefix_rounding
-from carbonopt.problems.mosp.formulation.program import Placements, possible_placements
+from carbonopt.problems.mosp.formulation.objective import prefix_rounding
 from carbonopt.problems.mosp.methods.price import half_cuts
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters
+from carbonopt.problems.mosp.methods.price.choices import Choices
 from carbonopt.problems.mosp.methods.price.clique_cuts import Clique, violated
 from carbonopt.problems.mosp.methods.price.half_cuts import HalfCut, Limits
-from carbonopt.problems.mosp.methods.price.kinds import Kinds, kinds_of
+from carbonopt.problems.mosp.methods.price.kinds import Kinds
 from carbonopt.problems.mosp.methods.price.knapsack_cuts import Knapsacks
 from carbonopt.problems.mosp.methods.price.place_program import priced
-from carbonopt.problems.mosp.methods.price.windows import sizes_of
 
 MANY_KINDS = 200
 """Above so many kinds a program has fewer places for each: as many times fewer as the root of their number is more."""
@@ -98,27 +96,19 @@ def named_in(every: list[Clique | HalfCut], numbers: IntArray, kinds: Kinds) -> 
 class CliqueBound:
     """The places and cliques of one instance, and the best bound that prices of these have proven so far.
 
-    Jobs that are alike are one kind, with as many starts as it has jobs.
-
     Parameters
     ----------
-    instance, value
-        The problem.
+    choices
+        Of its jobs.
     prices
         Of capacity: where it begins, shape (M, R, T).
     params
         Of cliques.
-    most_apart
-        Of the largest jobs, how many are told apart though they are alike, if few are; see `kinds_of`.
 
     Attributes
     ----------
-    kinds
-        Of the jobs.
-    samples
-        The instance with one job of each kind.
-    places, cost
-        Where a job of each kind may start, by `samples`, and what it costs there.
+    instance, kinds, samples, places, cost
+        Those of `choices`.
     row
         Number of each place, -1 for none, shape (K, M, T).
     proof
@@ -131,25 +121,15 @@ class CliqueBound:
         Share of its limit that each possible placement uses of each clique, shape (placements, Q).
     """
 
-    def __init__(
-        self,
-        instance: MospInstance,
-        value: PlacementValue,
-        prices: FloatArray,
-        params: CliqueParameters,
-        most_apart: int = 0,
-    ) -> None:
-        self.instance = instance
-        self.value = value
+    def __init__(self, choices: Choices, prices: FloatArray, params: CliqueParameters) -> None:
+        self.choices = choices
         self.params = params
-        size = sizes_of(instance.jobs.demand, instance.clusters.limit, instance.jobs.duration)
-        self.kinds = kinds_of(instance.jobs, np.argsort(-size, kind="stable")[:most_apart])
-        self.samples = replace(instance, jobs=instance.jobs.part(self.kinds.first))
-        self.places: Placements = possible_placements(self.samples)
-        places = self.places
-        self.cost = value.sign * value.part(self.kinds.first).of(places.job, places.cluster, places.start)
-        self.rounding = float(value.rounding().sum())
-        self.rejection_cost = instance.objective.rejection_cost
+        self.instance = choices.instance
+        self.kinds = choices.kinds
+        self.samples = choices.samples
+        self.places = places = choices.places
+        self.cost = choices.cost
+        self.rounding = float(choices.value.rounding().sum())
         self.row = np.full((len(self.kinds.first), *prices.shape[::2]), -1, dtype=np.int64)
         self.row[places.job, places.cluster, places.start] = np.arange(len(places.job))
         self.cliques: list[Clique | HalfCut] = []
@@ -194,7 +174,7 @@ class CliqueBound:
         """Return what prices prove over all places, and what each of these costs."""
         places = self.places
         cost = self.priced(prices, clique_prices)
-        least = np.full(len(self.kinds.first), self.rejection_cost)
+        least = self.choices.rejection_cost.copy()
         np.minimum.at(least, places.job, cost)
         of_jobs = self.kinds.count * least
         paid = float((prices * self.instance.clusters.limit).sum()) + float(clique_prices @ self.most)

@@ -339,7 +339,7 @@ class Dives:
 
     def _extended(self, place: IntArray, goal: float, options: Options) -> Relaxed | None:
         """Solve the program again, with more places for jobs that must run and have none; None as in `_solve`."""
-        while self.program.must_run and options.remaining > 0:
+        while self.program.must_run.any() and options.remaining > 0:
             now = self._solve(place, np.inf, options)
             if now is None or now.point.objective <= goal:
                 return now

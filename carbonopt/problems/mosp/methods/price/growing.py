@@ -104,6 +104,12 @@ class GrowingProgram:
     ----------
     columns
         The columns.
+    slots
+        First slot with rows of capacity, and the one after the last.
+    must_run
+        Whether jobs of each kind must run, shape (K,).
+    left_out, penalty
+        What it costs to leave out a job of each kind, and one that must run, shape (K,).
     column_of
         Column of each possible placement, -1 for none, shape (placements,).
     """
@@ -111,12 +117,15 @@ class GrowingProgram:
     def __init__(self, cliques: CliqueBound, goal: float, options: Options, known: BoolArray | None = None) -> None:
         self.cliques = cliques
         self.samples = samples = cliques.samples
+        self.slots = cliques.choices.slots
         chosen = cliques.likely(goal, known)
-        self.must_run = not np.isfinite(cliques.rejection_cost)
-        self.left_out = self._cost_left_out()
+        self.must_run: BoolArray = ~np.isfinite(cliques.choices.rejection_cost)
+        self.penalty = self._penalty()
+        self.left_out = np.where(self.must_run, self.penalty, cliques.choices.rejection_cost)
         self._most_left_out = MOST_RAISED * self.left_out
+        self._is_closed = self.must_run.copy()
         count = cliques.kinds.count
-        program = program_over(samples, cliques.places, cliques.cost, chosen, self.left_out, count)
+        program = program_over(samples, cliques.places, cliques.cost, chosen, self.left_out, count, slots=self.slots)
         self._warm = WarmProgram(program, options)
         rows = np.flatnonzero(chosen)
         every = np.arange(len(count))
@@ -135,18 +144,25 @@ class GrowingProgram:
         self.idle = np.zeros(len(cliques.cliques), dtype=np.int64)
         self.add_cliques(cliques.proof.numbers, options)
 
-    def _cost_left_out(self) -> FloatArray:
-        """Return what it costs to leave out a job of each kind at first, (K,); more than its places if it must run.
+    def _penalty(self) -> FloatArray:
+        """Return what it costs at first to leave out a job of each kind that must run, (K,): more than its places.
 
         Not so much more that the prices of all other jobs would follow where one has no place for a moment.
         """
         cliques = self.cliques
-        count = len(cliques.kinds.first)
-        if not self.must_run:
-            return np.full(count, cliques.rejection_cost)
-        most = np.zeros(count)
+        most = np.zeros(len(cliques.kinds.first))
         np.maximum.at(most, cliques.places.job, np.abs(cliques.cost))
-        return LEFT_OUT * (most + (float(most.mean()) or 1.0))
+        most = np.maximum(most, np.where(self.must_run, 0.0, cliques.choices.rejection_cost))
+        return np.asarray(LEFT_OUT * (most + (float(most.mean()) or 1.0)))
+
+    def _require(self, runs: BoolArray | None) -> None:
+        """Let it cost a penalty to leave out jobs of some kinds, shape (K,), beside those that always must run."""
+        closed = self.must_run if runs is None else self.must_run | runs
+        changed = np.flatnonzero(closed != self._is_closed)
+        if len(changed):
+            self._is_closed = closed
+            column = np.flatnonzero(self.columns.row < 0)[changed]
+            self._warm.set_cost(column, np.where(closed, self.penalty, self.left_out)[changed])
 
     # To solve it
 
@@ -155,8 +171,14 @@ class GrowingProgram:
         """How many jobs may be in each column at most, where all places are open; shape (C,)."""
         return self.cliques.kinds.count[self.columns.job].astype(np.float64)
 
-    def solve(self, upper: FloatArray, goal: float, options: Options) -> Point | None:
-        """Return the best solution below `upper` bounds, shape (C,); None above `goal`, or without time or work."""
+    def solve(
+        self, upper: FloatArray, goal: float, options: Options, required: BoolArray | None = None
+    ) -> Point | None:
+        """Return the best solution below `upper` bounds, shape (C,); None above `goal`, or without time or work.
+
+        To leave out jobs of `required` kinds, shape (K,), costs a penalty, even if they may be rejected.
+        """
+        self._require(required)
         self._warm.set_bounds(upper)
         return self._solve(goal, options)
 
@@ -173,6 +195,7 @@ class GrowingProgram:
         self, upper: FloatArray, goal: float, options: Options, lower: FloatArray | float = 0.0
     ) -> Point | None:
         """Return what `solve` does, but within both bounds, and after violated cliques have become rows."""
+        self._require(None)
         self._warm.set_bounds(upper, lower)
         for left in reversed(range(MOST_ROUNDS)):
             point = self._solve(goal, options) if options.remaining > 0 else None
@@ -180,8 +203,11 @@ class GrowingProgram:
                 break
         return point
 
-    def bound_after(self, most_iterations: int, upper: FloatArray, options: Options) -> float:
-        """Return what some iterations of the dual simplex method prove with at most `upper` in columns, shape (C,)."""
+    def bound_after(
+        self, most_iterations: int, upper: FloatArray, options: Options, required: BoolArray | None = None
+    ) -> float:
+        """Return what some iterations of the dual simplex method prove, with arguments as those of `solve`."""
+        self._require(required)
         self._warm.set_bounds(upper)
         return self._warm.bound_after(most_iterations, options)
 
@@ -230,11 +256,10 @@ class GrowingProgram:
 
         A small job that must run may have no other place than where a large one runs, which then has to move.
         """
-        if not self.must_run:
-            return False
         columns = np.flatnonzero(self.columns.row[: len(point.values)] < 0)
         jobs = self.columns.job[columns]
-        raised = (point.values[columns] > LEAST_PART) & (self.left_out[jobs] < self._most_left_out[jobs])
+        raised = self.must_run[jobs] & (point.values[columns] > LEAST_PART)
+        raised &= self.left_out[jobs] < self._most_left_out[jobs]
         self.left_out[jobs[raised]] *= RAISED
         self._warm.set_cost(columns[raised], self.left_out[jobs[raised]])
         return bool(raised.any())
@@ -252,9 +277,11 @@ class GrowingProgram:
         """Return the prices that a solution has."""
         self._extend_row_of()
         dual = point.row_dual
-        limit = self.samples.clusters.limit
+        begin, end = self.slots
+        capacity = np.zeros(self.samples.clusters.limit.shape)
         jobs = len(self.samples.jobs)
-        capacity = np.maximum(0.0, -dual[jobs : jobs + limit.size]).reshape(limit.shape)
+        rows = capacity[:, :, begin:end]
+        rows[:] = np.maximum(0.0, -dual[jobs : jobs + rows.size]).reshape(rows.shape)
         has_row = (self.row_of >= 0) & (self.row_of < len(dual))
         cliques = np.zeros(len(self.row_of))
         cliques[has_row] = np.maximum(0.0, -dual[self.row_of[has_row]]) / self.cliques.most[has_row]
@@ -387,10 +414,13 @@ class GrowingProgram:
         instance = self.samples
         new = self.columns_of(rows)
         jobs = len(instance.jobs)
-        _, resources, slots = instance.clusters.limit.shape
-        length = instance.jobs.duration[new.job]
+        resources = instance.clusters.limit.shape[1]
+        begin, end = self.slots
+        slots = end - begin
+        start = np.maximum(new.start, begin)
+        length = np.minimum(new.start + instance.jobs.duration[new.job], end) - start
         each = np.repeat(np.arange(len(rows)), length)
-        slot = np.arange(len(each)) - np.repeat(np.cumsum(length) - length - new.start, length)
+        slot = np.arange(len(each)) - np.repeat(np.cumsum(length) - length - start, length) - begin
         column = [np.arange(len(rows))]
         row = [new.job]
         value = [np.ones(len(rows))]
@@ -405,10 +435,10 @@ class GrowingProgram:
         value.append(use.data[has_row])
         whole_column = np.concatenate(column)
         order = np.argsort(whole_column, kind="stable")
-        begin = np.searchsorted(whole_column[order], np.arange(len(rows) + 1))
+        first = np.searchsorted(whole_column[order], np.arange(len(rows) + 1))
         cost = self.cliques.cost[rows]
         upper = self.cliques.kinds.count[new.job].astype(np.float64)
-        self._warm.add_columns(cost, upper, begin, np.concatenate(row)[order], np.concatenate(value)[order], options)
+        self._warm.add_columns(cost, upper, first, np.concatenate(row)[order], np.concatenate(value)[order], options)
         self.column_of[rows] = len(self.columns.row) + np.arange(len(rows))
         self.columns = Columns(*(np.concatenate(parts) for parts in zip(self.columns, new, strict=True)))
         return True

@@ -9,6 +9,7 @@ import numpy as np
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.methods.price.blocks import Blocks
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
@@ -97,7 +98,7 @@ def _program(solver: Solver, options: Options) -> GrowingProgram:
     if solver.program is None:
         prices = solver.proof.prices.reshape(solver.dual.shape)
         most_apart = solver.params.windows.most_jobs if len(solver.instance.jobs) <= FEW_JOBS else 0
-        cliques = CliqueBound(solver.instance, solver.value, prices, solver.params.cliques, most_apart)
+        cliques = CliqueBound(choices_of(solver.instance, solver.value, most_apart), prices, solver.params.cliques)
         solver.proof.cliques = cliques
         solver.program = GrowingProgram(cliques, _goal(solver), options)
     return solver.program

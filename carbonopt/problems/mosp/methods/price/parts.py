@@ -14,6 +14,7 @@ from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.fixed import load_of
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingProgram, ProgramBasis
@@ -22,7 +23,7 @@ from carbonopt.problems.mosp.methods.price.growing import PLACE_STEPS, GrowingPr
 def cost_of(place: IntArray, jobs: IntArray, cliques: CliqueBound) -> float:
     """Return what some jobs cost at their places, cluster x T + start, -1 for one that does not run."""
     slots = cliques.row.shape[2]
-    cost = np.full(len(jobs), cliques.rejection_cost)
+    cost = cliques.choices.rejection_cost[cliques.kinds.of[jobs]]
     runs = np.flatnonzero(place >= 0)
     rows = cliques.row[cliques.kinds.of[jobs[runs]], place[runs] // slots, place[runs] % slots]
     cost[runs] = cliques.cost[rows]
@@ -71,7 +72,9 @@ def program_of_part(
         places of least reduced cost and from nothing.
     """
     params = replace(cliques.params, rounds=rounds, few_of_slots=0, halves=False)
-    own = CliqueBound(part_of(others, jobs, cliques), cliques.value.part(jobs), cliques.proof.prices, params)
+    own = CliqueBound(
+        choices_of(part_of(others, jobs, cliques), cliques.choices.value.part(jobs)), cliques.proof.prices, params
+    )
     options.spend(PLACE_STEPS * len(own.cost))
     if own.proof.bound >= goal:
         return None

@@ -136,7 +136,8 @@ class WindowTree:
     @property
     def is_full(self) -> bool:
         """Whether two more branches would be too many, by their number or by the prices in a certificate."""
-        prices = self.field.limit.size + len(self.cliques.cliques)
+        begin, end = self.program.slots
+        prices = self.field.limit[:, :, begin:end].size + len(self.cliques.cliques)
         most = min(self.params.most_branches, 2 * self.params.most_prices // prices)
         return len(self.branches) + 2 > most
 
@@ -202,11 +203,11 @@ class WindowTree:
     def _point(self, is_open: BoolArray, options: Options) -> Point | None:
         """Return the solution of the program in open places, all of them where the columns so far have none."""
         program = self.program
-        point = program.solve(self._upper(is_open), np.inf, options)
+        point = program.solve(self._upper(is_open), np.inf, options, self._required)
         if point is None and options.remaining > 0:
             missing = np.flatnonzero(is_open & ~program.is_column)
             if program.add_columns(missing, options):
-                point = program.solve(self._upper(is_open), np.inf, options)
+                point = program.solve(self._upper(is_open), np.inf, options, self._required)
         return point
 
     def _rounded(self, branch: Branch, least: float, is_open: BoolArray, options: Options) -> Branch:
@@ -225,14 +226,17 @@ class WindowTree:
         is_open &= at.start <= allowed.last[at.job, at.cluster]
         return np.asarray(is_open & np.isfinite(allowed.cost[at.job, at.cluster, at.start]))
 
+    @property
+    def _required(self) -> BoolArray:
+        """Whether jobs of each kind must run in the windows that were restricted last, shape (K,)."""
+        return ~np.isfinite(self.allowed.rejected)
+
     def _upper(self, is_open: BoolArray) -> FloatArray:
-        """Return how many jobs may be in each column: none where it is closed."""
+        """Return how many jobs may be in each column: none in a closed place."""
         columns = self.program.columns
         runs = columns.row >= 0
         may = np.ones(len(runs))
         may[runs] = is_open[columns.row[runs]]
-        if not self.program.must_run:
-            may[~runs] = np.isfinite(self.allowed.rejected[columns.job[~runs]])
         return np.asarray(may * self.program.counts)
 
     def _bound(
@@ -260,15 +264,21 @@ class WindowTree:
     def _splits(self, windows: IntArray, starts: FloatArray) -> list[Split]:
         """Return ways to split a branch: by the largest jobs that its program splits, else by the largest."""
         field = self.field
-        shares = np.zeros((len(field.job), *windows.shape[1:2], starts.shape[2]))
-        shares[:, :-1] = starts[field.job]
-        may_be_out = np.isfinite(field.rejected[field.job])
-        shares[may_be_out, -1, 0] = np.maximum(0.0, 1.0 - shares[may_be_out, :-1].sum(axis=(1, 2)))
+        shares = self._shares(starts)
         is_open = np.maximum(0, windows[:, :, 1] - windows[:, :, 0] + 1).sum(axis=1) > 1
         split = np.flatnonzero(is_open & (shares.max(axis=(1, 2)) < WHOLE))[: self.params.tried]
         if not len(split):
             split = np.flatnonzero(is_open)[:1]
         return [split_of(k, windows[k], shares[k], field) for k in split.tolist()]
+
+    def _shares(self, starts: FloatArray) -> FloatArray:
+        """Return which share of each large job starts in each place, or is left out (slot 0), shape (K, M + 1, T)."""
+        job = self.field.job
+        shares = np.zeros((len(job), starts.shape[1] + 1, starts.shape[2]))
+        shares[:, :-1] = starts[job]
+        may_be_out = np.isfinite(self.field.rejected[job])
+        shares[may_be_out, -1, 0] = np.maximum(0.0, 1.0 - shares[may_be_out, :-1].sum(axis=(1, 2)))
+        return shares
 
     def _best_split(self, branch: Branch, options: Options) -> Split:
         """Return the split by which some iterations in both parts raise the program most."""
@@ -293,7 +303,8 @@ class WindowTree:
         if not restrict(windows, self.field, self.allowed):
             return highest - branch.bound
         self.program.begin_at(branch.basis, options)
-        found = self.program.bound_after(self.params.iterations, self._upper(self._open_places()), options)
+        upper = self._upper(self._open_places())
+        found = self.program.bound_after(self.params.iterations, upper, options, self._required)
         return min(found, highest) - branch.bound
 
     def grow(self, options: Options) -> Iterator[None]:
@@ -341,7 +352,7 @@ class WindowTree:
         nodes: list[dict[str, Any]] = []
         for branch in self.branches:
             if branch.parts is None:
-                nodes.append(_leaf(branch, numbers))
+                nodes.append(_leaf(branch, numbers, self.program.slots))
                 continue
             split, *parts = branch.parts
             node: dict[str, Any] = {"job": int(self.cliques.kinds.first[self.field.job[split.job]])}
@@ -356,9 +367,9 @@ class WindowTree:
         return proof | {"cliques": named} if named else proof
 
 
-def _leaf(branch: Branch, numbers: IntArray) -> dict[str, Any]:
-    """Return what a certificate with some cliques holds of a leaf."""
-    leaf: dict[str, Any] = {"prices": branch.prices.tolist()}
+def _leaf(branch: Branch, numbers: IntArray, slots: tuple[int, int]) -> dict[str, Any]:
+    """Return what a certificate with some cliques, and prices in some slots, holds of a leaf."""
+    leaf: dict[str, Any] = {"prices": branch.prices[:, :, slice(*slots)].tolist()}
     if not len(numbers):
         return leaf
     prices = np.zeros(max(len(branch.clique_prices), int(numbers[-1]) + 1))
@@ -391,7 +402,7 @@ def field_of(cliques: CliqueBound, most_jobs: int) -> Field:
     number[large] = np.arange(len(large))
     return Field(
         cost,
-        np.full(len(jobs), cliques.rejection_cost),
+        cliques.choices.rejection_cost,
         jobs.arrival.astype(np.int64),
         jobs.duration.astype(np.int64),
         jobs.demand.astype(np.float64),
