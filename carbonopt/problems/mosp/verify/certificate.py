@@ -14,7 +14,8 @@ Where the number y_S of rejected jobs of a set S is known to be in l_S..u_S, a c
 such a bound, too: they cost lambda_S more, less sum_S (lambda_S u_S where it is positive, else lambda_S l_S). A tree
 whose branches have y_S <= k and y_S >= k + 1 leaves no schedule out, so the least bound of its leaves holds for all.
 
-Where large jobs start is branched on in a tree of windows; see `windows`.
+Where large jobs start is branched on in a tree of windows; see `windows`. Such trees also tell what jobs cost that may
+run in a block of slots, while other slots have prices; see `blocks`.
 
 This shares no code with the methods that find prices. Every operation is rounded towards the safe
 side (`numpy.nextafter` after each), so the result is a bound in real arithmetic, not only in doubles.
@@ -23,8 +24,9 @@ side (`numpy.nextafter` after each), so the result is a bound in real arithmetic
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +39,7 @@ from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
 from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
+from carbonopt.problems.mosp.verify.blocks import least_of_blocks
 from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, paid_for, prices_of
 from carbonopt.problems.mosp.verify.halves import Half
 from carbonopt.problems.mosp.verify.objective import assumed
@@ -65,7 +68,7 @@ def proven_bound(
         or ``{"kind": "rejections", "sets": [[job, ...], ...], "tree": node, ...}``, where a node is either
         ``{"set": S, "most": k, "at_most": node, "more": node}`` or, with a charge for each set,
         ``{"prices": [cluster][resource][slot], "charges": [...]}``;
-        or ``{"kind": "windows", ...}``, see `least_of_windows`.
+        or ``{"kind": "windows", ...}``, see `least_of_windows`; or ``{"kind": "blocks", ...}``, see `least_of_blocks`.
     info
         ``normalizers`` of the caspian objective where the instance does not fix them.
 
@@ -88,8 +91,8 @@ def proven_bound(
         return _with_limits(instance, certificate, info)
     kind = certificate.get("kind")
     objective = instance.objective
-    if kind not in ("lagrangian", "rejections", "windows"):
-        words = "must be 'lagrangian', 'rejections' or 'windows'"
+    if kind not in ("lagrangian", "rejections", "windows", "blocks"):
+        words = "must be 'lagrangian', 'rejections', 'windows' or 'blocks'"
         raise InputError(Fault("certificate.kind", words, shown(kind)))
     price: float | None = 0.0
     if isinstance(objective, CarbonObjective):
@@ -101,6 +104,10 @@ def proven_bound(
         lower = _lower(instance, _prices(instance, certificate), rejection_cost, info, *charged)
     elif kind == "windows":
         lower = least_of_windows(instance, certificate, _free_costs(instance, rejection_cost, info))
+    elif kind == "blocks":
+        capacity = _prices(instance, certificate).capacity
+        priced = partial(_priced_runs, instance, info)
+        lower = least_of_blocks(instance, certificate, capacity, rejection_cost, priced)
     else:
         lower = _least_of_tree(instance, certificate, rejection_cost, info)
     if lower is None:
@@ -372,6 +379,32 @@ def _free_costs(instance: MospInstance, rejection_cost: FloatArray, info: dict[s
         return cost
 
     return Costs(place, time, rejection_cost)
+
+
+def _priced_runs(
+    instance: MospInstance,
+    info: dict[str, Any],
+    prices: FloatArray,
+    cliques: Sequence[Clique | Half],
+    clique_prices: FloatArray,
+) -> Callable[[int], FloatArray]:
+    """Return lower bounds on what runs of a job cost with prices, by cluster and start, shape (M, T)."""
+    clusters, _, slots = prices.shape
+    unit_cost = down(prices + _unit_cost(instance, info))
+    added = added_costs(instance, cliques, clique_prices.tolist())
+    free = np.zeros((clusters, slots))
+
+    def cost_of(i: int) -> FloatArray:
+        cost = np.full((clusters, slots), _INF)
+        place = _by_place(instance, unit_cost, free, i)
+        starts = place.shape[1]
+        if i in added:
+            place = _finite_down(place + added[i][:, :starts])
+        cost[:, :starts] = _finite_down(place + _time_costs(instance, np.array([i]), info)[0])
+        cost[:, : instance.jobs.arrival[i]] = _INF
+        return cost
+
+    return cost_of
 
 
 def _by_place(instance: MospInstance, unit_cost: FloatArray, start_prices: FloatArray, i: int) -> FloatArray:

@@ -57,13 +57,14 @@ class Clique(NamedTuple):
                 yield Starts(job, self.cluster, first, last, weight)
 
 
-def cliques_of(instance: MospInstance, certificate: dict[str, Any]) -> list[Clique | Half]:
+def cliques_of(instance: MospInstance, certificate: dict[str, Any], within: str = "certificate") -> list[Clique | Half]:
     """Return the cliques of a certificate, none if it names none.
 
     They are ``"cliques": [{"cluster": row, "jobs": [row, ...], "first": [slot, ...], "last": [slot, ...]}, ...]``, some
     with ``"weights": [whole number, ...]`` and ``"most": whole number``; without these, each job counts 1 of 1. Those
     over two slots have ``"slot"``, the first of them, ``"resource"`` (its row) and ``"unit"``, the size of its units.
-    Those by halves are ``{"jobs": [row, ...], "halves": [number of a clique before it, ...]}``.
+    Those by halves are ``{"jobs": [row, ...], "halves": [number of a clique before it, ...]}``. Messages call the
+    certificate `within`.
 
     Raises
     ------
@@ -72,10 +73,10 @@ def cliques_of(instance: MospInstance, certificate: dict[str, Any]) -> list[Cliq
     """
     given = certificate.get("cliques", [])
     if not isinstance(given, list):
-        raise InputError(Fault("certificate.cliques", "must be a list of cliques", shown(given)))
+        raise InputError(Fault(f"{within}.cliques", "must be a list of cliques", shown(given)))
     cliques: list[Clique | Half] = []
     for row, entry in enumerate(given):
-        field = f"certificate.cliques[{row}]"
+        field = f"{within}.cliques[{row}]"
         if isinstance(entry, dict) and "halves" in entry:
             cliques.append(half_of(instance, entry, cliques, field))
         else:

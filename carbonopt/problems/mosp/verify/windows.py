@@ -40,11 +40,14 @@ class Costs(NamedTuple):
         would not end in time, shape (T,).
     rejected
         What a job costs that does not run, shape (N,).
+    alone
+        Whether jobs of equal duration, demand and eligibility may have places of different costs.
     """
 
     place: Callable[[int], FloatArray]
     time: Callable[[int], FloatArray]
     rejected: FloatArray
+    alone: bool = False
 
 
 class Prices(NamedTuple):
@@ -66,7 +69,7 @@ class Kinds:
     """The jobs in kinds.
 
     Each job that is large or in a clique is a kind of its own. Others share one with those of equal duration, demand
-    and eligibility.
+    and eligibility, unless each has costs of its own.
 
     Parameters
     ----------
@@ -109,6 +112,8 @@ class Kinds:
         alike[jobs, 1:] = 0.0
         alike[number < 0, 0] = count  # large jobs come first, in their order
         alone = sorted({run.job for clique in cliques for run in clique.runs() if number[run.job] < 0})
+        if costs.alone:
+            alone = np.flatnonzero(number < 0).tolist()
         alike[alone, 0] = count + 1.0 + np.arange(len(alone))
         _, first, of = np.unique(alike, axis=0, return_index=True, return_inverse=True)
         self.of = of.ravel()
@@ -171,7 +176,14 @@ class Windows:
     left_out: BoolArray
 
 
-def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs: Costs) -> float | None:
+def least_of_windows(
+    instance: MospInstance,
+    certificate: dict[str, Any],
+    costs: Costs,
+    *,
+    slots: tuple[int, int] | None = None,
+    within: str = "certificate",
+) -> float | None:
     """Return the least bound of the leaves of a tree.
 
     Parameters
@@ -186,6 +198,10 @@ def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs:
         ``"cliques"``, see `cliques_of`, a leaf has ``"clique_prices"``, one for each.
     costs
         Of its runs.
+    slots
+        First slot that has a price in leaves, and the one after the last; None for all slots.
+    within
+        Name of the certificate in messages.
 
     Returns
     -------
@@ -197,11 +213,12 @@ def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs:
     InputError
         If it is no such tree.
     """
-    jobs = _rows(certificate, len(instance.jobs))
+    jobs = _rows(certificate, len(instance.jobs), within)
     nodes = certificate.get("nodes")
     if not isinstance(nodes, list) or not nodes or not all(isinstance(node, dict) for node in nodes):
-        raise InputError(Fault("certificate.nodes", "must be a list of objects, not empty"))
-    cliques = cliques_of(instance, certificate)
+        raise InputError(Fault(f"{within}.nodes", "must be a list of objects, not empty"))
+    cliques = cliques_of(instance, certificate, within)
+    begin, end = slots or (0, instance.time.slots)
     kinds = Kinds(instance, jobs, cliques, costs)
     bound = np.inf
     used = {0}
@@ -210,12 +227,13 @@ def least_of_windows(instance: MospInstance, certificate: dict[str, Any], costs:
     while waiting:
         number, windows = waiting.pop()
         node = nodes[number]
-        field = f"certificate.nodes[{number}]"
+        field = f"{within}.nodes[{number}]"
         if "prices" not in node:
             numbers = parts_of(node, number, len(nodes), used, field)
             waiting.extend(zip(numbers, _split(node, jobs, windows, instance.time.slots, field), strict=True))
             continue
-        of_capacity = _prices(node, "prices", kinds.limit.shape, field)
+        of_capacity = np.zeros(kinds.limit.shape)
+        of_capacity[:, :, begin:end] = _prices(node, "prices", (*kinds.limit.shape[:2], end - begin), field)
         has_cliques = bool(cliques) or "clique_prices" in node
         of_cliques = _prices(node, "clique_prices", (len(cliques),), field) if has_cliques else np.zeros(0)
         prices = Prices(of_capacity, of_cliques)
@@ -365,12 +383,12 @@ def _split(node: dict[str, Any], jobs: IntArray, windows: Windows, slots: int, f
     return there, elsewhere
 
 
-def _rows(certificate: dict[str, Any], count: int) -> npt.NDArray[np.int64]:
+def _rows(certificate: dict[str, Any], count: int, within: str) -> npt.NDArray[np.int64]:
     """Return the large jobs of a certificate."""
     jobs = certificate.get("jobs")
     good = isinstance(jobs, list) and all(type(job) is int and 0 <= job < count for job in jobs)
     if not isinstance(jobs, list) or not good or len(set(jobs)) < len(jobs):
-        raise InputError(Fault("certificate.jobs", f"must be different whole numbers below {count}", shown(jobs)))
+        raise InputError(Fault(f"{within}.jobs", f"must be different whole numbers below {count}", shown(jobs)))
     return np.array(jobs, dtype=np.int64)
 
 

@@ -6,77 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mosp_blocks_support import OPTIONS, by_hand, optimal, priced, three_of_two_units
 
 import carbonopt as co
-from carbonopt.core.options import Options
-from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.methods.normalizers import value_of
 from carbonopt.problems.mosp.methods.price.blocks import Block, Blocks
 from carbonopt.problems.mosp.methods.price.bound_parameters import BlockParameters, CliqueParameters
 from carbonopt.problems.mosp.methods.price.choices import choices_of
-from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
-from carbonopt.problems.mosp.methods.price.growing import GrowingProgram
 from carbonopt.problems.mosp.methods.price.state import places_of
-
-OPTIONS = Options(time_limit=None, work_limit=1e6)  # rounds of cliques end by their time
-
-
-def priced(instance, rounds):
-    """Return the bound of an instance after some rounds of cliques."""
-    value, _ = value_of(instance, OPTIONS)
-    params = CliqueParameters(rounds=rounds, halves=rounds > 1)
-    cliques = CliqueBound(choices_of(instance, value), np.zeros(instance.clusters.limit.shape), params)
-    for _ in raise_by_cliques(GrowingProgram(cliques, np.inf, OPTIONS), np.inf, params, OPTIONS):
-        pass
-    return cliques
-
-
-def optimal(instance):
-    """Return where the optimum has the jobs, None for nowhere, and what it costs in the sense of a minimisation."""
-    best = co.solve(instance, "milp", mip_rel_gap=0, time_limit=None)
-    if best.columns is None:
-        return None, np.inf
-    return places_of(instance, best.columns), best.objective if instance.sense == "min" else -best.objective
-
-
-def by_hand(slots, capacity, jobs):
-    """Return jobs on one cluster that cost their completions; `jobs` has arrival, duration, demands, and how many."""
-    rows = [row for *row, count in jobs for _ in range(count)]
-    resources = [f"r{r}" for r in range(len(capacity))]
-    return from_dict(
-        {
-            "schema_version": 1,
-            "problem": "mosp",
-            "name": "by hand",
-            "time": {"slots": slots, "slot_hours": 1, "start": "2024-01-01T00:00:00Z"},
-            "carbon": {"zones": ["Z"], "g_per_kwh": [[100] * slots]},
-            "clusters": {
-                "name": ["c"],
-                "zone": ["Z"],
-                "capacity": {name: [most] for name, most in zip(resources, capacity, strict=True)},
-                "watts_per_unit": {name: [300] for name in resources},
-            },
-            "jobs": {
-                "name": [f"j{i}" for i in range(len(rows))],
-                "arrival": [row[0] for row in rows],
-                "duration": [row[1] for row in rows],
-                "deadline": [slots] * len(rows),
-                "demand": {name: [row[2][r] for row in rows] for r, name in enumerate(resources)},
-                "eligible": None,
-            },
-            "objective": {
-                "kind": "carbon",
-                "weights": {"carbon_kg": 0, "tardiness_slots": 0, "completion_slots": 1},
-                "rejection_price": None,
-            },
-        }
-    )
-
-
-def three_of_two_units():
-    """Return three jobs of two units and one slot, on three units: one runs after the other, at 1 + 2 + 3."""
-    return by_hand(3, [3], [(0, 1, [2], 3)])
 
 
 def test_jobs_of_two_units_by_hand():
@@ -164,6 +102,12 @@ def test_what_the_best_schedule_loses_is_the_gap_of_prices():
     assert sum(blocks.loss) == pytest.approx(best.objective - cliques.proof.bound, rel=1e-6)
 
 
+def known_in(blocks, block):
+    """Return the program of a block, and the columns that stand for the best schedule."""
+    choices = blocks.choices(block, blocks.inside(block)[0])
+    return blocks._program(choices), blocks._known(block, choices)
+
+
 def test_what_is_known_begins_the_program():
     """The best schedule is a point of each program: its jobs in the block, and the others at their best elsewhere."""
     instance = co.generate("mosp", preset="bench", jobs=40, clusters=2, slots=24, seed=2)
@@ -171,14 +115,14 @@ def test_what_is_known_begins_the_program():
     blocks = Blocks(priced(instance, 2), places_of(instance, best.columns), best.objective, BlockParameters())
     for begin, end in ((0, 24), (0, 6), (10, 16), (18, 24)):
         block = blocks._at(begin, end)
-        program, values = blocks._program(block, blocks._inside(block)[0])
+        program, values = known_in(blocks, block)
         arrays = program.arrays()
         rows = program.activity(values)
         assert (rows >= arrays.row_lower - 1e-9).all()
         assert (rows <= arrays.row_upper + 1e-6).all()
         assert (values >= 0).all()
         assert values.sum() == blocks.cliques.kinds.count[block.meets].sum()
-    whole, values = blocks._program(blocks._at(0, 24), blocks._inside(blocks._at(0, 24))[0])
+    whole, values = known_in(blocks, blocks._at(0, 24))
     assert whole.arrays().cost @ values == pytest.approx(best.objective)
 
 
@@ -187,7 +131,8 @@ def test_price_reports_the_bound_of_blocks_and_checks():
     instance = co.generate("mosp", preset="bench", jobs=80, clusters=2, slots=24, seed=4)
     params = {"beam": {"parts_per_job": 1}, "search": {"moves_per_job": 200}}
     without = co.solve(instance, "price", work_limit=1e6, seed=1, params=params | {"blocks": {"most_programs": 0}})
-    with_blocks = co.solve(instance, "price", work_limit=1e6, seed=1, params=params | {"blocks": {"most_programs": 3}})
+    blocks = {"most_programs": 3, "least_rise": 1.0}  # no trees
+    with_blocks = co.solve(instance, "price", work_limit=1e6, seed=1, params=params | {"blocks": blocks})
     assert with_blocks.bound > without.bound
     assert with_blocks.info["tree_bound"] == with_blocks.bound > with_blocks.certificate["bound"]
     assert co.check(instance, with_blocks).violations == ()
@@ -217,10 +162,10 @@ def test_no_slot_and_no_clique_is_in_two_blocks():
     assert blocks._is_apart(Block(0, 4, nobody), [Block(4, 8, nobody)])
     assert not blocks._is_apart(Block(0, 5, nobody), [Block(4, 8, nobody)])
     assert not blocks._is_apart(Block(4, 8, nobody), [Block(0, 24, nobody)])
-    inside, _ = blocks._inside(blocks._at(0, 24))
+    inside, _ = blocks.inside(blocks._at(0, 24))
     assert len(inside) == len(blocks.cliques.proof.numbers)
     blocks.start_of = blocks.start_of[:0]  # no start may be in a better schedule
-    assert not len(blocks._inside(blocks._at(0, 24))[0])
+    assert not len(blocks.inside(blocks._at(0, 24))[0])
 
 
 def whole_rise(instance, price, best, goal):

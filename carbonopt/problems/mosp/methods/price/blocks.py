@@ -27,7 +27,9 @@ from carbonopt.milp import highs
 from carbonopt.milp.program import Program
 from carbonopt.problems.mosp.formulation.program import Placements
 from carbonopt.problems.mosp.methods.price.bound_parameters import BlockParameters
+from carbonopt.problems.mosp.methods.price.choices import Choices
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
+from carbonopt.problems.mosp.methods.price.kinds import Kinds
 from carbonopt.problems.mosp.methods.price.place_program import program_over
 
 FLOAT_ERROR = 1e-11
@@ -77,6 +79,8 @@ class Blocks:
     ----------
     blocks
         Those that add to the bound; they are apart from each other.
+    solved
+        Of each of them, all that were solved, from the shortest one, with the rise of each.
     """
 
     def __init__(self, cliques: CliqueBound, best: IntArray, goal: float, params: BlockParameters) -> None:
@@ -85,6 +89,7 @@ class Blocks:
         self.goal = goal
         self.best = best
         self.blocks: list[Block] = []
+        self.solved: list[list[Block]] = []
         self.proof = proof = cliques.proof
         self.price = proof.prices
         self.clique_price = np.zeros(len(cliques.cliques))
@@ -94,7 +99,7 @@ class Blocks:
         np.minimum.at(self.lowest, cliques.places.job, cost)
         paid = float((self.price * cliques.samples.clusters.limit).sum()) + float(self.clique_price @ cliques.most)
         size = float(cliques.kinds.count @ np.abs(self.lowest)) + paid + abs(goal)
-        self.error = 2 * cliques.rounding + FLOAT_ERROR * size
+        self.error = 2 * (cliques.rounding + FLOAT_ERROR * size)
         gap = goal - proof.bound
         self.start_of = np.flatnonzero(cost - self.lowest[cliques.places.job] <= gap + self.error)
         self.cost = cost[self.start_of]
@@ -141,6 +146,7 @@ class Blocks:
             loses = self.loss[begin : begin + width].sum() >= least
             if loses and options.remaining > 0 and self._is_apart(block, self.blocks):
                 self.blocks.append(self._solved(block, options))
+                self.solved.append(self.blocks[-1:])
                 yield self.bound
         for _ in range(len(self.blocks), self.params.most_programs):
             if options.remaining == 0:
@@ -150,6 +156,7 @@ class Blocks:
                 return
             k, block = longer
             solved = self._solved(block, options)
+            self.solved[k].append(solved)
             self.blocks[k] = replace(solved, rise=max(solved.rise, self.blocks[k].rise))  # it has all of the other one
             yield self.bound
 
@@ -185,7 +192,7 @@ class Blocks:
 
     def _solved(self, block: Block, options: Options) -> Block:
         """Return a block with its rise, as far as the tree of its program gets."""
-        inside, least = self._inside(block)
+        inside, least = self.inside(block)
         if not block.meets.any():  # all of its capacity is idle
             return replace(block, rise=max(0.0, -least - self.error))
         asked = replace(
@@ -195,17 +202,22 @@ class Blocks:
             mip_abs_gap=ASKED * max(0.0, self.goal - self.proof.bound),
             solver_options={"mip_max_nodes": self.params.most_nodes} | dict(options.solver_options),
         )
-        kinds = np.flatnonzero(block.meets)
-        count = float(self.cliques.kinds.count[kinds].sum())
-        program, known = self._program(block, inside)
-        typical = float(np.abs(self.lowest[kinds]).mean()) or 1.0
-        result = highs.solve(program, asked, start=known, typical_cost=typical, bound_error=(round(count), self.error))
+        choices = self.choices(block, inside)
+        typical = float(np.abs(self.lowest[block.meets]).mean()) or 1.0
+        count = float(choices.kinds.count.sum())
+        result = highs.solve(
+            self._program(choices, FLOAT_ERROR * typical),
+            asked,
+            start=self._known(block, choices),
+            typical_cost=typical,
+            bound_error=(round(count), self.error),
+        )
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         rise = 0.0 if result.bound is None else max(0.0, result.bound - least - self.error)
         return replace(block, rise=rise, is_solved=result.status is Status.OPTIMAL)
 
-    def _inside(self, block: Block) -> tuple[IntArray, float]:
+    def inside(self, block: Block) -> tuple[IntArray, float]:
         """Return the cliques of a block, and what jobs, slots and cliques there cost by prices.
 
         All starts of such a clique run in the block. They have no price for it in the program, which knows the
@@ -226,8 +238,8 @@ class Blocks:
         paid += float(self.clique_price[inside] @ cliques.most[inside])
         return inside, float(cliques.kinds.count[block.meets] @ self.lowest[block.meets]) - paid
 
-    def _program(self, block: Block, inside: IntArray) -> tuple[Program, FloatArray]:
-        """Return the program of a block, with prices outside of it, and the columns that stand for the best schedule.
+    def choices(self, block: Block, inside: IntArray) -> Choices:
+        """Return the choices of the jobs of a block, at prices outside of it.
 
         A job that does not run in the block is rejected there, at what its cheapest other start costs.
         """
@@ -236,28 +248,55 @@ class Blocks:
         price[:, :, block.begin : block.end] = 0.0
         clique_price = self.clique_price.copy()
         clique_price[inside] = 0.0
-        runs = (self.start < block.end) & (self.end > block.begin)
+        runs = self._runs(block)
         elsewhere = cliques.choices.rejection_cost.copy()
         np.minimum.at(elsewhere, self.kind[~runs], self.cost[~runs])
         kinds = np.flatnonzero(block.meets)
-        count = cliques.kinds.count[kinds]
-        job = (np.cumsum(block.meets) - 1)[self.kind[runs]]
-        program = program_over(
+        number = np.full(len(self.lowest), len(kinds), dtype=np.int64)
+        number[kinds] = np.arange(len(kinds))
+        every = cliques.kinds
+        return Choices(
+            cliques.instance,
+            cliques.choices.value,
+            Kinds(number[every.of], every.first[kinds], every.count[kinds]),
             replace(cliques.samples, jobs=cliques.samples.jobs.part(kinds)),
-            Placements(job, self.cluster[runs], self.start[runs]),
+            Placements(number[self.kind[runs]], self.cluster[runs], self.start[runs]),
             cliques.priced(price, clique_price)[self.start_of[runs]],
-            np.ones(len(job), dtype=np.bool_),
             elsewhere[kinds],
-            count,
-            slots=(block.begin, block.end),
+            (block.begin, block.end),
+        )
+
+    def _runs(self, block: Block) -> BoolArray:
+        """Return which of the starts that a better schedule may have run in a block."""
+        return np.asarray((self.start < block.end) & (self.end > block.begin))
+
+    def _program(self, choices: Choices, least: float = 0.0) -> Program:
+        """Return the program of a block, in which costs below `least` in size are 0: they are rounding alone."""
+        cost, rejection_cost = (
+            np.where(np.abs(part) < least, 0.0, part) for part in (choices.cost, choices.rejection_cost)
+        )
+        return program_over(
+            choices.samples,
+            choices.places,
+            cost,
+            np.ones(len(cost), dtype=np.bool_),
+            rejection_cost,
+            choices.kinds.count,
+            slots=choices.slots,
             whole=True,
         )
+
+    def _known(self, block: Block, choices: Choices) -> FloatArray:
+        """Return the columns of a block's program that stand for the best schedule."""
+        cliques = self.cliques
+        columns = len(choices.cost)
         column = np.full(len(cliques.cost), -1, dtype=np.int64)
-        column[self.start_of[runs]] = np.arange(len(job))
+        column[self.start_of[self._runs(block)]] = np.arange(columns)
         at = column[self._rows_of_best()]
-        known = np.bincount(at[at >= 0], minlength=len(job)).astype(np.float64)
-        left = count - np.bincount(job, weights=known, minlength=len(kinds))
-        return program, np.concatenate([known, left])
+        known = np.bincount(at[at >= 0], minlength=columns).astype(np.float64)
+        count = choices.kinds.count
+        left = count - np.bincount(choices.places.job, weights=known, minlength=len(count))
+        return np.concatenate([known, left])
 
     def _rows_of_best(self) -> IntArray:
         """Return which of the possible placements the best schedule has."""

@@ -12,6 +12,7 @@ from carbonopt.core.arrays import FloatArray
 from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.options import Options
 from carbonopt.problems.mosp.data.instance import MospInstance
+from carbonopt.problems.mosp.methods.price.block_trees import BlockTrees
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dual import Dual
 from carbonopt.problems.mosp.methods.price.parameters import PriceParameters
@@ -39,6 +40,8 @@ class Proof:
         The bound with prices of cliques, too; None where it is not made.
     windows
         The bound by branches on windows of large jobs; None where there are none.
+    blocks
+        The bound by trees of blocks of slots; None where there are none.
     tree
         The bound of a search tree, by beams or HiGHS: it has no certificate.
     mean_free_cost, work
@@ -57,6 +60,7 @@ class Proof:
         self.rejections: Rejections | None = None
         self.cliques: CliqueBound | None = None
         self.windows: WindowTree | None = None
+        self.blocks: BlockTrees | None = None
 
     @property
     def certified(self) -> float:
@@ -68,6 +72,8 @@ class Proof:
             found.append(self.cliques.proof.bound)
         if self.windows is not None:
             found.append(self.windows.bound)
+        if self.blocks is not None:
+            found.append(self.blocks.bound)
         return max(found)
 
     @property
@@ -117,6 +123,8 @@ class Proof:
         proof: dict[str, Any] = {"kind": "lagrangian", "prices": self.prices.reshape(self.dual.shape).tolist()}
         if self.windows is not None and self.windows.bound == self.certified:
             proof = self.windows.certificate()
+        elif self.blocks is not None and self.blocks.bound == self.certified:
+            proof = self.blocks.certificate(sign)
         elif self.cliques is not None and self.cliques.proof.bound == self.certified:
             proof = self.cliques.proof.certificate()
         elif self.rejections is not None and self.rejections.bound > self.price_bound:

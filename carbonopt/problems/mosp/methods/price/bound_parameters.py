@@ -244,8 +244,10 @@ class BlockParameters(Parameters):
     ----------
     time_share
         Share of the remaining time that blocks may take.
+    tree_time_share
+        Of that, what is kept for trees, which certify what blocks add.
     program_time_share
-        Of that, what the program of one block may take of what is left.
+        What the program of one block, or one tree, may take of what is left.
     most_programs
         How many programs there are, at most; 0 for no blocks.
     most_nodes
@@ -254,12 +256,16 @@ class BlockParameters(Parameters):
         Length of a block at first, and by how much it becomes longer.
     least_share
         Of what the best schedule loses in all slots, what it must lose in one of the first two blocks.
+    least_rise
+        Of the gap, what a block must add to be worth a tree.
     """
 
-    time_share: float = number(0.7, above=0, most=1)
-    program_time_share: float = number(0.5, above=0, most=1)
+    time_share: float = number(0.85, above=0, most=1)
+    tree_time_share: float = number(0.35, least=0, most=1)
+    program_time_share: float = number(0.4, above=0, most=1)
     most_programs: int = number(20, least=0)
     most_nodes: int = number(3_000, least=1)
     first_slots: int = number(8, least=1)
     more_slots: int = number(4, least=1)
     least_share: float = number(0.03, least=0, most=1)
+    least_rise: float = number(0.02, least=0, most=1)

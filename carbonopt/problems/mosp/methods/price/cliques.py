@@ -204,7 +204,7 @@ class CliqueBound:
             cliques += filter(self._is_new, self.knapsacks.violated(starts, least, options))
         if over_pairs and len(cliques) < self.params.few_of_slots:
             cliques += filter(self._is_new, self.pairs.violated(starts, least, options))
-        return self._add(cliques)
+        return self._added(cliques)
 
     def add_halves(self, amount: FloatArray, least: float, options: Options) -> int:
         """Add new cuts by halves that a solution violates by `least`; return how many.
@@ -228,10 +228,14 @@ class CliqueBound:
         for rows in sets:
             own = rows[rows < kinds], cliques[rows[rows >= kinds] - kinds]
             halves.append(HalfCut(*own, int(most[rows].sum()) // 2))
-        return self._add(list(filter(self._is_new, halves)))
+        return self.add(halves)
 
-    def _add(self, cliques: Sequence[Clique | HalfCut]) -> int:
-        """Add cliques; return how many."""
+    def add(self, cliques: Sequence[Clique | HalfCut]) -> int:
+        """Add those of some cliques that are new; return how many."""
+        return self._added(list(filter(self._is_new, cliques)))
+
+    def _added(self, cliques: Sequence[Clique | HalfCut]) -> int:
+        """Add new cliques; return how many."""
         if not cliques:
             return 0
         members, use = zip(*(self._members(clique) for clique in cliques), strict=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from carbonopt.core.arrays import IntArray
 from carbonopt.core.options import Options
+from carbonopt.problems.mosp.methods.price.block_trees import BlockTrees
 from carbonopt.problems.mosp.methods.price.blocks import Blocks
 from carbonopt.problems.mosp.methods.price.choices import choices_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
@@ -23,10 +24,6 @@ from carbonopt.problems.mosp.methods.price.window_tree import WindowTree
 
 FEW_JOBS = 100
 """Jobs of an instance up to which a tree branches on large ones that are alike: of more it does not get so far."""
-LEAF_SECONDS = 1e-3
-"""What it takes to recheck a leaf, about, on a slow machine [s]."""
-STEP_SECONDS = 1.2e-7
-"""What it takes more for each step of a leaf's bound [s]."""
 CHECKS = 2
 """How often a tree is rechecked after its last branch: at the end, and for a checkpoint that begins just before."""
 CHECK_SHARE = 0.1
@@ -75,7 +72,7 @@ def add_cliques(solver: Solver) -> None:
 
 
 def raise_by_blocks(solver: Solver) -> None:
-    """Raise the bound by blocks of slots in which jobs are whole; no certificate says so."""
+    """Raise the bound by blocks of slots in which jobs are whole, then certify what time allows."""
     params = solver.params.blocks
     options = solver.options.part(params.time_share)
     if solver.closed or not solver.complete or options.remaining == 0 or not params.most_programs:
@@ -86,11 +83,19 @@ def raise_by_blocks(solver: Solver) -> None:
     if cliques.proof.bound < solver.proof.best:  # branches on rejections prove more
         return
     blocks = Blocks(cliques, np.array(solver.state.best), solver.state.best_total, params)
-    for bound in blocks.raise_bound(options):
+    for bound in blocks.raise_bound(options.part(1.0 - params.tree_time_share)):
         solver.proof.tree = max(solver.proof.tree, bound)
         solver.report(improved=False)
         if solver.closed:
-            return
+            break
+    trees = BlockTrees(blocks, params)
+    for _ in trees.grow(options):
+        solver.proof.blocks = trees
+        solver.tell()
+        if trees.check_seconds >= CHECK_SHARE * solver.options.seconds_left:
+            break
+    solver.report(improved=False)
+    solver.options = solver.options.keeping_back(CHECKS * trees.check_seconds)
 
 
 def _program(solver: Solver, options: Options) -> GrowingProgram:
@@ -120,7 +125,7 @@ def branch_on_windows(solver: Solver) -> None:
     has_time = is_asked or options.remaining >= ROOTS * (options.elapsed - begun)
     for _ in tree.grow(options) if has_time else ():
         solver.tell()
-        if solver.closed or _check_seconds(tree) >= CHECK_SHARE * solver.options.seconds_left:
+        if solver.closed or tree.check_seconds >= CHECK_SHARE * solver.options.seconds_left:
             break
         if not is_asked and first.remaining == 0:
             is_asked = True
@@ -128,12 +133,7 @@ def branch_on_windows(solver: Solver) -> None:
             if len(tree.branches) < FIRST_TIME * FEW_BRANCHES or tree.bound - root < least_rise < np.inf:
                 break
     solver.report(improved=False)
-    solver.options = solver.options.keeping_back(CHECKS * _check_seconds(tree))
-
-
-def _check_seconds(tree: WindowTree) -> float:
-    """Return what it takes to recheck a tree, about [s]: every second branch is a leaf."""
-    return (LEAF_SECONDS + STEP_SECONDS * tree.steps_of_bound) * len(tree.branches) / 2
+    solver.options = solver.options.keeping_back(CHECKS * tree.check_seconds)
 
 
 def certify(solver: Solver) -> None:

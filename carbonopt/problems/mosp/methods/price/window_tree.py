@@ -53,6 +53,10 @@ LEAST_GAIN = 1e-6
 STEPS_OF_PLACE = 0.4
 STEPS_OF_MEMBER = 4.0
 """Loop steps of a leaf's bound for each place and each job of a clique, about, when a certificate is rechecked."""
+LEAF_SECONDS = 1e-3
+"""What it takes to recheck a leaf, about, on a slow machine [s]."""
+STEP_SECONDS = 1.2e-7
+"""What it takes more for each step of a leaf's bound [s]."""
 
 
 @dataclass(eq=False)
@@ -132,6 +136,11 @@ class WindowTree:
         """Loop steps of the bound of a leaf, about, when a certificate is rechecked: it holds cliques with a price."""
         places = int(self.count[self.cliques.places.job].sum())
         return STEPS_OF_PLACE * places + STEPS_OF_MEMBER * int(self.cliques.sizes[sorted(self._priced)].sum())
+
+    @property
+    def check_seconds(self) -> float:
+        """What it takes to recheck the tree, about [s]: every second branch is a leaf."""
+        return (LEAF_SECONDS + STEP_SECONDS * self.steps_of_bound) * len(self.branches) / 2
 
     @property
     def is_full(self) -> bool:
