@@ -33,7 +33,7 @@ LEAST_PART = 1e-6
 """Share of a job in a place, above which the program splits it."""
 LEAST_MORE = 1.05
 """How often the rise of a shorter block a longer one must have to be worth a tree."""
-JOB_SECONDS = 5e-4
+JOB_SECONDS = 3e-4
 """What it takes to recheck which starts of a job are open, about, on a slow machine [s]."""
 ELSEWHERE = 0.9
 """What a split by cluster or start counts, over one between the block and elsewhere."""

@@ -189,6 +189,8 @@ def _of_pairs(instance: MospInstance, count: IntArray, starts: FloatArray, least
         part = np.flatnonzero((count == 1) & (starts[:, j].max(axis=1) > least) & (before[:, j, -1] > least))
         room = instance.clusters.limit[j].max(axis=1) * (1 + MARGIN)
         together = (instance.jobs.demand[part][:, None] + instance.jobs.demand[part] > room).any(axis=2)
+        if not together.any():
+            continue
         best = np.zeros((len(part), len(part)))
         at = np.zeros((len(part), len(part), 2), dtype=np.int64)
         find_windows(np.ascontiguousarray(before[part, j]), duration[part], np.triu(together, 1), best, at)

@@ -87,15 +87,16 @@ def raise_by_blocks(solver: Solver) -> None:
         solver.proof.tree = max(solver.proof.tree, bound)
         solver.report(improved=False)
         if solver.closed:
-            break
+            return
     trees = BlockTrees(blocks, params)
     for _ in trees.grow(options):
         solver.proof.blocks = trees
         solver.tell()
         if trees.check_seconds >= CHECK_SHARE * solver.options.seconds_left:
             break
-    solver.report(improved=False)
-    solver.options = solver.options.keeping_back(CHECKS * trees.check_seconds)
+    if solver.proof.blocks is not None:
+        solver.report(improved=False)
+        solver.options = solver.options.keeping_back(CHECKS * trees.check_seconds)
 
 
 def _program(solver: Solver, options: Options) -> GrowingProgram:

@@ -10,7 +10,7 @@
    the best one.
 5. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof.
 6. Cliques, and blocks of slots in which jobs are whole, raise the bound of more jobs; after dives, HiGHS's cuts do.
-   What gap few jobs leave goes to HiGHS, without what the prices rule out. If asked, cliques and branches then make
+   Trees certify what blocks add, as far as time allows. What gap few jobs leave goes to HiGHS, without what the prices rule out. If asked, cliques and branches then make
    the certificate of few jobs better.
 """
 
