@@ -1,17 +1,17 @@
-"""Certificates by blocks of slots: within a block jobs are whole, and all other slots have prices.
+"""Certificates by blocks of slots: within a block some jobs are whole, and all other slots have prices.
 
-They speak of schedules that are better than a given cost. Prices of capacity and of cliques prove a bound on all
+They speak of schedules that are better than a given objective. Prices of capacity and of cliques prove a bound on all
 schedules. A start is in no better schedule if it costs its job more than the least by what the bound is short of the
-given cost. The other starts are open.
+given objective. The other starts are open.
 
-A job whose open starts run in a block is a member of it, and of no other. A clique is inside a block if all its open
-starts run there. Now capacity in blocks and cliques inside have no price. Members of a block compete for its capacity
-alone. What they cost in all is at least the bound of a tree of windows, with prices in its leaves; see `windows`. To
-start out of the block is one more way for a member, at the least cost of its open starts there. All other jobs cost
-their least.
+Then the capacity of all blocks has no price, and neither have the cliques inside. Each block has members, and no job is
+one of two blocks. Where members run in their block, they use its capacity. What they cost in all is at least the bound
+of a tree of windows, with prices in its leaves; see `windows`. To start elsewhere is one more way for a member, at the
+least cost of its open starts there. All other jobs cost their least. The sum of all this, less what the remaining
+prices are paid for, is a bound by weak duality, whatever the blocks, members and cliques inside are. So it holds for
+each better schedule, and what is proven is no better than the given objective.
 
-So these amounts add up to a bound, less what the other prices are paid for. Any other schedule costs at least what was
-given.
+Bounds are strong where members are all jobs that may run in their block, and where blocks have no slot in common.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from carbonopt.core.arrays import BoolArray, FloatArray
+from carbonopt.core.arrays import FloatArray
 from carbonopt.core.certificate import LARGEST_PRICE
 from carbonopt.core.directed import down, up
 from carbonopt.core.errors import Fault, InputError, shown
@@ -63,53 +63,6 @@ class Block:
     field: str
 
 
-class Opening:
-    """Which starts are open, and what is known of blocks as jobs are looked at one after the other.
-
-    Parameters
-    ----------
-    instance
-        The instance.
-    blocks
-        Its blocks.
-    cliques
-        All cliques.
-    """
-
-    def __init__(self, instance: MospInstance, blocks: list[Block], cliques: list[Clique | Half]) -> None:
-        self.duration = instance.jobs.duration
-        self.start = np.arange(instance.time.slots)
-        self.blocks = blocks
-        self.block_of = {i: k for k, block in enumerate(blocks) for i in block.members}
-        self.inside: dict[int, list[tuple[int, int, int, int, int]]] = {}
-        for k, block in enumerate(blocks):
-            for number in block.inside:
-                for run in cliques[number].runs():
-                    self.inside.setdefault(run.job, []).append((k, number, run.cluster, run.first, run.last))
-
-    def within(self, i: int, is_open: BoolArray) -> BoolArray:
-        """Return which open starts of job i, shape (M, T), run in its block; in others none may.
-
-        Raises
-        ------
-        InputError
-            If the job may run in a block that it is no member of, or a clique is not inside its block.
-        """
-        own = np.zeros_like(is_open)
-        for k, block in enumerate(self.blocks):
-            runs = (self.start < block.end) & (self.start + self.duration[i] > block.begin)
-            if self.block_of.get(i) == k:
-                own = is_open & runs
-            elif (is_open & runs).any():
-                words = f"must hold each job that may run in its slots; row {i} may"
-                raise InputError(Fault(f"{block.field}.members", words))
-            for of, number, cluster, first, last in self.inside.get(i, ()):
-                if of == k and (is_open & ~runs)[cluster, first : last + 1].any():
-                    words = f"must be numbers of cliques whose starts all run in its slots; one of {number} does not"
-                    raise InputError(Fault(f"{block.field}.inside", words))
-        return own
-
-
 def least_of_blocks(
     instance: MospInstance,
     certificate: dict[str, Any],
@@ -139,12 +92,13 @@ def least_of_blocks(
     Returns
     -------
     float or None
-        The bound, at most what is given as ``better_than``; None if it says nothing.
+        The bound, at most what is given as ``better_than``; None if it says nothing, as where a job that must run has
+        no place.
 
     Raises
     ------
     InputError
-        If it is no such certificate, or blocks have a slot, a job or a clique in common.
+        If it is no such certificate, or a job is a member of two blocks.
     """
     cliques = cliques_of(instance, certificate)
     clique_prices = np.array(prices_of(certificate), dtype=np.float64)
@@ -163,19 +117,21 @@ def least_of_blocks(
         base = _less(least, up(prices * limit).ravel(), paid_for(cliques, clique_prices))
         if not np.isfinite(base):
             return None
-        opening = Opening(instance, blocks, cliques)
+        block_of = {i: block for block in blocks for i in block.members}
+        start = np.arange(instance.time.slots)
         costs: list[float] = []
         members: dict[int, tuple[FloatArray, float]] = {}
         for i in range(count):
             cost = full(i)
             is_open = np.isfinite(cost) & ~(down(down(base - least[i]) + cost) >= goal)
-            own = opening.within(i, is_open)
-            cost = outside(i)
-            elsewhere = min(float(rejected[i]), float(cost[is_open & ~own].min(initial=np.inf)))
-            if i in opening.block_of:
-                members[i] = np.where(own, cost, np.inf), elsewhere
-            else:
-                costs.append(elsewhere)
+            cost = np.where(is_open, outside(i), np.inf)
+            own = block_of.get(i)
+            if own is None:
+                costs.append(min(float(rejected[i]), float(cost.min(initial=np.inf))))
+                continue
+            runs = (start < own.end) & (start + instance.jobs.duration[i] > own.begin)
+            elsewhere = float(cost[:, ~runs].min(initial=np.inf))
+            members[i] = np.where(runs, cost, np.inf), min(float(rejected[i]), elsewhere)
         for block in blocks:
             value = _least_of_members(instance, block, [members[i] for i in block.members])
             if value is None:
@@ -206,12 +162,12 @@ def _least_of_members(instance: MospInstance, block: Block, members: list[tuple[
 
 
 def _blocks(instance: MospInstance, certificate: dict[str, Any], cliques: int) -> list[Block]:
-    """Return the blocks of a certificate, once they are seen to be apart."""
+    """Return the blocks of a certificate, once they are seen to have no job in common."""
     given = certificate.get("blocks")
     if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
         raise InputError(Fault("certificate.blocks", "must be a list of objects", shown(given)))
     blocks = []
-    used: dict[str, set[int]] = {"slots": set(), "members": set(), "inside": set()}
+    used: set[int] = set()
     for k, entry in enumerate(given):
         field = f"certificate.blocks[{k}]"
         slots = entry.get("slots")
@@ -221,10 +177,9 @@ def _blocks(instance: MospInstance, certificate: dict[str, Any], cliques: int) -
             raise InputError(Fault(f"{field}.slots", words, shown(slots)))
         members = _rows(entry, "members", len(instance.jobs), field)
         inside = _rows(entry, "inside", cliques, field)
-        for name, numbers in (("slots", range(*slots)), ("members", members), ("inside", inside)):
-            if not used[name].isdisjoint(numbers):
-                raise InputError(Fault(f"{field}.{name}", "must have nothing in common with another block"))
-            used[name].update(numbers)
+        if not used.isdisjoint(members):
+            raise InputError(Fault(f"{field}.members", "must have no row in common with another block"))
+        used.update(members)
         blocks.append(Block(slots[0], slots[1], members, inside, entry, field))
     return blocks
 
@@ -234,7 +189,8 @@ def _rows(entry: dict[str, Any], name: str, below: int, field: str) -> list[int]
     given = entry.get(name)
     good = isinstance(given, list) and all(type(number) is int and 0 <= number < below for number in given)
     if not isinstance(given, list) or not good or len(set(given)) < len(given):
-        raise InputError(Fault(f"{field}.{name}", f"must be different whole numbers below {below}", shown(given)))
+        words = f"must be different whole numbers below {below}" if below else "must be empty: there is none"
+        raise InputError(Fault(f"{field}.{name}", words, shown(given)))
     return given
 
 

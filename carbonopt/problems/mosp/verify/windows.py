@@ -354,7 +354,7 @@ def _split(node: dict[str, Any], jobs: IntArray, windows: Windows, slots: int, f
     clusters = windows.first.shape[1]
     job = node.get("job")
     if type(job) is not int or job not in jobs.tolist():
-        raise InputError(Fault(f"{field}.job", "must be one of certificate.jobs", shown(job)))
+        raise InputError(Fault(f"{field}.job", "must be one of the tree's jobs", shown(job)))
     k = jobs.tolist().index(job)
     parts = tuple(Windows(windows.first.copy(), windows.last.copy(), windows.left_out.copy()) for _ in range(2))
     there, elsewhere = parts
@@ -404,7 +404,7 @@ def _prices(node: dict[str, Any], name: str, shape: tuple[int, ...], field: str)
         size = (
             "{} clusters x {} resources x {} slots".format(*shape)
             if len(shape) == 3
-            else f"the {shape[0]} in certificate.cliques"
+            else f"the {shape[0]} cliques of the tree"
         )
         raise InputError(Fault(f"{field}.{name}", f"must be numbers from 0 to {LARGEST_PRICE:g} for {size}"))
     return prices

@@ -57,6 +57,18 @@ def test_three_jobs_by_hand():
     assert rechecked(instance, trees) == pytest.approx(trees.bound, abs=1e-6)
 
 
+def test_a_maximisation_is_better_than_a_greater_objective():
+    """The certificate is in the sense of the objective."""
+    instance = co.generate("mosp", preset="bench", jobs=12, clusters=1, slots=12, seed=3, load=0.9, objective="caspian")
+    best, optimum = optimal(instance)
+    cliques = priced(instance, 1)
+    trees = trees_of(instance, cliques, best, optimum, first_slots=6)
+    proven = rechecked(instance, trees)
+    assert cliques.proof.bound + 0.1 * (optimum - cliques.proof.bound) < proven <= optimum + 1e-9
+    proof = trees.certificate(-1.0) | {"better_than": 1.0 - cliques.proof.bound}  # more than any schedule is worth
+    assert proven_bound(instance, proof, value_of(instance, OPTIONS)[1])[0] == proof["better_than"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("load", "objective"), [(0.7, "carbon"), (1.3, "carbon"), (0.9, "caspian")])
 @pytest.mark.parametrize("rounds", [1, 4])
@@ -112,6 +124,20 @@ def test_a_tree_that_is_cut_off_proves_a_part():
     assert bounds == sorted(bounds)
     assert len(set(np.round(bounds, 9))) >= 3
     assert bounds[-1] <= greedy.objective
+
+
+def test_a_tree_that_proves_nothing_is_not_kept(monkeypatch):
+    """Prices of few digits may prove less than those of the whole."""
+    instance = co.generate("mosp", preset="bench", jobs=26, clusters=1, slots=32, seed=1, load=0.8)
+    greedy = co.solve(instance, "greedy-clean")
+    params = BlockParameters(least_share=0.0, least_rise=0.0, most_programs=1)
+    blocks = Blocks(priced(instance, 1), places_of(instance, greedy.columns), greedy.objective, params)
+    for _ in blocks.raise_bound(OPTIONS):
+        pass
+    trees = BlockTrees(blocks, params)
+    monkeypatch.setattr(BlockTrees, "_proofs", lambda *_: iter([block_trees.Proven(blocks.blocks[0], None, 0.0, None)]))
+    assert list(trees.grow(OPTIONS)) == [blocks.proof.bound]
+    assert trees.proven == [None]
 
 
 def test_a_solution_that_splits_no_job_ends_the_tree(monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from mosp_blocks_support import by_hand, three_of_two_units
 
 from carbonopt.core.errors import InputError
+from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.verify.certificate import proven_bound
 
 
@@ -87,18 +88,18 @@ def test_two_blocks_add_up_where_they_are_apart():
         assert proven_bound(instance, stated(8, {}, blocks, 14.5), {})[0] == pytest.approx(proves)
 
 
-def test_blocks_that_are_not_apart_are_refused():
-    """A job that waits in one block and in another would count twice."""
+def test_a_job_that_waits_in_two_blocks_counts_once():
+    """Two jobs of two slots, one after the other: 6. Blocks that are not apart prove no more than that."""
     instance = by_hand(6, [1], [(0, 2, [1], 2)])
-    leaves = [leaf(0.0, 0.0)]
-    one, other = block(0, 2, [0, 1], leaves), block(2, 4, [], leaves)
-    assert proven_bound(instance, stated(6, {}, [one]), {})[0] == pytest.approx(4.0)
-    with pytest.raises(InputError, match=r"blocks\[1\].members: must hold each job .* in its slots; row 0 may"):
-        proven_bound(instance, stated(6, {}, [one, other]), {})
-    with pytest.raises(InputError, match=r"certificate.blocks\[1\].members.*nothing in common"):
-        proven_bound(instance, stated(6, {}, [one, block(2, 4, [0], leaves)]), {})
-    with pytest.raises(InputError, match=r"certificate.blocks\[1\].slots.*nothing in common"):
-        proven_bound(instance, stated(6, {}, [one, block(1, 3, [], leaves)]), {})
+    tree = [{"job": 0, "last": 0, "parts": [1, 2]}, leaf(0.0, 0.0), leaf(1.0, 0.0)]
+    one, other = block(0, 2, [0, 1], tree), block(2, 4, [], [])
+    alone = proven_bound(instance, stated(6, {}, [one], 7.0), {})[0]
+    assert 4.0 < alone <= 6.0
+    assert proven_bound(instance, stated(6, {}, [one, other], 7.0), {})[0] == pytest.approx(alone)
+    apart = [block(0, 2, [0], [leaf(0.0, 0.0)]), block(1, 3, [1], [leaf(0.0, 0.0)])]  # of members, not of slots
+    assert proven_bound(instance, stated(6, {}, apart, 7.0), {})[0] == pytest.approx(4.0)
+    with pytest.raises(InputError, match=r"certificate.blocks\[1\].members: must have no row in common"):
+        proven_bound(instance, stated(6, {}, [one, block(2, 4, [0], tree)], 7.0), {})
 
 
 def pair(price, first=(0, 0), last=(0, 0)):
@@ -126,17 +127,67 @@ def test_a_tree_has_cliques_of_its_own():
     assert proven_bound(instance, proof, {})[0] == pytest.approx(5.0)
 
 
-def test_a_clique_is_not_inside_if_an_open_start_runs_elsewhere():
+def test_a_clique_with_starts_elsewhere_has_no_price_either():
+    """It may be said to be inside all the same: to leave out a price lowers what others cost, and is safe."""
     instance = three_of_two_units()
     inside = block(0, 1, [0, 1, 2], first_slot(), inside=[0])
     over_two = {"cluster": 0, "jobs": [0], "first": [0], "last": [1], "price": 0.3}
-    for better_than in (6.0, 4.4):
+    for better_than, proves in ((6.0, 5.0), (3.9, 3.9)):
         proof = stated(3, {}, [inside], better_than, cliques=[over_two])
-        with pytest.raises(InputError, match=r"blocks\[0\].inside: .* all run in its slots; one of 0 does not"):
-            proven_bound(instance, proof, {})
-    # slot 1 costs 1 more than slot 0: it is closed for what is better than 1 more than the bound of 3
-    proof = stated(3, {}, [inside], 3.9, cliques=[over_two])
-    assert proven_bound(instance, proof, {})[0] == pytest.approx(3.9)
+        assert proven_bound(instance, proof, {})[0] == pytest.approx(proves)
+
+
+def test_a_price_of_a_clique_outside_is_paid_for():
+    """Two jobs in slot 0 at 1 each, beside a clique of both at a price of 2: the bound is 2 + 2 - 2 = 2, and not 4.
+
+    With 4, slot 1 would be closed for what is better than 5, at 1 more than the least for either job.
+    """
+    instance = three_of_two_units()
+    clique = pair(2.0, last=(0, 0))
+    flat = stated(3, {}, [], cliques=[clique]) | {"kind": "lagrangian"}
+    assert proven_bound(instance, flat, {})[0] == pytest.approx(2 + 2 + 1 - 2)
+    slot = block(0, 1, [0, 1, 2], first_slot(), inside=[0])
+    assert proven_bound(instance, stated(3, {}, [slot], 5.5, cliques=[clique]), {})[0] == pytest.approx(5.0)
+
+
+def test_jobs_may_be_rejected():
+    """At 1.5 a job: one starts in slot 0 for 1, and two are rejected."""
+    raw = three_of_two_units().to_dict()
+    raw["objective"]["rejection_price"] = 1.5
+    instance = from_dict(raw)
+    flat = stated(3, {0: 0.25}, [], 4.5) | {"kind": "lagrangian"}
+    assert proven_bound(instance, flat, {})[0] == pytest.approx(3 * 1.5 - 0.75)
+    proof = stated(3, {0: 0.25}, [block(0, 1, [0, 1, 2], first_slot())], 4.5)
+    assert proven_bound(instance, proof, {})[0] == pytest.approx(1 + 1.5 + 1.5)
+    far = {0: 5.0, 1: 5.0, 2: 5.0}  # so expensive that all are rejected, but who uses the capacity that is paid for?
+    assert proven_bound(instance, stated(3, far, [], 4.5), {})[0] == pytest.approx(3 * 1.5 - 45)
+
+
+def test_members_come_in_any_order():
+    """A job of three units from slot 0, and one of one unit from slot 1, on three, at a price of 0.75 in slot 1.
+
+    The first starts in slot 0 for 1. The second one costs 2 + 0.75 there, or 3 later; 3 * 0.75 is taken off.
+    """
+    instance = by_hand(4, [3], [(0, 1, [3], 1), (1, 1, [1], 1)])
+    for members in ([1, 0], [0, 1]):
+        proof = stated(4, {}, [block(0, 2, members, [leaf(0.0, 0.75)])], 9.0)
+        assert proven_bound(instance, proof, {})[0] == pytest.approx(1 + 2.75 - 2.25)
+
+
+def test_rejection_counts_where_starts_are_left_out():
+    """At 1.5 a job: one starts in slot 0 for 1, and one could start in slot 2 for 3, and is rejected.
+
+    If it were taken to cost 3, nothing would be open for what is better than 3.9.
+    """
+    raw = by_hand(4, [1], [(0, 1, [1], 1), (2, 1, [1], 1)]).to_dict()
+    raw["objective"]["rejection_price"] = 1.5
+    assert proven_bound(from_dict(raw), stated(4, {}, [], 3.9), {})[0] == pytest.approx(2.5)
+
+
+def test_what_cliques_are_paid_counts_where_starts_are_left_out():
+    """The clique of two jobs in slot 0 adds 2 to that start and takes off 2: 2 + 2 + 1 - 2, and 5 without that."""
+    proof = stated(3, {}, [], 4.5, cliques=[pair(2.0)])
+    assert proven_bound(three_of_two_units(), proof, {})[0] == pytest.approx(3.0)
 
 
 def test_members_may_be_more_than_run_in_the_block():
@@ -174,7 +225,7 @@ BAD = [
     (("blocks", 0, "members"), [0, 1, 3], r"blocks\[0\].members[^:]*: must be different whole numbers below 3"),
     (("blocks", 0, "members"), [0, 1, 1], r"blocks\[0\].members[^:]*: must be different"),
     (("blocks", 0, "members"), None, r"blocks\[0\].members[^:]*: must be different"),
-    (("blocks", 0, "inside"), [0], r"blocks\[0\].inside[^:]*: must be different whole numbers below 0"),
+    (("blocks", 0, "inside"), [0], r"blocks\[0\].inside[^:]*: must be empty"),
     (("blocks", 0, "jobs"), [3], r"blocks\[0\].jobs[^:]*: must be different whole numbers below 3"),
     (("blocks", 0, "nodes"), [], r"blocks\[0\].nodes[^:]*: must be a list"),
     (("blocks", 0, "nodes", 1), leaf(0.0, 0.0), r"blocks\[0\].nodes\[1\].prices[^:]*: must be numbers"),
@@ -201,11 +252,11 @@ def test_what_is_no_such_certificate_is_refused(where, given, words):
         proven_bound(instance, proof, {})
 
 
-def test_a_job_that_is_no_member_is_named():
+def test_a_job_that_is_no_member_runs_free_of_charge():
+    """Jobs 0 and 1 cost 3 in all, since one of them waits. Job 2 starts in slot 0, which has no price any more."""
     instance = three_of_two_units()
-    proof = stated(3, {0: 0.5}, [block(0, 1, [0, 1], first_slot())])
-    with pytest.raises(InputError, match=r"blocks\[0\].members: must hold each job .* in its slots; row 2 may"):
-        proven_bound(instance, proof, {})
+    proof = stated(3, {0: 0.5}, [block(0, 1, [0, 1], [*first_slot()[:2], leaf(0.0)])])
+    assert proven_bound(instance, proof, {})[0] == pytest.approx(3.0 + 1.0)
 
 
 @pytest.mark.parametrize("size", [1e300, np.finfo(float).max])

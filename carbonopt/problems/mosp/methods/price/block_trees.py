@@ -130,7 +130,7 @@ class BlockTrees:
             if known is not None and known.rise >= block.rise:
                 continue
             for proven in self._proofs(block, options.part(self.params.program_time_share)):
-                if known is None or proven.rise > known.rise:
+                if proven.rise > (0.0 if known is None else known.rise):
                     self.proven[k] = known = proven
                 yield self.bound
 

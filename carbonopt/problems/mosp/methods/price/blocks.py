@@ -9,8 +9,8 @@ A schedule costs the bound of the prices, plus the excess of each job's start, p
 are not full would have been paid. If it costs less than the best schedule, no job has a larger excess than the gap. Let
 S_b be the jobs that may then run in the block, and let a clique be in the block if all its starts run there. The
 program knows what the jobs of S_b, and slots and cliques in the block, add to the bound at least: that is the rise of
-the block. So the rises of several blocks may be added, if they
-have no slot in common and no job may run in two of them.
+the block. So the rises of several blocks may be added, if they have no slot and no clique in common, and no job may
+run in two of them.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@
    the best one.
 5. Beam search over the slots: over parts of the schedule, in search of better ones; over few jobs, a proof.
 6. Cliques, and blocks of slots in which jobs are whole, raise the bound of more jobs; after dives, HiGHS's cuts do.
-   Trees certify what blocks add, as far as time allows. What gap few jobs leave goes to HiGHS, without what the prices rule out. If asked, cliques and branches then make
-   the certificate of few jobs better.
+   Trees certify what blocks add, as far as time allows. What gap few jobs leave goes to HiGHS, without what the prices
+   rule out. If asked, cliques and branches then make the certificate of few jobs better.
 """
 
 from __future__ import annotations
