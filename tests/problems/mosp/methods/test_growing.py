@@ -12,6 +12,7 @@ from carbonopt.problems.mosp.formulation.objective import placement_value
 from carbonopt.problems.mosp.methods.price import clique_rounds, growing
 from carbonopt.problems.mosp.methods.price.bound_parameters import CliqueParameters, DiveParameters
 from carbonopt.problems.mosp.methods.price.choices import choices_of
+from carbonopt.problems.mosp.methods.price.clique_cuts import ends_of
 from carbonopt.problems.mosp.methods.price.clique_rounds import raise_by_cliques
 from carbonopt.problems.mosp.methods.price.cliques import CliqueBound
 from carbonopt.problems.mosp.methods.price.dives import Dives
@@ -97,6 +98,17 @@ def test_a_job_that_must_run_costs_more_left_out_than_in_its_places():
     for required, cost in ((None, 0.04), (np.array([True, False]), 1.22), (None, 0.04)):  # the first job must run
         point = may_be_rejected.solve(open_places, np.inf, OPTIONS, required)
         assert point.objective == pytest.approx(cost)
+
+
+def test_a_job_longer_than_the_horizon_never_ends():
+    raw = by_hand(0.02).to_dict()
+    slots = raw["time"]["slots"]
+    raw["jobs"]["duration"] = [1, slots + 1]
+    starts = np.zeros((2, 1, slots))
+    starts[0, 0, 0] = 0.5
+    ends = ends_of(from_dict(raw), starts)
+    assert ends[0, 0, 1] == 0.5
+    assert ends.sum() == 0.5
 
 
 @pytest.mark.parametrize("seed", range(4))

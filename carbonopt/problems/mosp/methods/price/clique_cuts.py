@@ -162,7 +162,7 @@ def ends_of(instance: MospInstance, starts: FloatArray) -> FloatArray:
     ends = np.zeros_like(starts)
     for length in np.unique(instance.jobs.duration).tolist():
         alike = instance.jobs.duration == length
-        ends[alike, :, length:] = starts[alike, :, : starts.shape[2] - length]
+        ends[alike, :, length:] = starts[alike, :, : max(0, starts.shape[2] - length)]
     return ends
 
 
