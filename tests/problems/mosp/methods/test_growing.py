@@ -102,9 +102,8 @@ def test_a_job_that_must_run_costs_more_left_out_than_in_its_places():
 
 def test_a_job_longer_than_the_horizon_never_ends():
     raw = by_hand(0.02).to_dict()
-    slots = raw["time"]["slots"]
-    raw["jobs"]["duration"] = [1, slots + 1]
-    starts = np.zeros((2, 1, slots))
+    raw["jobs"]["duration"] = [1, 6]
+    starts = np.zeros((2, 1, 5))  # in five slots
     starts[0, 0, 0] = 0.5
     ends = ends_of(from_dict(raw), starts)
     assert ends[0, 0, 1] == 0.5
