@@ -260,9 +260,9 @@ class BlockParameters(Parameters):
         Of the gap, what a block must add to be worth a tree.
     """
 
-    time_share: float = number(0.85, above=0, most=1)
-    tree_time_share: float = number(0.35, least=0, most=1)
-    program_time_share: float = number(0.4, above=0, most=1)
+    time_share: float = number(0.8, above=0, most=1)
+    tree_time_share: float = number(0.15, least=0, most=1)
+    program_time_share: float = number(0.5, above=0, most=1)
     most_programs: int = number(20, least=0)
     most_nodes: int = number(3_000, least=1)
     first_slots: int = number(8, least=1)
