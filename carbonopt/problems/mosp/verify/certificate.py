@@ -24,13 +24,12 @@ side (`numpy.nextafter` after each), so the result is a bound in real arithmetic
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from carbonopt.core.arrays import FloatArray
 from carbonopt.core.certificate import LARGEST_PRICE
@@ -38,15 +37,22 @@ from carbonopt.core.directed import EPS, down, up
 from carbonopt.core.errors import Fault, InputError, shown
 from carbonopt.problems.mosp.data.fixed import fixed_load, fixed_rows
 from carbonopt.problems.mosp.data.instance import CAPACITY_ROUNDING, MospInstance
-from carbonopt.problems.mosp.data.objectives import CarbonObjective, CaspianObjective, Limits
+from carbonopt.problems.mosp.data.objectives import CarbonObjective, Limits
 from carbonopt.problems.mosp.verify.blocks import least_of_blocks
 from carbonopt.problems.mosp.verify.cliques import Clique, added_costs, cliques_of, paid_for, prices_of
+from carbonopt.problems.mosp.verify.costs import (
+    by_place,
+    cost_of_units,
+    finite_down,
+    free_costs,
+    least_costs,
+    priced_runs,
+    time_costs,
+)
 from carbonopt.problems.mosp.verify.halves import Half
 from carbonopt.problems.mosp.verify.objective import assumed
-from carbonopt.problems.mosp.verify.windows import Costs, least_of_windows
+from carbonopt.problems.mosp.verify.windows import least_of_windows
 
-JOBS_AT_ONCE = 1_000
-"""Jobs whose costs by start are held in memory together."""
 _INF = np.inf
 
 
@@ -103,10 +109,10 @@ def proven_bound(
         charged = cliques, prices_of(certificate)
         lower = _lower(instance, _prices(instance, certificate), rejection_cost, info, *charged)
     elif kind == "windows":
-        lower = least_of_windows(instance, certificate, _free_costs(instance, rejection_cost, info))
+        lower = least_of_windows(instance, certificate, free_costs(instance, rejection_cost, info))
     elif kind == "blocks":
         capacity = _prices(instance, certificate).capacity
-        priced = partial(_priced_runs, instance, info)
+        priced = partial(priced_runs, instance, info)
         lower = least_of_blocks(instance, certificate, capacity, rejection_cost, priced)
     else:
         lower = _least_of_tree(instance, certificate, rejection_cost, info)
@@ -164,13 +170,13 @@ def _with_fixed(
         return None, ()
     if bound == np.inf:  # the free jobs have no schedule, so the whole has none
         return bound, assumes
-    alone = _unit_cost(instance, info)
+    alone = cost_of_units(instance, info)
     cost = 0.0
     for i, j, t in zip(job.tolist(), cluster.tolist(), start.tolist(), strict=True):
         end = t + int(instance.jobs.duration[i])
         for r, units in enumerate(instance.jobs.demand[i]):
             cost = float(down(cost + down(units * down(math.fsum(alone[j, r, t:end])))))
-        cost = float(down(cost + _time_costs(instance, np.array([i]), info)[0, t]))
+        cost = float(down(cost + time_costs(instance, np.array([i]), info)[0, t]))
     return float(down(bound + cost)), assumes
 
 
@@ -190,9 +196,9 @@ def _lower(
     clique_prices: Sequence[float] = (),
 ) -> float | None:
     """Return the bound where each job that does not run costs `rejection_cost`, shape (N,)."""
-    unit_cost = down(prices.capacity + _unit_cost(instance, info))
+    unit_cost = down(prices.capacity + cost_of_units(instance, info))
     added = added_costs(instance, cliques, clique_prices)
-    least = _least_costs(instance, unit_cost, prices.starts, rejection_cost, info, added)
+    least = least_costs(instance, unit_cost, prices.starts, rejection_cost, info, added)
     most_starts = instance.clusters.max_starts_per_slot
     if not np.isfinite(least).all():
         return _INF if _must_run_nowhere(instance, rejection_cost) else None
@@ -213,12 +219,7 @@ def _must_run_nowhere(instance: MospInstance, rejection_cost: FloatArray) -> boo
     shape = instance.clusters.capacity.shape
     free = _Prices(np.zeros(shape), np.zeros((shape[0], shape[2])))
     must = np.flatnonzero(np.isposinf(rejection_cost))
-    return any(np.isposinf(_by_place(instance, *free, i)[:, instance.jobs.arrival[i] :]).all() for i in must.tolist())
-
-
-def _finite_down(values: FloatArray) -> FloatArray:
-    """Round down what is finite: infinite costs rule something out, and stay."""
-    return np.where(np.isposinf(values), values, down(values))
+    return any(np.isposinf(by_place(instance, *free, i)[:, instance.jobs.arrival[i] :]).all() for i in must.tolist())
 
 
 def _least_of_tree(
@@ -248,7 +249,7 @@ def _least_of_tree(
         charges = _charges(node, len(sets))
         counted = rejection_cost.copy()
         for members, charge in zip(sets, charges, strict=True):
-            counted[members] = _finite_down(counted[members] + charge)
+            counted[members] = finite_down(counted[members] + charge)
         owed = up(charges * np.where(charges > 0, most, least))
         lower = _lower(instance, _prices(instance, node), counted, info)
         if lower is None:
@@ -302,155 +303,3 @@ def _numbers(node: dict[str, Any], field: str, shape: tuple[int, ...], size: str
     if numbers.shape != shape or not ((numbers >= 0) & (numbers <= LARGEST_PRICE)).all():
         raise InputError(Fault(f"certificate.{field}", f"must be numbers from 0 to {LARGEST_PRICE:g} for {size}"))
     return numbers
-
-
-def _unit_cost(instance: MospInstance, info: dict[str, Any]) -> FloatArray:
-    """Return a lower bound on what a used unit costs in each slot, shape (M, R, T)."""
-    intensity = np.array([instance.carbon.g_per_kwh[instance.carbon.index(z)] for z in instance.clusters.zone])
-    watts = instance.clusters.watts_per_unit[:, :, None]
-    objective = instance.objective
-    if isinstance(objective, CarbonObjective):
-        kwh = down(down(watts / 1000) * instance.time.slot_hours)
-        carbon = down(down(down(kwh * intensity[:, None, :]) / 1000) * objective.carbon_kg)
-        if not objective.energy_cost:
-            return carbon
-        assert instance.energy_price is not None
-        price = instance.energy_price.of(instance.clusters.zone)[:, None, :]
-        most_kwh = up(up(watts / 1000) * instance.time.slot_hours)
-        cost = down(np.where(price < 0, most_kwh, kwh) * price)  # a negative price counts more for more energy
-        return down(carbon + down(cost * objective.energy_cost))
-    product = down(down(instance.clusters.capacity * intensity[:, None, :]) * watts)
-    weight = _scaled(objective, info)[0]
-    gain = np.divide(weight, product, out=np.zeros_like(product), where=product > 0)
-    return -up(gain)
-
-
-def _least_costs(
-    instance: MospInstance,
-    unit_cost: FloatArray,
-    start_prices: FloatArray,
-    rejection_cost: FloatArray,
-    info: dict[str, Any],
-    added: dict[int, FloatArray],
-) -> FloatArray:
-    """Return a lower bound on what each job costs wherever it runs, or does not run, shape (N,).
-
-    What depends on the place alone is computed once for all jobs of equal duration, demand and eligibility. `added`
-    is what cliques add to the costs of some jobs, by cluster and start.
-    """
-    jobs = instance.jobs
-    best = rejection_cost.copy()
-    kind = np.column_stack([jobs.duration, jobs.demand] + ([] if jobs.eligible is None else [jobs.eligible]))
-    _, first, kind_of = np.unique(kind, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(kind_of.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(kind_of.ravel(), minlength=len(first)))
-    for i, begin, end in zip(first, np.concatenate([[0], ends]), ends, strict=False):
-        place_cost = _by_place(instance, unit_cost, start_prices, int(i))
-        cost = place_cost.min(axis=0, initial=_INF)
-        for part in range(begin, end, JOBS_AT_ONCE):
-            alike = order[part : min(part + JOBS_AT_ONCE, end)]
-            by_start = np.repeat(cost[None], len(alike), axis=0)
-            for row, job in enumerate(alike.tolist()):
-                if job in added:
-                    by_start[row] = _finite_down(place_cost + added[job][:, : len(cost)]).min(axis=0, initial=_INF)
-            total = _finite_down(by_start + _time_costs(instance, alike, info))
-            early = np.arange(len(cost)) < jobs.arrival[alike][:, None]
-            best[alike] = np.minimum(best[alike], np.where(early, _INF, total).min(axis=1, initial=_INF))
-    return best
-
-
-def _free_costs(instance: MospInstance, rejection_cost: FloatArray, info: dict[str, Any]) -> Costs:
-    """Return lower bounds on what runs cost without prices."""
-    clusters, _, slots = instance.clusters.capacity.shape
-    unit_cost = _unit_cost(instance, info)
-    free = np.zeros((clusters, slots))
-
-    def place(i: int) -> FloatArray:
-        cost = np.full((clusters, slots), _INF)
-        found = _by_place(instance, unit_cost, free, i)
-        cost[:, : found.shape[1]] = found
-        return cost
-
-    def time(i: int) -> FloatArray:
-        cost = np.full(slots, _INF)
-        found = _time_costs(instance, np.array([i]), info)[0]
-        cost[: len(found)] = found
-        cost[: instance.jobs.arrival[i]] = _INF
-        return cost
-
-    return Costs(place, time, rejection_cost)
-
-
-def _priced_runs(
-    instance: MospInstance,
-    info: dict[str, Any],
-    prices: FloatArray,
-    cliques: Sequence[Clique | Half],
-    clique_prices: FloatArray,
-) -> Callable[[int], FloatArray]:
-    """Return lower bounds on what runs of a job cost with prices, by cluster and start, shape (M, T)."""
-    clusters, _, slots = prices.shape
-    unit_cost = down(prices + _unit_cost(instance, info))
-    added = added_costs(instance, cliques, clique_prices.tolist())
-    free = np.zeros((clusters, slots))
-
-    def cost_of(i: int) -> FloatArray:
-        cost = np.full((clusters, slots), _INF)
-        place = _by_place(instance, unit_cost, free, i)
-        starts = place.shape[1]
-        if i in added:
-            place = _finite_down(place + added[i][:, :starts])
-        cost[:, :starts] = _finite_down(place + _time_costs(instance, np.array([i]), info)[0])
-        cost[:, : instance.jobs.arrival[i]] = _INF
-        return cost
-
-    return cost_of
-
-
-def _by_place(instance: MospInstance, unit_cost: FloatArray, start_prices: FloatArray, i: int) -> FloatArray:
-    """Return a lower bound on what a run of job i costs by cluster and start, infinite where it may not run."""
-    jobs = instance.jobs
-    limit = instance.clusters.limit
-    length = int(jobs.duration[i])
-    demand = jobs.demand[i]
-    starts = np.arange(max(0, instance.time.slots - length + 1))
-    run = np.zeros((*unit_cost.shape[:2], len(starts)))
-    room = np.full((*unit_cost.shape[:2], len(starts)), _INF)
-    for offset in range(length if len(starts) else 0):
-        run = down(run + unit_cost[:, :, starts + offset])
-        room = np.minimum(room, limit[:, :, starts + offset])
-    cost = start_prices[:, : len(starts)]
-    for r in range(len(demand)):
-        cost = down(cost + down(demand[r] * run[:, r]))
-    allowed = (room >= demand[:, None]).all(axis=1)
-    if jobs.eligible is not None:
-        allowed &= jobs.eligible[i][:, None]
-    return np.asarray(np.where(allowed, cost, _INF))
-
-
-def _time_costs(instance: MospInstance, alike: npt.NDArray[np.int64], info: dict[str, Any]) -> FloatArray:
-    """Return a lower bound on what completion costs jobs of equal duration, a row a job, by start."""
-    jobs = instance.jobs
-    objective = instance.objective
-    length = int(jobs.duration[alike[0]])
-    completion = np.arange(length, instance.time.slots + 1)
-    late = np.maximum(0.0, down(completion - jobs.deadline[alike][:, None]))
-    if isinstance(objective, CarbonObjective):
-        return down(down(objective.tardiness_slots * late) + down(objective.completion_slots * completion))
-    _, w2, w3 = _scaled(objective, info)
-    return -up(up(w2 / down(1 + late)) + up(w3 / (1.0 + completion)))
-
-
-def _scaled(objective: CaspianObjective, info: dict[str, Any]) -> tuple[float, float, float]:
-    """Return upper bounds on omega_k / Zbar_k; 0 where Zbar_k is 0."""
-    bars = objective.normalizers
-    if bars is None:
-        given = info.get("normalizers")
-        if not isinstance(given, dict) or not all(
-            type(given.get(name)) in (int, float) and 0 <= given[name] <= LARGEST_PRICE for name in ("z1", "z2", "z3")
-        ):
-            raise InputError(Fault("info.normalizers", "must hold z1, z2 and z3, at least 0"))
-        bars = (given["z1"], given["z2"], given["z3"])
-    weights = (objective.z1, objective.z2, objective.z3)
-    w1, w2, w3 = (float(up(w / bar)) if bar > 0 else 0.0 for w, bar in zip(weights, bars, strict=True))
-    return w1, w2, w3
