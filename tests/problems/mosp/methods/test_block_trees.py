@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -14,8 +15,7 @@ from carbonopt.core.solution import Outcome
 from carbonopt.core.status import Status
 from carbonopt.problems.mosp.data.file import from_dict
 from carbonopt.problems.mosp.methods.normalizers import value_of
-from carbonopt.problems.mosp.methods.price import block_trees
-from carbonopt.problems.mosp.methods.price.block_trees import BlockTrees
+from carbonopt.problems.mosp.methods.price.block_trees import BlockTrees, Proven
 from carbonopt.problems.mosp.methods.price.blocks import Blocks
 from carbonopt.problems.mosp.methods.price.bound_parameters import BlockParameters, CliqueParameters
 from carbonopt.problems.mosp.methods.price.choices import choices_of
@@ -135,19 +135,18 @@ def test_a_tree_that_proves_nothing_is_not_kept(monkeypatch):
     for _ in blocks.raise_bound(OPTIONS):
         pass
     trees = BlockTrees(blocks, params)
-    monkeypatch.setattr(BlockTrees, "_proofs", lambda *_: iter([block_trees.Proven(blocks.blocks[0], None, 0.0, None)]))
+    monkeypatch.setattr(BlockTrees, "_proofs", lambda *_: iter([Proven(blocks.blocks[0], None, 0.0, None)]))
     assert list(trees.grow(OPTIONS)) == [blocks.proof.bound]
     assert trees.proven == [None]
 
 
-def test_a_solution_that_splits_no_job_ends_the_tree(monkeypatch):
+def test_a_solution_that_splits_no_job_ends_the_tree():
     """One job of one unit: nothing is lost in its block, so there is nothing to branch on."""
     instance = by_hand(4, [1], [(0, 1, [1], 1)])
     value, _ = value_of(instance, OPTIONS)
     cliques = CliqueBound(choices_of(instance, value), np.zeros((1, 1, 4)), CliqueParameters())
     blocks = Blocks(cliques, np.array([1]), 2.0, BlockParameters())
-    monkeypatch.setattr(Blocks, "bound", property(lambda self: self.goal))
-    block = block_trees.replace(blocks._at(0, 2), rise=0.5)  # more than there is
+    block = replace(blocks._at(0, 2), rise=0.5)  # more than there is
     trees = BlockTrees(blocks, BlockParameters())
     *_, last = trees._proofs(block, OPTIONS)
     assert last.rise == pytest.approx(0.0, abs=1e-9)

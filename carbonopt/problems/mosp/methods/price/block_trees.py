@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ ROUNDS = 3
 LEAST_PART = 1e-6
 """Share of a job in a place, above which the program splits it."""
 LEAST_MORE = 1.05
-"""How often the rise of a shorter block a longer one must have to be worth a tree."""
+"""How many times the rise of a shorter block a longer one must have to be worth a tree."""
 JOB_SECONDS = 3e-4
 """What it takes to recheck which starts of a job are open, about, on a slow machine [s]."""
 ELSEWHERE = 0.9
@@ -164,8 +165,7 @@ class BlockTrees:
             most_jobs=len(cliques.samples.jobs), rounds=ROUNDS, tried=TRIED, iterations=ITERATIONS
         )
         tree = BlockTree(program, goal, params, options)
-        yield Proven(block, inside, max(0.0, min(tree.bound, goal) - least - blocks.error), tree)
-        for _ in tree.grow(options):
+        for _ in chain([None], tree.grow(options)):  # the root alone, then after each split
             yield Proven(block, inside, max(0.0, min(tree.bound, goal) - least - blocks.error), tree)
 
     def _cliques(self, block: Block, inside: IntArray) -> CliqueBound:
