@@ -223,6 +223,7 @@ def _configured(
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
         "mip_feasibility_tolerance": tolerance,
+        "mip_allow_restart": False,  # at tolerances this tight, restarts of 1.15.1 have cut off optima, and crashed
     }
     if interior_tolerance is not None:
         loose = max(interior_tolerance, LOOSE_TOLERANCE)

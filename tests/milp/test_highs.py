@@ -10,7 +10,7 @@ import carbonopt as co
 from carbonopt.core.errors import UnsupportedError
 from carbonopt.core.options import Options
 from carbonopt.core.status import Status
-from carbonopt.milp import first
+from carbonopt.milp import first, highs
 from carbonopt.milp.highs import solve
 from carbonopt.milp.program import Program
 
@@ -157,6 +157,15 @@ def test_options_of_highs_reach_it_and_are_kept(tiny):
     solution = co.solve(tiny["crowd"], "lp", solver_options={"simplex_iteration_limit": 0, "presolve": "off"})
     assert solution.info["highs_status"] == "Iteration limit reached"
     assert solution.options["solver_options"] == {"simplex_iteration_limit": 0, "presolve": "off"}
+
+
+@pytest.mark.parametrize(("given", "restarts"), [({}, False), ({"mip_allow_restart": True}, True)])
+def test_trees_restart_only_where_that_is_asked_for(monkeypatch, given, restarts):
+    """At tight tolerances, restarts have ended with "optimal" values that were too high."""
+    made = []
+    monkeypatch.setattr(highs, "new_highs", lambda: made.append(first.new_highs()) or made[-1])
+    solve(assignment("min"), Options(solver_options=given))
+    assert [each.getOptionValue("mip_allow_restart")[1] for each in made] == [restarts]
 
 
 def test_the_log_tells_by_what_costs_were_multiplied(tmp_path, capfd):
