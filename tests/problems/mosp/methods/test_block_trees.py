@@ -27,7 +27,7 @@ from carbonopt.problems.mosp.verify.certificate import proven_bound
 
 def trees_of(instance, cliques, best, goal, **params):
     """Return the trees of an instance's blocks, fully grown."""
-    params = BlockParameters(**{"least_share": 0.0, "least_rise": 0.0} | params)
+    params = BlockParameters(**{"least_rise": 0.0} | params)
     blocks = Blocks(cliques, best, goal, params)
     for _ in blocks.raise_bound(OPTIONS):
         pass
@@ -112,7 +112,7 @@ def test_blocks_at_both_ends_are_proven_together():
 def test_a_tree_that_is_cut_off_proves_a_part():
     instance = co.generate("mosp", preset="bench", jobs=26, clusters=1, slots=32, seed=1, load=0.8)
     greedy = co.solve(instance, "greedy-clean")
-    params = BlockParameters(first_slots=10, least_share=0.0, least_rise=0.0, most_programs=2)
+    params = BlockParameters(first_slots=10, least_rise=0.0, most_programs=2)
     blocks = Blocks(priced(instance, 1), places_of(instance, greedy.columns), greedy.objective, params)
     for _ in blocks.raise_bound(OPTIONS):
         pass
@@ -130,7 +130,7 @@ def test_a_tree_that_proves_nothing_is_not_kept(monkeypatch):
     """Prices of few digits may prove less than those of the whole."""
     instance = co.generate("mosp", preset="bench", jobs=26, clusters=1, slots=32, seed=1, load=0.8)
     greedy = co.solve(instance, "greedy-clean")
-    params = BlockParameters(least_share=0.0, least_rise=0.0, most_programs=1)
+    params = BlockParameters(least_rise=0.0, most_programs=1)
     blocks = Blocks(priced(instance, 1), places_of(instance, greedy.columns), greedy.objective, params)
     for _ in blocks.raise_bound(OPTIONS):
         pass

@@ -147,7 +147,7 @@ def test_parameters_out_of_range_are_refused(name, given):
 def test_without_gap_there_is_nothing_to_raise():
     cliques = priced(three_of_two_units(), 3)
     assert cliques.proof.bound == pytest.approx(6.0)
-    blocks = Blocks(cliques, np.array([0, 1, 2]), 6.5, BlockParameters(least_share=0.0))
+    blocks = Blocks(cliques, np.array([0, 1, 2]), 6.5, BlockParameters())
     assert list(blocks.raise_bound(OPTIONS)) == pytest.approx(
         [6.0]
     )  # the optimum, though the best is said to cost more
@@ -197,7 +197,7 @@ def test_a_job_that_may_run_in_two_blocks_counts_once():
     instance = by_hand(6, [1], [(0, 2, [1], 2)])
     value, _ = value_of(instance, OPTIONS)
     cliques = CliqueBound(choices_of(instance, value), np.array([[[0.0] * 6]]), CliqueParameters())
-    blocks = Blocks(cliques, np.array([0, 2]), 6.0, BlockParameters(first_slots=1, more_slots=2, least_share=0.0))
+    blocks = Blocks(cliques, np.array([0, 2]), 6.0, BlockParameters(first_slots=1, more_slots=2))
     left, right = blocks._at(0, 2), blocks._at(2, 6)
     assert not blocks._is_apart(left, [right])
     assert list(blocks.raise_bound(OPTIONS))[-1] <= 6.0
@@ -209,7 +209,7 @@ def test_a_block_is_not_made_longer_into_another_one():
     instance = by_hand(8, [1], [(0, 2, [1], 2), (4, 1, [1], 2)])
     value, _ = value_of(instance, OPTIONS)
     cliques = CliqueBound(choices_of(instance, value), np.array([[[0.0] * 8]]), CliqueParameters())
-    params = BlockParameters(first_slots=2, more_slots=2, least_share=0.0)
+    params = BlockParameters(first_slots=2, more_slots=2)
     blocks = Blocks(cliques, np.array([0, 2, 4, 5]), 17.0, params)
     assert cliques.proof.bound == pytest.approx(14.0)
     met = 0
@@ -226,7 +226,7 @@ def test_a_longer_block_counts_at_least_as_the_shorter_one(monkeypatch):
     instance = three_of_two_units()
     value, _ = value_of(instance, OPTIONS)
     cliques = CliqueBound(choices_of(instance, value), np.zeros((1, 1, 3)), CliqueParameters())
-    params = BlockParameters(first_slots=1, more_slots=1, least_share=0.0)
+    params = BlockParameters(first_slots=1, more_slots=1, most_programs=2)
     blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, params)
     rises = iter([0.5, 0.4])
     monkeypatch.setattr(Blocks, "_solved", lambda self, block, options: replace(block, rise=next(rises)))

@@ -134,17 +134,15 @@ class Blocks:
     # Which blocks
 
     def raise_bound(self, options: Options) -> Iterator[float]:
-        """Solve a block at each end of the horizon where enough is lost, then longer ones; yield the bound after each.
+        """Solve a block at each end of the horizon, then longer ones; yield the bound after each.
 
         The first of them is the last one of the horizon. Both are apart, or there is only that.
         """
         slots = len(self.loss)
         width = min(self.params.first_slots, slots)
-        least = self.params.least_share * float(self.loss.sum())
         for begin in (slots - width, 0):
             block = self._at(begin, begin + width)
-            loses = self.loss[begin : begin + width].sum() >= least
-            if loses and options.remaining > 0 and self._is_apart(block, self.blocks):
+            if options.remaining > 0 and self._is_apart(block, self.blocks):
                 self.blocks.append(self._solved(block, options))
                 self.solved.append(self.blocks[-1:])
                 yield self.bound
@@ -176,12 +174,14 @@ class Blocks:
     def _longer(self) -> tuple[int, Block] | None:
         """Return which block should become longer, and how: where the best schedule loses most beside it."""
         best: tuple[int, Block] | None = None
-        most = 0.0
+        most = -np.inf
         more = self.params.more_slots
         for k, block in enumerate(self.blocks):
             if not block.is_solved:
                 continue
             for begin, end in ((block.begin - more, block.end), (block.begin, block.end + more)):
+                if begin <= -more or end >= len(self.loss) + more:  # it ends with the horizon already
+                    continue
                 longer = self._at(max(0, begin), min(len(self.loss), end))
                 added = float(self.loss[longer.begin : longer.end].sum() - self.loss[block.begin : block.end].sum())
                 if added > most and self._is_apart(longer, [*self.blocks[:k], *self.blocks[k + 1 :]]):

@@ -254,8 +254,6 @@ class BlockParameters(Parameters):
         Nodes of HiGHS's tree for a program, at most.
     first_slots, more_slots
         Length of a block at first, and by how much it becomes longer.
-    least_share
-        Of what the best schedule loses in all slots, what it must lose in one of the first two blocks.
     least_rise
         Of the gap, what a block must add to be worth a tree.
     """
@@ -265,7 +263,6 @@ class BlockParameters(Parameters):
     program_time_share: float = number(0.5, above=0, most=1)
     most_programs: int = number(20, least=0)
     most_nodes: int = number(3_000, least=1)
-    first_slots: int = number(8, least=1)
-    more_slots: int = number(4, least=1)
-    least_share: float = number(0.03, least=0, most=1)
+    first_slots: int = number(6, least=1)
+    more_slots: int = number(2, least=1)
     least_rise: float = number(0.02, least=0, most=1)
