@@ -1,6 +1,7 @@
 """Beams over slots: exact where no state is lost, and a bound where some are."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -170,6 +171,31 @@ def test_noise_falls_and_ends():
     assert [size.noise(done) for done in (0.0, 0.5, 0.94)] == pytest.approx([0.1, 0.01, 0.1 * 0.01**0.94])
     assert size.noise(0.95) == 0
     assert PartParameters().noise(0.0) == 0
+
+
+def test_noise_begins_to_fall_in_each_try():
+    size = PartParameters(first_noise=0.1, last_noise=0.001, tries=4)
+    fallen = {0.0: 0.0, 0.04: 0.2, 0.08: 0.0, 0.28: 0.2, 0.32: 0.4, 0.66: 0.7}
+    assert [size.noise(done) for done in fallen] == pytest.approx([0.1 * 0.01**share for share in fallen.values()])
+    assert size.noise(0.95) == 0
+
+
+def test_each_try_begins_at_the_same_schedule_and_the_best_goes_on(monkeypatch):
+    instance = small_instance()
+    dual, improver, empty, _ = started(instance)
+    state = given(instance, empty, dual, improver)
+    improver.params = replace(BEAMS, parts_per_job=4)
+    begun, made = [], iter([5.0, 4.0, 7.0, 6.0] + 20 * [3.0])
+
+    def with_new_part(self, state, *_):
+        begun.append(state.best_total)
+        return SimpleNamespace(best_total=next(made) - 100)
+
+    monkeypatch.setattr(Improver, "_size", lambda self: PartParameters(first_noise=0.1, tries=2))
+    monkeypatch.setattr(Improver, "_with_new_part", with_new_part)
+    found = improver.parts(state, np.random.default_rng(0), Options(time_limit=None), noisy=True)
+    assert [each.best_total for each in found][:5] == [-95, -96, -96, -96, -97]
+    assert begun[:5] == [state.best_total, -95, state.best_total, -93, -96]
 
 
 def test_noise_is_the_same_for_all_jobs_of_a_type():

@@ -97,20 +97,26 @@ class Improver:
         """Yield the best schedule again and again, after a beam has made a part anew.
 
         With noise, costs are disturbed at random, less and less. So jobs leave places that are best for each part by
-        itself; the last parts are made without.
+        itself; the last parts are made without. What the first parts come to matters most, so there may be several
+        tries of these, and the best one goes on.
         """
         size = self._size()
         count = self.params.parts_per_job * len(self.units)
         begun, time = options.elapsed, options.remaining
         mean_cost = float(np.abs(state.jobs.cost).mean())
-        best = state
+        first = best = state
+        tried = 0
         for k in range(count):
             if options.remaining == 0:
                 return
             done = max(k / count, (options.elapsed - begun) / time)
             noise = mean_cost * size.noise(done) if noisy else 0.0
-            if noise == 0:
+            number = size.number_of_try(done) if noisy else 0
+            if noise == 0 or number == size.tries > tried:
                 state = best
+            elif number > tried:
+                state = first
+            tried = number
             state = self._with_new_part(state, size, noise, rng, options)
             if state.best_total <= best.best_total:
                 best = state

@@ -8,6 +8,10 @@ from carbonopt.core.parameters import Parameters, number
 
 NOISY_SHARE = 0.95
 """Share of all parts after which costs have no noise."""
+TRY_SHARE = 0.08
+"""Share of all parts that each try takes."""
+TRY_FALL = 0.4
+"""How far the noise falls in a try, of its whole way from the first to the last, by factors."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class PartParameters(Parameters):
         States that a beam keeps, at most. More find better schedules, and are slower.
     first_noise, last_noise
         Size of the noise in costs at the beginning and at the end [mean costs of a job]; 0 for none.
+    tries
+        How many times the noise begins to fall, each time from the same schedule. It goes on with the best one found.
     """
 
     most_profiles: int = number(2_500, least=1)
@@ -31,12 +37,24 @@ class PartParameters(Parameters):
     width: int = number(500, least=1)
     first_noise: float = number(0.0, least=0)
     last_noise: float = number(0.0001, above=0)
+    tries: int = number(1, least=1, most=8)
+
+    def number_of_try(self, done: float) -> int:
+        """Return in which try one is after a share of all parts; the last one goes on to the end."""
+        return min(int(done / TRY_SHARE), self.tries) if self.tries > 1 else 0
 
     def noise(self, done: float) -> float:
         """Return the size of the noise after a share of all parts: it falls, and there is none in the last ones."""
         if self.first_noise == 0 or done >= NOISY_SHARE:
             return 0.0
-        return float(self.first_noise * (self.last_noise / self.first_noise) ** done)
+        fallen = done
+        if self.tries > 1:
+            begun = TRY_SHARE * self.number_of_try(done)
+            if begun < TRY_SHARE * self.tries:
+                fallen = TRY_FALL * (done - begun) / TRY_SHARE
+            else:
+                fallen = TRY_FALL + (1 - TRY_FALL) * (done - begun) / (1 - begun)
+        return float(self.first_noise * (self.last_noise / self.first_noise) ** fallen)
 
 
 @dataclass(frozen=True)
@@ -110,7 +128,7 @@ class BeamParameters(Parameters):
     sample: int = number(32, least=1)
     first_step: float = number(0.3, above=0)
     most_compared: int = number(1_000, least=1)
-    small: PartParameters = field(default_factory=lambda: PartParameters(12_000, (12, 16, 24), 1_000, 0.002))
+    small: PartParameters = field(default_factory=lambda: PartParameters(12_000, (12, 16, 24), 1_000, 0.002, tries=4))
     medium: PartParameters = field(default_factory=lambda: PartParameters(12_000, (8, 12, 16), 1_000))
     small_jobs: int = number(300, least=0)
     medium_jobs: int = number(800, least=0)
