@@ -178,6 +178,8 @@ def test_noise_begins_to_fall_in_each_try():
     fallen = {0.0: 0.0, 0.04: 0.2, 0.08: 0.0, 0.28: 0.2, 0.32: 0.4, 0.66: 0.7}
     assert [size.noise(done) for done in fallen] == pytest.approx([0.1 * 0.01**share for share in fallen.values()])
     assert size.noise(0.95) == 0
+    assert [size.number_of_try(done) for done in (0.0, 0.1, 0.5)] == [0, 1, 4]
+    assert PartParameters().number_of_try(0.5) == 0
 
 
 def test_each_try_begins_at_the_same_schedule_and_the_best_goes_on(monkeypatch):

@@ -233,6 +233,18 @@ def test_a_longer_block_counts_at_least_as_the_shorter_one(monkeypatch):
     assert list(blocks.raise_bound(OPTIONS)) == pytest.approx([3.5, 3.5])  # slots 2, and 1 and 2
 
 
+def test_a_block_grows_to_the_whole_horizon_also_where_nothing_is_lost(monkeypatch):
+    instance = three_of_two_units()
+    value, _ = value_of(instance, OPTIONS)
+    cliques = CliqueBound(choices_of(instance, value), np.zeros((1, 1, 3)), CliqueParameters())
+    blocks = Blocks(cliques, np.array([0, 1, 2]), 6.0, BlockParameters(first_slots=1, more_slots=1))
+    blocks.loss[:] = 0.0
+    solved = []
+    monkeypatch.setattr(Blocks, "_solved", lambda self, block, options: solved.append(block) or block)
+    list(blocks.raise_bound(OPTIONS))
+    assert [(block.begin, block.end) for block in solved] == [(2, 3), (1, 3), (0, 3)]
+
+
 def test_no_more_is_proven_than_the_best_schedule_costs():
     instance = three_of_two_units()
     value, _ = value_of(instance, OPTIONS)
