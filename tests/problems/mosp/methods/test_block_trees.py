@@ -182,5 +182,5 @@ def test_price_certifies_blocks():
     assert report.violations == ()
     said = solution.certificate["bound"]
     assert report.proven_bound >= said * (1 - 1e-9)
-    assert report.proven_bound == pytest.approx(said, rel=1e-6)  # a tree that reaches its goal proves a little more
+    assert min(report.proven_bound, solution.bound) == pytest.approx(said, rel=1e-9)  # no tree counts beyond HiGHS
     assert report.proven_bound <= solution.objective
