@@ -40,21 +40,24 @@ class PartParameters(Parameters):
     tries: int = number(1, least=1, most=8)
 
     def number_of_try(self, done: float) -> int:
-        """Return in which try one is after a share of all parts; the last one goes on to the end."""
+        """Return the number of the try after a share of all parts, from 0; `tries` where the best one goes on."""
         return min(int(done / TRY_SHARE), self.tries) if self.tries > 1 else 0
 
     def noise(self, done: float) -> float:
         """Return the size of the noise after a share of all parts: it falls, and there is none in the last ones."""
         if self.first_noise == 0 or done >= NOISY_SHARE:
             return 0.0
-        fallen = done
-        if self.tries > 1:
-            begun = TRY_SHARE * self.number_of_try(done)
-            if begun < TRY_SHARE * self.tries:
-                fallen = TRY_FALL * (done - begun) / TRY_SHARE
-            else:
-                fallen = TRY_FALL + (1 - TRY_FALL) * (done - begun) / (1 - begun)
-        return float(self.first_noise * (self.last_noise / self.first_noise) ** fallen)
+        return float(self.first_noise * (self.last_noise / self.first_noise) ** self._fallen(done))
+
+    def _fallen(self, done: float) -> float:
+        """Return how far the noise has fallen, of its whole way, after a share of all parts."""
+        if self.tries == 1:
+            return done
+        number = self.number_of_try(done)
+        begun = TRY_SHARE * number
+        if number < self.tries:
+            return TRY_FALL * (done - begun) / TRY_SHARE
+        return TRY_FALL + (1 - TRY_FALL) * (done - begun) / (1 - begun)
 
 
 @dataclass(frozen=True)
