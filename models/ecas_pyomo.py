@@ -87,7 +87,8 @@ def build(data: dict) -> pyo.ConcreteModel:
 def solve(data: dict, time_limit: float | None = None) -> dict:
     """Solve for at most time_limit [s] after the build."""
     m = build(data)
-    options = {"mip_rel_gap": 0.0, "mip_feasibility_tolerance": 1e-9, "mip_allow_restart": False}  # restarts go wrong at this tolerance
+    # At this tolerance, restarts have cut off optima.
+    options = {"mip_rel_gap": 0.0, "mip_feasibility_tolerance": 1e-9, "mip_allow_restart": False}
     result = pyo.SolverFactory("highs").solve(m, timelimit=time_limit, options=options, load_solutions=False)
     status, value, rows = str(result.solver.termination_condition), None, []
     if status == "optimal":
